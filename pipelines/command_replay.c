@@ -18,7 +18,7 @@
 
 struct replay_options {
     const char *run;
-    int64_t round, slot, layer, part, threads;
+    int64_t round, slot, layer, part, sum, threads;
     uint64_t memory;
     bool evaluation, json, initial, rows, seal, walks;
 };
@@ -34,6 +34,7 @@ static const struct option_spec option_table[] = {
     {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
     {"walks", OPTION_FLAG, AT(walks), NULL, 0, 0, NULL, "sample: the counts of GraphSAINT's walks"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
+    {"sum", OPTION_INT, AT(sum), NULL, 0, INT32_MAX, "N", "aggregate: a sum of gradients: with aggregate.ranges one for each range, from 0 on; with aggregate.fan_in level after level"},
     {"rows", OPTION_FLAG, AT(rows), NULL, 0, 0, NULL, "aggregate: what the round changed of the embeddings of a shard"},
     {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "aggregate: the embeddings of a shard in a version of the weights (--round) of which there is a snapshot"},
     {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
@@ -53,8 +54,8 @@ static const char *chosen_by(const struct replay_options *o)
         return "layer";
     if (o->rows || o->seal)
         return o->rows ? "rows" : "seal";
-    if (o->walks)
-        return "walks";
+    if (o->walks || o->sum >= 0)
+        return o->walks ? "walks" : "sum";
     return o->evaluation ? "evaluation" : o->initial ? "initial" : NULL;
 }
 
@@ -127,12 +128,20 @@ static enum error_code set_version(const struct chain_state *state, struct unit 
     return ERROR_NONE;
 }
 
+/* The number behind the round, by whatever it is called for this kind. */
+static int64_t slot_of(const struct unit_row *row, const struct replay_options *o)
+{
+    if (row->has_layer || o->rows || o->seal)
+        return o->part;
+    return o->sum >= 0 ? o->sum : o->slot;
+}
+
 static enum error_code choose_unit(const struct run_folder *folder, const struct replay_options *o,
                                    struct unit *unit, struct error *err)
 {
     const struct run_binding *run = &folder->run;
     const struct unit_row *row = unit_row_of(unit->kind);
-    const int64_t slot = row->has_layer || o->rows || o->seal ? o->part : o->slot;
+    const int64_t slot = slot_of(row, o);
     struct chain_state state = {0};
     enum error_code rc = ERROR_NONE;
     if (!row->check) /* it comes before the run */
@@ -208,8 +217,11 @@ static enum error_code replay_unit(const struct run_folder *folder, const struct
 enum error_code command_replay(int argc, char **argv, struct error *err)
 {
     static struct run_folder folder;
-    struct replay_options options = {
-        .round = NOT_GIVEN, .slot = NOT_GIVEN, .layer = NOT_GIVEN, .part = NOT_GIVEN};
+    struct replay_options options = {.round = NOT_GIVEN,
+                                     .slot = NOT_GIVEN,
+                                     .layer = NOT_GIVEN,
+                                     .part = NOT_GIVEN,
+                                     .sum = NOT_GIVEN};
     struct option_list rest = {0};
     struct unit unit = {0};
     if (options_want_help(argc, argv)) {

@@ -6,9 +6,11 @@
 #include "pipelines/export_arrays.h"
 #include "pipelines/step_export.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
+#include "store/records/gradient_range.h"
 #include "store/topology/edge_rows.h"
 
 #include <inttypes.h>
@@ -44,6 +46,26 @@ enum error_code step_export_integers(struct step_export *step, const char *name,
 
 /* --- what went in --- */
 
+/* The values of the gradient, wherever they lie. */
+static enum error_code gather_gradient(struct step_export *step, int64_t round, int32_t slot,
+                                       struct error *err)
+{
+    const struct run_binding *run = &step->folder->run;
+    const int ranges = gradient_sum_ranges(&run->schedule);
+    float *value = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (ranges == 0 && !step->gradient.value)
+        return error_set(err, ERROR_CORRUPT, "record %s has no values", step->gradient.view.key);
+    if (ranges == 0)
+        return ERROR_NONE;
+    rc = arena_new(&step->arena, &value, step->gradient.value_count, "a gradient", err);
+    if (rc == ERROR_NONE)
+        rc = gradient_gather_ranges(step->folder->store, run->plan.id, round, slot, &step->gradient,
+                                    ranges, value, err);
+    step->gradient.value = value;
+    return rc;
+}
+
 static enum error_code read_records(struct step_export *step, int64_t round, int32_t slot,
                                     struct error *err)
 {
@@ -72,6 +94,8 @@ static enum error_code read_records(struct step_export *step, int64_t round, int
         rc =
             error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " parameters, expected %" PRIu64,
                       step->gradient.view.key, step->gradient.value_count, step->model.value_count);
+    if (rc == ERROR_NONE)
+        rc = gather_gradient(step, round, slot, err);
     return rc == ERROR_NOT_FOUND
                ? error_context(err, rc,
                                "round %" PRId64 " slot %" PRId32

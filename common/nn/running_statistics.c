@@ -29,21 +29,41 @@ void running_statistics_reset(const struct model *model, double *sum)
         sum[i] = 0;
 }
 
-void running_statistics_add(const struct model *model, double *sum, const float *gradient)
+/* Into column *mean and *square (distances from the mean, squared and summed up) of `before` rows those of `count` more:
+ * column_statistics_merge(). */
+static void merge_column(double *mean, double *square, double before, double other_mean,
+                         double other_square, double count)
+{
+    const double distance = other_mean - *mean;
+    *mean += distance * (count / (before + count));
+    *square += other_square + distance * distance * (before * count / (before + count));
+}
+
+void running_statistics_add(const struct model *model, double *sum, const float *statistics)
 {
     struct norm_buffers b;
     for (int index = 0; next_buffers(model, &index, &b);) {
         double *all = sum + (b.at - model->trained_count);
-        const float *slot = gradient + b.at;
+        const float *slot = statistics + (b.at - model->trained_count);
         const double count = (double)slot[2 * b.dim], before = all[2 * b.dim];
         if (count == 0)
             continue;
-        for (size_t c = 0; c < b.dim; c++) { /* column_statistics_merge(), of a variance */
-            const double distance = (double)slot[c] - all[c];
-            all[c] += distance * (count / (before + count));
-            all[b.dim + c] += (double)slot[b.dim + c] * count +
-                              distance * distance * (before * count / (before + count));
-        }
+        for (size_t c = 0; c < b.dim; c++) /* of a variance */
+            merge_column(&all[c], &all[b.dim + c], before, (double)slot[c],
+                         (double)slot[b.dim + c] * count, count);
+        all[2 * b.dim] += count;
+    }
+}
+
+void running_statistics_merge(const struct model *model, double *sum, const double *other)
+{
+    struct norm_buffers b;
+    for (int index = 0; next_buffers(model, &index, &b);) {
+        double *all = sum + (b.at - model->trained_count);
+        const double *more = other + (b.at - model->trained_count);
+        const double count = more[2 * b.dim], before = all[2 * b.dim];
+        for (size_t c = 0; c < b.dim && count > 0; c++)
+            merge_column(&all[c], &all[b.dim + c], before, more[c], more[b.dim + c], count);
         all[2 * b.dim] += count;
     }
 }

@@ -19,8 +19,10 @@ static inline size_t running_statistics_size(const struct model *model)
 
 /* Of no rows. `sum` [running_statistics_size()], likewise below. */
 void running_statistics_reset(const struct model *model, double *sum);
-/* And those of one more slot: `gradient` [model->value_count]. */
-void running_statistics_add(const struct model *model, double *sum, const float *gradient);
+/* And those of one more slot, which stand behind the trained values of its gradient. */
+void running_statistics_add(const struct model *model, double *sum, const float *statistics);
+/* And the sum of other slots. */
+void running_statistics_merge(const struct model *model, double *sum, const double *other);
 /* Moves the buffers in `value` [model->value_count]; those of a norm of which there are fewer than two rows stay. */
 void running_statistics_apply(const struct model *model, const double *sum, float *value);
 

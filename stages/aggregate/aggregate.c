@@ -10,6 +10,7 @@
  * Where a snapshot is made, the state also says how each round since the snapshot before went: what this worker
  * knows from memory, and of rounds that another did from their weights.
  *
+ *   sum-gradients/r/n    gradients by range, where there are sums before the step (gradient_sum.h); aggregate reads those
  *   initialise     settings and seed            ->  optimizer_state 0 (zeros), weights 0
  *   aggregate/r    the records drawn above
  *   update-rows/r/p, seal-rows/v/p    rows of learnable embeddings (row_update.h)
@@ -28,10 +29,13 @@
 #include "common/nn/optimizer.h"
 #include "common/nn/running_statistics.h"
 #include "stages/aggregate/gradient_mean.h"
+#include "stages/aggregate/gradient_sum.h"
 #include "stages/aggregate/round_window.h"
 #include "stages/aggregate/row_update.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/unit_records.h"
 #include "store/objects/keys.h"
 #include "store/records/parameter_values.h"
 #include "store/records/parameters.h"
@@ -191,12 +195,13 @@ static enum error_code add_slot(void *opaque, int slot, struct gradient *gradien
         return error_set(err, ERROR_CORRUPT,
                          "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
                          gradient->view.key, gradient->weights_version, in_hand->round);
-    if (gradient->value_count != a->model.value_count)
-        return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
-                         gradient->view.key, gradient->value_count, a->model.value_count);
+    if (gradient->value_count != a->model.value_count || !gradient->value)
+        return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values%s, expected %" PRIu64,
+                         gradient->view.key, gradient->value_count,
+                         gradient->value ? "" : " beside it", a->model.value_count);
     stage_times_enter(in_hand->context->times, TIME_COMPUTE);
     if (a->statistics)
-        running_statistics_add(&a->model, a->statistics, gradient->value);
+        running_statistics_add(&a->model, a->statistics, gradient->value + a->model.trained_count);
     gradient_mean_add(&a->mean, gradient); /* which takes it */
     stage_times_enter(in_hand->context->times, TIME_READ);
     return ERROR_NONE;
@@ -209,10 +214,26 @@ static size_t gradients_together(const struct aggregate *a)
     return bytes < GRADIENT_BYTES ? GRADIENT_BYTES / bytes : 1;
 }
 
+static struct gradient_adder adder_of(const struct stage_context *context, struct aggregate *a,
+                                      int64_t round)
+{
+    return (struct gradient_adder){.context = context,
+                                   .model = &a->model,
+                                   .mean = &a->mean,
+                                   .statistics = a->statistics,
+                                   .round = round,
+                                   .together = gradients_together(a)};
+}
+
 static enum error_code add_all_slots(const struct stage_context *context, struct aggregate *a,
                                      int64_t round, struct error *err)
 {
     struct round_in_hand in_hand = {.context = context, .aggregate = a, .round = round};
+    const struct gradient_adder adder = adder_of(context, a, round);
+    if (gradient_sum_count(context->schedule, round) > 0) {
+        stage_times_enter(context->times, TIME_READ);
+        return gradient_sum_join(&adder, err);
+    }
     gradient_mean_reset(&a->mean);
     if (a->statistics)
         running_statistics_reset(&a->model, a->statistics);
@@ -406,12 +427,24 @@ static enum error_code aggregate_work(const struct stage_context *context, void 
     struct aggregate *a = state;
     if (unit->kind == UNIT_INITIALISE)
         return initialise(context, a, err);
+    const struct gradient_adder adder = adder_of(context, a, unit->round);
+    if (unit->kind == UNIT_SUM_GRADIENTS)
+        return gradient_sum_make(&adder, unit->slot, err);
     if (unit->kind == UNIT_UPDATE_ROWS)
         return row_update_round(context, &a->rows, unit->round, unit->slot, err);
     if (unit->kind == UNIT_SEAL_ROWS)
         return row_update_seal(context, &a->rows, unit->round, unit->slot, err);
     must(unit->kind == UNIT_AGGREGATE);
     return aggregate_round(context, a, unit->round, err);
+}
+
+static void drop_cache_of(const struct stage_context *context, enum unit_kind kind, int64_t round,
+                          int32_t slot)
+{
+    struct key key[UNIT_KEYS_MAX];
+    const struct unit unit = {.kind = kind, .round = round, .slot = slot};
+    for (int i = unit_keys(context->schedule, context->run_id, &unit, key) - 1; i >= 0; i--)
+        store_drop_cache(context->store, key[i].text);
 }
 
 /* The records that the round before had to itself: by now they are on disk, and that round is over. */
@@ -423,9 +456,10 @@ static void aggregate_rest(const struct stage_context *context, void *state,
     const int64_t version = unit->round; /* made by the round before */
     if (unit->kind != UNIT_AGGREGATE || version == 0)
         return;
-    const int32_t slot_count = schedule_slot_count(context->schedule, version - 1);
-    for (int32_t slot = 0; slot < slot_count; slot++)
-        store_drop_cache(context->store, key_gradient(context->run_id, version - 1, slot).text);
+    for (int32_t slot = 0; slot < schedule_slot_count(context->schedule, version - 1); slot++)
+        drop_cache_of(context, UNIT_TRAIN_STEP, version - 1, slot);
+    for (int32_t sum = 0; sum < gradient_sum_count(context->schedule, version - 1); sum++)
+        drop_cache_of(context, UNIT_SUM_GRADIENTS, version - 1, sum);
     if (schedule_has_snapshot(context->schedule, version)) /* checkpoint and validation read it */
         return;
     store_drop_cache(context->store, key_optimizer_state(context->run_id, version).text);
@@ -435,8 +469,8 @@ static void aggregate_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "aggregate",
     .summary = "turn the gradients of a round into the next weights",
-    .reads = "weights, optimizer_state, gradient, embedding_rows",
-    .writes = "weights, optimizer_state, embedding_rows",
+    .reads = "weights, optimizer_state, gradient, gradient_range, embedding_rows",
+    .writes = "weights, optimizer_state, gradient_range, embedding_rows",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .open = aggregate_open,

@@ -7,7 +7,7 @@
 
 enum error_code gradient_mean_init(struct gradient_mean *mean, size_t count, struct error *err)
 {
-    *mean = (struct gradient_mean){.count = count};
+    *mean = (struct gradient_mean){.count = count, .capacity = count};
     enum error_code rc = memory_new(&mean->sum, count, "the sum of gradients", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&mean->value, count, "the mean gradient", err);
@@ -36,6 +36,13 @@ void gradient_mean_reset(struct gradient_mean *mean)
     mean->seed_count = mean->correct_count = 0;
     mean->loss_sum = mean->mean_loss = 0.0;
     mean->squared_error = mean->squared_norm = 0.0;
+}
+
+void gradient_mean_reset_to(struct gradient_mean *mean, size_t count)
+{
+    must(count <= mean->capacity);
+    gradient_mean_reset(mean);
+    mean->count = count;
 }
 
 /* 0.0 + x is not x when that is -0.0: the first slot is added like any other. */
@@ -73,6 +80,38 @@ CPU_KERNEL(divide_single,
         out[i] = (float)((0.0 + weight * (double)value[i]) / seeds);
 }
 
+CPU_KERNEL(add_doubles, (double *restrict sum, const double *restrict value, size_t count),
+           (sum, value, count))
+{
+    for (size_t i = 0; i < count; i++)
+        sum[i] += value[i];
+}
+
+CPU_KERNEL(divide_doubles,
+           (float *restrict out, const double *restrict sum, double seeds, size_t count),
+           (out, sum, seeds, count))
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)(sum[i] / seeds);
+}
+
+static void fold_last(struct gradient_mean *mean)
+{
+    if (mean->last.value && mean->summed)
+        add_next(mean->sum, (double)mean->last.seed_count, mean->last.value, mean->count);
+    else if (mean->last.value)
+        add_first(mean->sum, (double)mean->last.seed_count, mean->last.value, mean->count);
+    mean->summed = mean->summed || mean->last.value;
+    drop_last(mean);
+}
+
+static void count_slots(struct gradient_mean *mean, uint64_t seeds, uint64_t correct, double loss)
+{
+    mean->seed_count += seeds;
+    mean->correct_count += correct;
+    mean->loss_sum += loss;
+}
+
 void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
 {
     must(gradient->value_count == mean->count);
@@ -80,31 +119,57 @@ void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
         gradient_release(gradient); /* its values mean nothing, and 0 x NaN would be NaN */
         return;
     }
-    if (mean->last.value && mean->summed)
-        add_next(mean->sum, (double)mean->last.seed_count, mean->last.value, mean->count);
-    else if (mean->last.value)
-        add_first(mean->sum, (double)mean->last.seed_count, mean->last.value, mean->count);
-    mean->summed = mean->last.value != NULL;
-    drop_last(mean);
+    fold_last(mean);
     mean->last = *gradient;
     *gradient = (struct gradient){0}; /* moved */
-    mean->seed_count += mean->last.seed_count;
-    mean->correct_count += mean->last.correct_count;
-    mean->loss_sum += mean->last.loss_sum;
+    count_slots(mean, mean->last.seed_count, mean->last.correct_count, mean->last.loss_sum);
     mean->squared_error += mean->last.squared_error;
     mean->squared_norm += mean->last.squared_norm;
 }
 
+void gradient_mean_add_sum(struct gradient_mean *mean, const double *sum, uint64_t seed_count,
+                           uint64_t correct_count, double loss_sum)
+{
+    must(!mean->last.value);
+    if (seed_count == 0)
+        return;
+    if (mean->summed)
+        add_doubles(mean->sum, sum, mean->count);
+    else
+        memcpy(mean->sum, sum, mean->count * sizeof *sum);
+    mean->summed = true;
+    count_slots(mean, seed_count, correct_count, loss_sum);
+}
+
+void gradient_mean_finish_sum(struct gradient_mean *mean)
+{
+    fold_last(mean);
+    if (!mean->summed)
+        memset(mean->sum, 0, mean->count * sizeof *mean->sum);
+}
+
+static double seeds_of(const struct gradient_mean *mean)
+{
+    return mean->seed_count ? (double)mean->seed_count : 1.0;
+}
+
+void gradient_mean_set_loss(struct gradient_mean *mean)
+{
+    mean->mean_loss = mean->loss_sum / seeds_of(mean);
+}
+
 void gradient_mean_finish(struct gradient_mean *mean)
 {
-    const double seeds = mean->seed_count ? (double)mean->seed_count : 1.0;
+    const double seeds = seeds_of(mean);
     const double weight = (double)mean->last.seed_count;
-    if (!mean->last.value)
+    if (!mean->last.value && mean->summed)
+        divide_doubles(mean->value, mean->sum, seeds, mean->count);
+    else if (!mean->last.value)
         memset(mean->value, 0, mean->count * sizeof *mean->value);
     else if (mean->summed)
         divide_sum(mean->value, mean->sum, weight, mean->last.value, seeds, mean->count);
     else
         divide_single(mean->value, weight, mean->last.value, seeds, mean->count);
-    mean->mean_loss = mean->loss_sum / seeds;
+    gradient_mean_set_loss(mean);
     drop_last(mean);
 }

@@ -9,6 +9,9 @@
  * 2^29) is exact there, and what 65,535 additions lose stays far below the last bit of the float that comes
  * out; in single precision a thousand slots would cost three digits.
  *
+ * Many slots may be added as a tree: sums of some of them, then sums of those, in double all the way. Its bits are
+ * those of its shape.
+ *
  * A round is bound by memory here, so the last slot is added while the sum is divided, and a single slot
  * never goes through the sum at all.
  */
@@ -23,7 +26,7 @@
 #include <stdint.h>
 
 struct gradient_mean { /* {0} is releasable */
-    size_t count;
+    size_t count, capacity;
     double *sum; /* [count], over the slots added so far but the last; when `summed` */
     bool summed;
     struct gradient last; /* owned: the slot added last, which finish folds in as it divides */
@@ -39,10 +42,19 @@ MUST_CHECK enum error_code gradient_mean_init(struct gradient_mean *mean, size_t
 void gradient_mean_release(struct gradient_mean *mean);
 /* Forgets the slots, keeps the memory. */
 void gradient_mean_reset(struct gradient_mean *mean);
+/* The same for gradients of `count` values, at most as many as at first. */
+void gradient_mean_reset_to(struct gradient_mean *mean, size_t count);
 /* Call in slot order. `gradient` has `count` values; one without labelled seeds adds nothing.
  * Owns: the gradient moves into `mean`, which reads its record in place. */
 void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient);
+/* Sets mean_loss of the counts. */
+void gradient_mean_set_loss(struct gradient_mean *mean);
 /* Sets value and mean_loss; zeros when no slot had a labelled seed. */
 void gradient_mean_finish(struct gradient_mean *mean);
+/* Sets sum, over all slots, instead: where more is added to it. */
+void gradient_mean_finish_sum(struct gradient_mean *mean);
+/* Adds such a sum [count] of other slots. Into one mean go either gradients or sums. */
+void gradient_mean_add_sum(struct gradient_mean *mean, const double *sum, uint64_t seed_count,
+                           uint64_t correct_count, double loss_sum);
 
 #endif

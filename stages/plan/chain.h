@@ -13,7 +13,9 @@
  * ones, which that snapshot holds too. Only that snapshot says which, so no unit of infer is made before it.
  * count-walks, of the one sampler that wants it, comes before the mini-batches that wait for nothing else.
  * update-rows and seal-rows are of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
- * With early stopping, and with those, the rounds after a snapshot wait for its checkpoint; else they do not.
+ * With aggregate.ranges and fan_in there are sums between train-step and aggregate (gradient_sums.h), and aggregate/r waits for
+ * the weights it starts from, too: train-step/r/all ─> sum-gradients/r/n ─(the last of each range)─> aggregate/r.
+ * With early stopping, and with learnable embeddings, the rounds after a snapshot wait for its checkpoint; else they do not.
  * There is no coordinator: a worker that finishes a unit asks chain_successors() what that sets free and
  * tells Redis in one script. Storage says what is done (chain_state.h), so the queue can be rebuilt from
  * it at any time (chain_rebuild.h). What this drawing says stands in the rows of units/. tests/stages/plan/chain_test.c checks that successors and prerequisites are inverse.
@@ -46,7 +48,7 @@ MUST_CHECK enum error_code chain_prerequisites(const struct schedule *schedule,
  * for: the validation nodes' mini-batches, and with reuse_epochs those of an earlier epoch. */
 MUST_CHECK enum error_code chain_reads(const struct schedule *schedule, const struct unit *unit,
                                        struct unit_list *out, struct error *err);
-/* How many prerequisites there are: the same for all slots of one kind, round and layer. */
+/* How many prerequisites there are: the same for all of one kind, round and layer that a unit sets free. */
 int64_t chain_prerequisite_count(const struct schedule *schedule, const struct unit *unit);
 /* Units for which `unit` is a prerequisite. `weights_version`: of a checkpoint that ends the run, the weights
  * that inference takes; else -1. */

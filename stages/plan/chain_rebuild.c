@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/gradient_sums.h"
 
 #include <string.h>
 
@@ -109,6 +110,8 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
         rc = unit_list_add_slots(out, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
     if (rc == ERROR_NONE)
         rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(out, UNIT_SUM_GRADIENTS, round, gradient_sum_count(s, round), err);
     if (rc == ERROR_NONE)
         rc = unit_list_add_slots(out, UNIT_AGGREGATE, round, 1, err);
     if (rc == ERROR_NONE)

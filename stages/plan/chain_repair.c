@@ -45,6 +45,25 @@ static enum error_code is_whole(struct store *store, const char *key, bool *whol
     return rc;
 }
 
+/* A unit is done when its output is there. So without all of its pieces that goes, too. */
+static enum error_code remove_without_pieces(const struct schedule *schedule, struct store *store,
+                                             const char *run_id, const struct unit *unit,
+                                             struct error *err)
+{
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const int count = row->piece_count ? row->piece_count(schedule) : 0;
+    enum error_code rc = ERROR_NONE;
+    bool all = true;
+    for (int i = 0; i < count && rc == ERROR_NONE; i++) {
+        bool whole = false;
+        rc = is_whole(store, row->piece(run_id, unit, i).text, &whole, err);
+        all = all && whole;
+    }
+    return rc == ERROR_NONE && !all
+               ? store_remove(store, row->output(schedule, run_id, unit).text, err)
+               : rc;
+}
+
 /* One unit makes weights and optimizer state, and it is done when the weights are there. So without the state they go
  * too. */
 static enum error_code repair_version(const struct schedule *schedule, struct store *store,
@@ -176,6 +195,8 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
         if (row->recomputable)
             rc = remove_if_damaged(store, chain_output_key(schedule, run_id, &inputs.unit[i]).text,
                                    err);
+        if (rc == ERROR_NONE)
+            rc = remove_without_pieces(schedule, store, run_id, &inputs.unit[i], err);
         if (rc == ERROR_NONE && row->artifact)
             rc = remove_part_if_damaged(schedule, store, run_id, &inputs.unit[i], err);
         if (rc == ERROR_NONE)

@@ -204,6 +204,8 @@ struct pipeline_settings {
         double beta1, beta2, epsilon;
         double weight_decay;
         double clip_norm; /* 0: off */
+        int64_t ranges;   /* of parameters, each added up by a unit of its own */
+        int64_t fan_in;   /* gradients that are added at once; 0: all of a round */
         int64_t schedule;
         int64_t step_epochs;
         double step_factor;

@@ -8,6 +8,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/gradient_encoding.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -308,6 +309,24 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
     return ERROR_NONE;
 }
 
+/* How gradients are added up. */
+static enum error_code check_sums(const struct pipeline_settings *s, struct error *err)
+{
+    if (s->aggregate.fan_in == 1)
+        return error_set(err, ERROR_INVALID,
+                         "aggregate.fan_in is 1, which adds nothing: expected 0 (all gradients of "
+                         "a round at once), or at least 2");
+    if (s->train_step.gradient != GRADIENT_F32 &&
+        (s->aggregate.fan_in > 0 || s->aggregate.ranges > 1))
+        return error_set(err, ERROR_INVALID,
+                         "train-step.gradient is not f32, but %s, and ranges of gradients are "
+                         "stored as floats: expected `gradient: f32`, or no aggregate.ranges and "
+                         "fan_in",
+                         s->aggregate.fan_in > 0 ? "there is an aggregate.fan_in"
+                                                 : "aggregate.ranges is above 1");
+    return ERROR_NONE;
+}
+
 enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
 {
     static const char allowed[] =
@@ -362,6 +381,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_model(s, err);
     if (rc == ERROR_NONE)
         rc = check_sampler(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_sums(s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

@@ -75,6 +75,8 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .epochs = settings->epochs,
         .run_ahead = settings->sample.run_ahead,
         .reuse_epochs = settings->sample.reuse_epochs,
+        .ranges = (int32_t)settings->aggregate.ranges,
+        .fan_in = (int32_t)settings->aggregate.fan_in,
         .can_stop_early = settings->checkpoint.patience > 0,
         .infers_some = settings->infer.nodes[0] != '\0',
         .layer_count = settings->infer.nodes[0] ? 0 : model->config.layer_count,

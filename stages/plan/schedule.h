@@ -28,6 +28,8 @@ struct schedule {
     int64_t run_ahead;
     int64_t reuse_epochs;
     int64_t every_rounds; /* between two snapshots */
+    int32_t ranges;       /* of the values of a gradient, which are added up side by side */
+    int32_t fan_in; /* gradients that are added at once; 0: all of a round (gradient_sums.h) */
     bool can_stop_early;
     int32_t layer_count, part_count;     /* of the model's layers: each is a step of inference */
     int32_t cluster_count;               /* parts in a mini-batch of clusters; else 0 */

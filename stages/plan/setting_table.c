@@ -8,6 +8,7 @@
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/records/gradient_encoding.h"
+#include "store/records/gradient_range.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -322,6 +323,8 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.epsilon", aggregate.epsilon, "1e-8", 0, 1, "adam: added to the root of the second moment"),
     DOUBLE(TRAINING, "aggregate.weight_decay", aggregate.weight_decay, "0", 0, 100, "L2 term (adam, sgd) or decoupled decay (adamw)"),
     DOUBLE(TRAINING, "aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
+    INT(TRAINING, "aggregate.ranges", aggregate.ranges, "1", 1, GRADIENT_RANGES_MAX, "ranges of parameters whose gradients are added up side by side, by as many workers of aggregate; changes no bit of the weights"),
+    INT(TRAINING, "aggregate.fan_in", aggregate.fan_in, "0", 0, 65535, "gradients that are added at once, where many slots are added up as a tree; 0: all of a round"),
     CHOICE(TRAINING, "aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
     INT(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
     DOUBLE(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),

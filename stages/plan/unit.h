@@ -8,6 +8,7 @@
  *   sample-evaluation/<slot>                a mini-batch of validation nodes, made once
  *   train-step/<round>/<slot>               a gradient
  *   evaluate/<version>/<slot>               train-step: validation of those weights
+ *   sum-gradients/<round>/<sum>             aggregate: a range of the gradients of some slots, added up
  *   aggregate/<round>                       weights of version round + 1
  *   update-rows/<round>/<shard>             aggregate: what that round changes of the rows of learnable embeddings
  *   seal-rows/<version>/<shard>             aggregate: all rows that were changed up to that version
@@ -38,6 +39,7 @@
     ROW(UNIT_SAMPLE_EVALUATION, sample_evaluation)   \
     ROW(UNIT_TRAIN_STEP, train_step)                 \
     ROW(UNIT_EVALUATE, evaluate)                     \
+    ROW(UNIT_SUM_GRADIENTS, sum_gradients)           \
     ROW(UNIT_AGGREGATE, aggregate)                   \
     ROW(UNIT_UPDATE_ROWS, update_rows)               \
     ROW(UNIT_SEAL_ROWS, seal_rows)                   \

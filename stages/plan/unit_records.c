@@ -17,6 +17,9 @@ int unit_keys(const struct schedule *s, const char *run_id, const struct unit *u
     out[count++] = row->output(s, run_id, unit);
     if (row->companion)
         out[count++] = row->companion(s, run_id, unit);
+    const int pieces = row->piece_count ? row->piece_count(s) : 0;
+    for (int i = 0; i < pieces; i++)
+        out[count++] = row->piece(run_id, unit, i);
     return count;
 }
 

@@ -15,13 +15,14 @@
 #include "stages/plan/unit.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
+#include "store/records/gradient_range.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { UNIT_KEYS_MAX = 3 };
+enum { UNIT_KEYS_MAX = 3 + GRADIENT_RANGES_MAX };
 
-/* Of a unit of a run: its artifact, the record that says it is done, and that one's companion, as far as it has them.
+/* Of a unit of a run: its artifact, the record that says it is done, that one's companion, and its pieces, as far as it has them.
  * Returns their count. */
 int unit_keys(const struct schedule *s, const char *run_id, const struct unit *unit,
               struct key out[UNIT_KEYS_MAX]);

@@ -15,11 +15,13 @@
 #include "common/base/text.h"
 #include "common/nn/tasks/tally.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/step_input.h"
 #include "store/records/gradient.h"
+#include "store/records/gradient_range.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -213,12 +215,16 @@ static enum error_code train(const struct stage_context *context, struct train_s
     if (rc != ERROR_NONE)
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
+    const int ranges = gradient_sum_ranges(context->schedule);
     const struct gradient_form form = {
         .encoding = (enum gradient_encoding)context->settings->train_step.gradient,
         .encoded_count = t->input.model.trained_count,
         .seed = context->schedule->seed};
-    return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient, &form,
-                        err);
+    if (ranges == 0)
+        return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient,
+                            &form, err);
+    return gradient_put_ranges(context->store, context->run_id, unit->round, unit->slot, &gradient,
+                               t->input.model.trained_count, ranges, err);
 }
 
 static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)
@@ -362,7 +368,7 @@ const struct stage stage = {
     .summary = "computes the gradient of a mini-batch, or validates weights on one",
     .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
              "node_splits, embedding_rows",
-    .writes = "gradient, evaluation",
+    .writes = "gradient, gradient_range, evaluation",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .check = run_model_check_machine,

@@ -82,6 +82,17 @@ struct key key_gradient(const char *run_id, int64_t round, int slot)
     return make("run/%s/round/%010" PRId64 "/slot/%05d/gradient", run_id, round, slot);
 }
 
+struct key key_gradient_range(const char *run_id, int64_t round, int slot, int range)
+{
+    return make("run/%s/round/%010" PRId64 "/slot/%05d/gradient_range/%05d", run_id, round, slot,
+                range);
+}
+
+struct key key_gradient_sum(const char *run_id, int64_t round, int number)
+{
+    return make("run/%s/round/%010" PRId64 "/gradient_sum/%010d", run_id, round, number);
+}
+
 struct key key_embedding_update(const char *run_id, int64_t round, int shard)
 {
     return make("run/%s/round/%010" PRId64 "/embedding/%010d", run_id, round, shard);

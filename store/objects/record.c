@@ -58,6 +58,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_WALK_COUNTS] = "walk_counts",
     [RECORD_WANTED_NODES] = "wanted_nodes",
     [RECORD_GRAPH_INDEX] = "graph_index",
+    [RECORD_GRADIENT_RANGE] = "gradient_range",
 };
 
 const char *record_kind_name(enum record_kind kind)

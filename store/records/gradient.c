@@ -103,7 +103,9 @@ static void add_values(struct record *record, const struct gradient *g,
                        const struct encoded_gradient *encoded)
 {
     const uint64_t first = encoded->value_count;
-    if (first < g->value_count)
+    if (!g->value)
+        record_add(record, "values_beside", ELEMENT_U64, &g->value_count, 1);
+    else if (first < g->value_count)
         record_add(record, "value", ELEMENT_F32, g->value + first, g->value_count - first);
     if (first == 0)
         return;
@@ -212,6 +214,12 @@ static enum error_code get_values(const struct record_view *view, struct raw_gra
     const void *value = NULL, *count = NULL;
     uint64_t encoded_count = 0;
     enum error_code rc = ERROR_NONE;
+    if (record_has(view, "values_beside")) {
+        rc = record_section_get(view, "values_beside", ELEMENT_U64, 1, &count, NULL, err);
+        if (rc == ERROR_NONE)
+            memcpy(&raw->value_count, count, sizeof raw->value_count);
+        return rc;
+    }
     if (encoding == GRADIENT_F32 || record_has(view, "value"))
         rc = record_section_get(view, "value", ELEMENT_F32, -1, &value, &raw->value_count, err);
     raw->value = value;

@@ -16,6 +16,9 @@
  *       "value_count" U64 [1]  how many numbers are encoded
  *       "encoding_error" F64 [2]  of the values: sum of squares of what the encoding changed them by, and of what they were
  *
+ *   In ranges (gradient_range.h), as floats:
+ *       "values_beside" U64 [1]  in the place of "value": how many values lie beside this record
+ *
  * Valid: the version inside is the one in the key; arrays that belong together are equally long. It may hold a NaN: a run that
  * diverges is the user's to mend, not a damaged record.
  */
@@ -40,7 +43,7 @@ struct gradient_rows {
 struct gradient {
     uint64_t weights_version;
     uint64_t value_count;
-    const float *value; /* [value_count] */
+    const float *value; /* [value_count]; NULL: they lie in ranges beside it (gradient_range.h) */
     uint64_t seed_count, correct_count;
     double loss_sum;
     double squared_error, squared_norm; /* of the encoding; 0 as floats. Set when it is stored */
@@ -60,7 +63,7 @@ struct gradient_form {
     uint64_t seed;     /* of the run, for what is rounded at random */
 };
 
-/* `form` NULL: as floats. Encoded numbers are finite. Fails: ERROR_NO_MEMORY; as store_put(). */
+/* `form` NULL: as floats, or without values where there are none. Encoded numbers are finite. Fails: ERROR_NO_MEMORY; as store_put(). */
 MUST_CHECK enum error_code gradient_put(struct store *store, const char *run_id, int64_t round,
                                         int slot, const struct gradient *gradient,
                                         const struct gradient_form *form, struct error *err);

@@ -10,11 +10,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "version",    "value",       "table",        "progress",   "step",        "first",
-    "second",     "counts",      "loss",         "confusion",  "score",       "truth",
-    "rounds",     "row_node",    "row_gradient", "tally",      "row_group",   "value_bf16",
-    "value_int8", "value_scale", "value_index",  "value_kept", "value_count", "encoding_error",
-    "row_bf16",   "row_int8",    "row_scale"};
+    "version",    "value",       "table",        "progress",     "step",        "first",
+    "second",     "counts",      "loss",         "confusion",    "score",       "truth",
+    "rounds",     "row_node",    "row_gradient", "tally",        "row_group",   "value_bf16",
+    "value_int8", "value_scale", "value_index",  "value_kept",   "value_count", "encoding_error",
+    "row_bf16",   "row_int8",    "row_scale",    "values_beside"};
 
 /* Values of which nothing is asked are read into here, so that the sanitizer sees them read. */
 static volatile float touched;
@@ -47,7 +47,7 @@ static void read_gradient(const struct record_view *view)
     if (gradient_decode(view, &g, NULL) != ERROR_NONE)
         return;
     must(g.value_count > 0 && g.correct_count <= g.seed_count);
-    for (uint64_t i = 0; i < g.value_count; i++)
+    for (uint64_t i = 0; g.value && i < g.value_count; i++)
         touched = g.value[i];
     for (int k = 0; k < g.group_count; k++) {
         const struct gradient_rows *rows = &g.group[k];

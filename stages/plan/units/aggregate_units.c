@@ -1,5 +1,15 @@
 /* The units of aggregate: the first weights, those that the gradients of a round make, and the rows of embeddings. */
+#include "stages/plan/gradient_sums.h"
 #include "stages/plan/units/unit_row.h"
+
+/* The step of round `round`, whose weights may be used now. */
+static enum error_code add_step(struct unit_list *out, const struct schedule *s, int64_t round,
+                                struct error *err)
+{
+    if (!unit_step_waits_for_weights(s) || round >= s->round_count)
+        return ERROR_NONE;
+    return unit_list_add_slots(out, UNIT_AGGREGATE, round, 1, err);
+}
 
 static enum error_code check_initialise(const struct schedule *s, const struct unit *unit,
                                         int64_t weights_version, struct error *err)
@@ -13,7 +23,8 @@ static enum error_code initialise_sets_free(const struct schedule *s, const stru
                                             struct error *err)
 {
     (void)unit, (void)weights_version;
-    return unit_list_add_round(out, s, UNIT_TRAIN_STEP, 0, err);
+    const enum error_code rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, 0, err);
+    return rc == ERROR_NONE ? add_step(out, s, 0, err) : rc;
 }
 
 static struct key initialise_output(const struct schedule *s, const char *run_id,
@@ -62,8 +73,18 @@ static enum error_code aggregate_waits_for(const struct schedule *s, const struc
                                            int64_t last_version, struct unit_list *out,
                                            struct error *err)
 {
+    const int32_t sums = gradient_sum_count(s, unit->round);
+    const int32_t first = sums ? gradient_sum_first_mean(s, unit->round) : 0;
+    enum error_code rc = ERROR_NONE;
     (void)last_version;
-    return unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
+    if (sums == 0)
+        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
+    for (int32_t sum = first; sum < sums && rc == ERROR_NONE; sum++)
+        rc = unit_list_add(
+            out, (struct unit){.kind = UNIT_SUM_GRADIENTS, .round = unit->round, .slot = sum}, err);
+    return rc == ERROR_NONE && unit_step_waits_for_weights(s)
+               ? unit_list_add_weights(out, s, unit->round, err)
+               : rc;
 }
 
 /* The next round unless it waits for a checkpoint, the validation of the new weights, and the samples that may be
@@ -77,6 +98,8 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
     (void)weights_version;
     if (!schedule_waits_for_checkpoint(s, version))
         rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, version, err);
+    if (rc == ERROR_NONE && !schedule_waits_for_checkpoint(s, version))
+        rc = add_step(out, s, version, err);
     if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
         rc = s->evaluation_slot_count
                  ? unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err)

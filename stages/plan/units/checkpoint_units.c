@@ -37,9 +37,12 @@ static enum error_code sets_free(const struct schedule *s, const struct unit *un
     enum error_code rc = ERROR_NONE;
     if (next > unit->round)
         rc = unit_list_add_slots(out, UNIT_CHECKPOINT, next, 1, err);
-    if (rc == ERROR_NONE && schedule_waits_for_checkpoint(s, unit->round))
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
-    return rc;
+    if (rc != ERROR_NONE || !schedule_waits_for_checkpoint(s, unit->round))
+        return rc;
+    rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
+    return rc == ERROR_NONE && unit_step_waits_for_weights(s) && unit->round < s->round_count
+               ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err)
+               : rc;
 }
 
 static int64_t reads_weights_after(const struct schedule *s, const struct unit *unit)

@@ -1,16 +1,13 @@
 /* The units of train-step: the gradient of a mini-batch, and the validation of weights on one. */
+#include "stages/plan/gradient_sums.h"
 #include "stages/plan/units/unit_row.h"
 
 /* What makes weights `version` usable for training. */
 static enum error_code add_weights(const struct schedule *s, int64_t version, struct unit_list *out,
                                    struct error *err)
 {
-    if (version == 0)
-        return unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err);
-    if (schedule_waits_for_checkpoint(s, version))
-        return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
-    const enum error_code rc = unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
-    return rc == ERROR_NONE
+    const enum error_code rc = unit_list_add_weights(out, s, version, err);
+    return rc == ERROR_NONE && version > 0 && !schedule_waits_for_checkpoint(s, version)
                ? unit_list_add_slots(out, UNIT_UPDATE_ROWS, version - 1, s->embedding_shards, err)
                : rc;
 }
@@ -42,15 +39,27 @@ static enum error_code step_sets_free(const struct schedule *s, const struct uni
                                       struct error *err)
 {
     (void)weights_version;
-    const enum error_code rc =
+    enum error_code rc =
         unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round, s->embedding_shards, err);
-    return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err) : rc;
+    if (rc == ERROR_NONE && gradient_sum_count(s, unit->round) == 0)
+        return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err);
+    for (int range = 0; range < gradient_sum_ranges(s) && rc == ERROR_NONE; range++) {
+        const int32_t sum = gradient_sum_of(s, unit->round, 0, unit->slot, range);
+        rc = unit_list_add(
+            out, (struct unit){.kind = UNIT_SUM_GRADIENTS, .round = unit->round, .slot = sum}, err);
+    }
+    return rc;
 }
 
 static struct key step_output(const struct schedule *s, const char *run_id, const struct unit *unit)
 {
     (void)s;
     return key_gradient(run_id, unit->round, unit->slot);
+}
+
+static struct key step_piece(const char *run_id, const struct unit *unit, int index)
+{
+    return key_gradient_range(run_id, unit->round, unit->slot, index);
 }
 
 static bool step_is_covered(const struct schedule *s, const struct chain_state *state,
@@ -74,6 +83,8 @@ const struct unit_row train_step_unit = {
     .reads = step_reads,
     .sets_free = step_sets_free,
     .output = step_output,
+    .piece_count = gradient_sum_ranges,
+    .piece = step_piece,
     .slot_count = schedule_slot_count,
     .is_covered = step_is_covered,
 };

@@ -1,5 +1,7 @@
 #include "stages/plan/units/unit_row.h"
 
+#include "stages/plan/gradient_sums.h"
+
 #include <inttypes.h>
 
 #define UNIT_ROW(number, name) extern const struct unit_row name##_unit;
@@ -48,6 +50,21 @@ enum error_code unit_check_slot(const struct schedule *s, const struct unit *uni
     return error_set(err, ERROR_INVALID,
                      "there is no slot %" PRId32 ": round %" PRId64 " has slots 0 to %" PRId32,
                      unit->slot, unit->round, count - 1);
+}
+
+bool unit_step_waits_for_weights(const struct schedule *s)
+{
+    return gradient_sum_ranges(s) > 0;
+}
+
+enum error_code unit_list_add_weights(struct unit_list *out, const struct schedule *s,
+                                      int64_t version, struct error *err)
+{
+    if (version == 0)
+        return unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err);
+    if (schedule_waits_for_checkpoint(s, version))
+        return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
+    return unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
 }
 
 int32_t unit_evaluation_slots(const struct schedule *s, int64_t version)

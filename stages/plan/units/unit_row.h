@@ -74,6 +74,9 @@ struct unit_row {
     struct key (*artifact)(const struct schedule *s, const char *run_id, const struct unit *unit);
     /* A second record, which is written before that one. NULL: there is one only. */
     struct key (*companion)(const struct schedule *s, const char *run_id, const struct unit *unit);
+    /* Records beside that one, which are written before it and as old, such as the ranges of a gradient. NULL: none. */
+    int (*piece_count)(const struct schedule *s);
+    struct key (*piece)(const char *run_id, const struct unit *unit, int index);
     /* Slots of the units at this number of its line; of infer the parts. NULL: one. */
     int32_t (*slot_count)(const struct schedule *s, int64_t number);
     /* The numbers of its line that have units. NULL: all of the line. Before the first: below 0. */
@@ -96,6 +99,12 @@ MUST_CHECK enum error_code unit_check_slot(const struct schedule *s, const struc
                                            int64_t weights_version, struct error *err);
 MUST_CHECK enum error_code unit_check_version(const struct schedule *s, int64_t version,
                                               struct error *err);
+/* The step of a round starts from weights that its gradients do not lead to: where they are added up first, it waits for
+ * them itself. */
+bool unit_step_waits_for_weights(const struct schedule *s);
+/* What the step of a round, or what follows it, waits for: that weights `version` may be used. */
+MUST_CHECK enum error_code unit_list_add_weights(struct unit_list *out, const struct schedule *s,
+                                                 int64_t version, struct error *err);
 int32_t unit_evaluation_slots(const struct schedule *s, int64_t version);
 
 #endif

@@ -99,7 +99,7 @@ static void slots_make_one_batch(void **state)
             if (cuts[i][slot] == cuts[i][slot + 1])
                 continue;
             fill_slot(&model, cuts[i][slot], cuts[i][slot + 1], gradient);
-            running_statistics_add(&model, sum, gradient);
+            running_statistics_add(&model, sum, gradient + model.trained_count);
         }
         running_statistics_apply(&model, sum, value);
         check_running(&model, value, ROWS);
@@ -125,7 +125,7 @@ static void what_tells_nothing_moves_nothing(void **state)
         for (int layer = 0; layer < 2; layer++)
             gradient[buffer_of(&model, layer) + 2 * (size_t)DIM] = (float)rows;
         running_statistics_reset(&model, sum);
-        running_statistics_add(&model, sum, gradient);
+        running_statistics_add(&model, sum, gradient + model.trained_count);
         running_statistics_apply(&model, sum, value);
         assert_memory_equal(value, before, model.value_count * sizeof *value);
     }

@@ -22,6 +22,7 @@ GENERATED = """  format: generated
 INGEST = {
     "generated": GENERATED,
     "subgraphs": GENERATED,
+    "ranges": GENERATED,
     "links": GENERATED + """
   task: link_prediction
   edge_split: random 80/10/10""",
@@ -39,8 +40,8 @@ INGEST = {
     "embeddings": """  path: {folder}
   relations: true
   add_reverse: true"""}
-MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
-EXAMPLES = {"links": 12}  # for each training node of the others: so many times as large are its batches
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
+EXAMPLES = {"links": 12, "ranges": 0.5}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
     "subgraphs": """  sampler: graphsaint_walk
   walk_length: 2
@@ -49,6 +50,11 @@ SAMPLER = {  # where it is not that of all others
     "times": "  sampler: temporal_neighbor\n"}
 LEARNT = {"embeddings": """  embedding: 8
   type_embedding: "venue: 5"
+"""}
+SLOTS = {"ranges": 5}  # where a round has not two
+AGGREGATE = {"ranges": """aggregate:
+  ranges: 3
+  fan_in: 2
 """}
 YAML = """name: faults
 epochs: {epochs}
@@ -59,12 +65,12 @@ partition:
 sample:
 {sampler}  fanouts: [3, 3]
   batch_size: {batch}
-  batches_per_round: 2
+  batches_per_round: {slots}
 train-step:
   model: {model}
   hidden: {hidden}
   dropout: 0.1
-{learnt}checkpoint:
+{learnt}{aggregate}checkpoint:
   keep: {keep}
 """
 
@@ -83,8 +89,9 @@ class Setting:
     def text(self, graph, folder):
         """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
         ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
-        sizes = dict(self.sizes, batch=self.sizes["batch"] * EXAMPLES.get(graph, 1))
-        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), learnt=LEARNT.get(graph, ""), **sizes)
+        sizes = dict(self.sizes, batch=int(self.sizes["batch"] * EXAMPLES.get(graph, 1)))
+        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), learnt=LEARNT.get(graph, ""),
+                           slots=SLOTS.get(graph, 2), aggregate=AGGREGATE.get(graph, ""), **sizes)
 
 
 TINY = Setting("tiny")

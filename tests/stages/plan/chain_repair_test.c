@@ -1,5 +1,6 @@
 #include "stages/plan/chain_repair.h"
 #include "store/records/embedding_rows.h"
+#include "store/records/gradient_range.h"
 #include "store/records/snapshot.h"
 
 #include "tests/stages/small_run.h"
@@ -119,6 +120,32 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_true(repair(&run, UNIT_CHECKPOINT, 4));
     assert_false(stored(&run, key_evaluation(SMALL_RUN_ID, 4, 0)));
     assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+}
+
+/* A gradient lies in its ranges, too: a sum that misses one waits for the whole of it. */
+static void a_gradient_without_one_of_its_ranges_is_made_again(void **state)
+{
+    struct small_run run;
+    float value[SMALL_VALUES];
+    const struct key range = key_gradient_range(SMALL_RUN_ID, 3, 0, 1);
+    begin(&run, *state);
+    run.schedule.ranges = 2;
+    small_run_put_version(&run, 3);
+    const struct gradient gradient = small_run_gradient(&run, 3, 0, value);
+    for (int loss = 0; loss < 2; loss++) {
+        for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, 3); slot++)
+            assert_ok(gradient_put_ranges(run.store, SMALL_RUN_ID, 3, slot, &gradient, SMALL_VALUES,
+                                          2, &run.err),
+                      &run.err);
+        assert_false(repair(&run, UNIT_SUM_GRADIENTS, 3));
+        if (loss)
+            assert_ok(store_remove(run.store, range.text, &run.err), &run.err);
+        else
+            tear(&run, range);
+        assert_true(repair(&run, UNIT_SUM_GRADIENTS, 3));
+        assert_false(stored(&run, key_gradient(SMALL_RUN_ID, 3, 0)));
+        assert_true(stored(&run, key_gradient_range(SMALL_RUN_ID, 3, 0, 0)));
+    }
 }
 
 /* With a snapshot of each version the one before tells of no round, but the work still reads its weights. */
@@ -243,6 +270,7 @@ int main(void)
         test_with_store(weights_of_the_newest_snapshot_come_back_from_it),
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
+        test_with_store(a_gradient_without_one_of_its_ranges_is_made_again),
         test_with_store(weights_between_two_snapshots_side_by_side_are_made_again),
         test_with_store(mini_batches_of_an_earlier_time_are_made_again),
         test_with_store(updates_behind_a_lost_one_are_made_again_too),

@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/chain_rebuild.h"
+#include "stages/plan/gradient_sums.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/records/snapshot.h"
 
@@ -184,6 +185,12 @@ static bool done_now(const struct unit *unit)
 static void prune(int64_t version)
 {
     for (int64_t round = 0; round < version; round++)
+        for (int32_t sum = 0; sum < gradient_sum_count(&run.schedule, round); sum++) {
+            const struct key key = key_gradient_sum("r", round, sum);
+            if (set_has(&run.stored, key.text))
+                set_remove_at(&run.stored, set_find(&run.stored, key.text));
+        }
+    for (int64_t round = 0; round < version; round++)
         for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, round); slot++) {
             const struct key gone[] = {key_gradient("r", round, slot),
                                        key_mini_batch("r", round, slot), key_weights("r", round),
@@ -316,11 +323,13 @@ static struct schedule draw_schedule(void)
     pipeline_settings_defaults(&settings);
     settings.epochs = 1 + (int64_t)draw(5);
     settings.sample.batch_size = 1 + (int64_t)draw(4);
-    settings.sample.batches_per_round = 1 + (int64_t)draw(3);
+    settings.sample.batches_per_round = 1 + (int64_t)draw(5);
     settings.sample.run_ahead = 1 + (int64_t)draw(4);
     settings.sample.reuse_epochs = 1 + (int64_t)draw(3);
     settings.sample.evaluation_batch_size = 1 + (int64_t)draw(3);
     settings.sample.fanouts.count = 1 + (int)draw(3);
+    settings.aggregate.ranges = 1 + (int64_t)draw(3);
+    settings.aggregate.fan_in = (int64_t[]){0, 0, 2, 3}[draw(4)];
     settings.checkpoint.every_epochs = 1 + (int64_t)draw(3);
     settings.checkpoint.patience = (int64_t)draw(2);
     settings.train_step.embedding = draw(2) ? 8 : 0;
@@ -351,6 +360,8 @@ static void all_units(const struct schedule *s, struct unit_list *out)
                 add_unit(out, UNIT_SAMPLE, round, slot, 0);
             add_unit(out, UNIT_TRAIN_STEP, round, slot, 0);
         }
+        for (int32_t sum = 0; sum < gradient_sum_count(s, round); sum++)
+            add_unit(out, UNIT_SUM_GRADIENTS, round, sum, 0);
         add_unit(out, UNIT_AGGREGATE, round, 0, 0);
         for (int32_t part = 0; part < s->embedding_shards; part++)
             add_unit(out, UNIT_UPDATE_ROWS, round, part, 0);

@@ -22,6 +22,8 @@ static const struct schedule schedule = {
     .layer_count = 3,
     .part_count = 2,
     .embedding_shards = 2,
+    .ranges = 3,
+    .fan_in = 2,
     .outputs_tag = "7a-3",
 };
 

@@ -19,6 +19,7 @@ static void names_say_what_is_made(void **state)
          "train-step/4294967295/65535",
          "train-step"},
         {{.kind = UNIT_EVALUATE, .round = 5, .slot = 1}, "evaluate/5/1", "train-step"},
+        {{.kind = UNIT_SUM_GRADIENTS, .round = 9, .slot = 3}, "sum-gradients/9/3", "aggregate"},
         {{.kind = UNIT_AGGREGATE, .round = 9}, "aggregate/9", "aggregate"},
         {{.kind = UNIT_UPDATE_ROWS, .round = 9, .slot = 2}, "update-rows/9/2", "aggregate"},
         {{.kind = UNIT_SEAL_ROWS, .round = 9, .slot = 2}, "seal-rows/9/2", "aggregate"},
