@@ -20,7 +20,7 @@ struct replay_options {
     const char *run;
     int64_t round, slot, layer, part, sum, threads;
     uint64_t memory;
-    bool evaluation, json, initial, rows, seal, walks;
+    bool evaluation, json, initial, seal, walks;
 };
 
 /* A number that was not given: then it is that of the newest unit that is stored. */
@@ -35,10 +35,9 @@ static const struct option_spec option_table[] = {
     {"walks", OPTION_FLAG, AT(walks), NULL, 0, 0, NULL, "sample: the counts of GraphSAINT's walks"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
     {"sum", OPTION_INT, AT(sum), NULL, 0, INT32_MAX, "N", "aggregate: a sum of gradients: with aggregate.ranges one for each range, from 0 on; with aggregate.fan_in level after level"},
-    {"rows", OPTION_FLAG, AT(rows), NULL, 0, 0, NULL, "aggregate: what the round changed of the embeddings of a shard"},
-    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "aggregate: the embeddings of a shard in a version of the weights (--round) of which there is a snapshot"},
+    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "train-step: the embeddings of a shard in a version of the weights (--round) of which there is a snapshot"},
     {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
-    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer: the part; --rows, --seal: the shard (default: 0)"},
+    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer: the part; --seal: the shard (default: 0)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one a core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget"},
@@ -52,8 +51,8 @@ static const char *chosen_by(const struct replay_options *o)
 {
     if (o->layer >= 0)
         return "layer";
-    if (o->rows || o->seal)
-        return o->rows ? "rows" : "seal";
+    if (o->seal)
+        return "seal";
     if (o->walks || o->sum >= 0)
         return o->walks ? "walks" : "sum";
     return o->evaluation ? "evaluation" : o->initial ? "initial" : NULL;
@@ -131,7 +130,7 @@ static enum error_code set_version(const struct chain_state *state, struct unit 
 /* The number behind the round, by whatever it is called for this kind. */
 static int64_t slot_of(const struct unit_row *row, const struct replay_options *o)
 {
-    if (row->has_layer || o->rows || o->seal)
+    if (row->has_layer || o->seal)
         return o->part;
     return o->sum >= 0 ? o->sum : o->slot;
 }

@@ -14,9 +14,8 @@ enum {
 
 static uint64_t portion_of(int stage, bool embeddings)
 {
-    if (embeddings && strcmp(stage_loop[stage].name, "aggregate") == 0)
-        return EMBEDDING_PORTION;
-    return (uint64_t)stage_loop[stage].memory_portion;
+    const bool has_rows = embeddings && strcmp(stage_loop[stage].name, "train-step") == 0;
+    return (uint64_t)stage_loop[stage].memory_portion + (has_rows ? EMBEDDING_PORTION : 0);
 }
 
 static uint64_t portion_sum(int workers, bool embeddings)

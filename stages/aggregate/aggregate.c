@@ -13,7 +13,6 @@
  *   sum-gradients/r/n    gradients by range, where there are sums before the step (gradient_sum.h); aggregate reads those
  *   initialise     settings and seed            ->  optimizer_state 0 (zeros), weights 0
  *   aggregate/r    the records drawn above
- *   update-rows/r/p, seal-rows/v/p    rows of learnable embeddings (row_update.h)
  *
  * Weights and state of the last version stay in memory, so that a worker that does round after round reads
  * nothing back that it wrote itself. They are used only for exactly the version they are; another worker
@@ -31,10 +30,10 @@
 #include "stages/aggregate/gradient_mean.h"
 #include "stages/aggregate/gradient_sum.h"
 #include "stages/aggregate/round_window.h"
-#include "stages/aggregate/row_update.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/run_rate.h"
 #include "stages/plan/unit_records.h"
 #include "store/objects/keys.h"
 #include "store/records/parameter_values.h"
@@ -58,7 +57,6 @@ struct aggregate {
     struct gradient_mean mean;
     double *
         statistics; /* of batch norms over the slots (running_statistics.h); NULL when there are none */
-    struct row_update rows;     /* of a learnable embedding, when the run has one */
     struct round_window window; /* how the rounds since the last snapshot went */
 };
 
@@ -73,16 +71,6 @@ static struct optimizer_config optimizer_config_of(const struct pipeline_setting
                                      .epsilon = s->aggregate.epsilon,
                                      .weight_decay = s->aggregate.weight_decay,
                                      .clip_norm = s->aggregate.clip_norm};
-}
-
-static struct rate_config rate_config_of(const struct pipeline_settings *s)
-{
-    return (struct rate_config){.rule = (enum rate_rule)s->aggregate.schedule,
-                                .base = s->aggregate.learning_rate,
-                                .epochs = s->epochs,
-                                .step_epochs = s->aggregate.step_epochs,
-                                .step_factor = s->aggregate.step_factor,
-                                .final_share = s->aggregate.final_rate};
 }
 
 /* --- the version in memory --- */
@@ -376,7 +364,6 @@ static void aggregate_close(void *state)
     memory_free(a->statistics);
     gradient_mean_release(&a->mean);
     round_window_release(&a->window);
-    row_update_close(&a->rows);
     memory_free(a);
 }
 
@@ -403,17 +390,13 @@ static enum error_code aggregate_open(const struct stage_context *context, void 
     if (rc != ERROR_NONE)
         return rc;
     a->optimizer = optimizer_config_of(context->settings);
-    a->rate = rate_config_of(context->settings);
+    a->rate = run_rate_of(context->settings, context->settings->aggregate.learning_rate);
     a->held_version = NO_VERSION;
     rc = run_model_init(&a->model, context->settings, context->book, err);
     if (rc == ERROR_NONE)
         rc = model_table_text(&a->model, a->table, sizeof a->table, err);
     if (rc == ERROR_NONE)
         rc = make_arrays(a, err);
-    struct rate_config rate = a->rate;
-    rate.base = context->settings->aggregate.embedding_rate;
-    if (rc == ERROR_NONE && context->schedule->embedding_shards > 0)
-        rc = row_update_open(context, &rate, &a->rows, err);
     if (rc != ERROR_NONE)
         aggregate_close(a);
     else
@@ -430,10 +413,6 @@ static enum error_code aggregate_work(const struct stage_context *context, void 
     const struct gradient_adder adder = adder_of(context, a, unit->round);
     if (unit->kind == UNIT_SUM_GRADIENTS)
         return gradient_sum_make(&adder, unit->slot, err);
-    if (unit->kind == UNIT_UPDATE_ROWS)
-        return row_update_round(context, &a->rows, unit->round, unit->slot, err);
-    if (unit->kind == UNIT_SEAL_ROWS)
-        return row_update_seal(context, &a->rows, unit->round, unit->slot, err);
     must(unit->kind == UNIT_AGGREGATE);
     return aggregate_round(context, a, unit->round, err);
 }
@@ -469,8 +448,8 @@ static void aggregate_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "aggregate",
     .summary = "turn the gradients of a round into the next weights",
-    .reads = "weights, optimizer_state, gradient, gradient_range, embedding_rows",
-    .writes = "weights, optimizer_state, gradient_range, embedding_rows",
+    .reads = "weights, optimizer_state, gradient, gradient_range",
+    .writes = "weights, optimizer_state, gradient_range",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .open = aggregate_open,

@@ -71,8 +71,8 @@ static enum error_code open_shard(struct input *in, int64_t version, int32_t num
     rows->nodes = embedding_shard_of(&context->schedule->embeddings, context->book, shard);
     if (rows->nodes.first >= in->book[part + 1] || rows->nodes.end <= in->book[part])
         return ERROR_NONE;
-    const enum error_code rc = embedding_rows_get(context->store, context->run_id, EMBEDDING_SEAL,
-                                                  version, shard, &rows->seal, err);
+    const enum error_code rc =
+        embedding_rows_get(context->store, context->run_id, version, shard, &rows->seal, err);
     if (rc == ERROR_NONE && rows->seal.width != in->width)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: rows of %" PRIu32 " values, expected %" PRIu32,

@@ -3,8 +3,7 @@
  *
  *   initialise ──────────────┐
  *   sample/r/k ──────────────┴─> train-step/r/k ─(all slots)─> aggregate/r ─┬─> train-step/r+1/all
- *                            │            └─> update-rows/r/s ─(all shards)─> train-step/r+1/all, evaluate/v/k
- *                            │                └─> update-rows/r+1/s, seal-rows/v/s ─(all shards)─> checkpoint/v
+ *                            │                                              ├─> seal-rows/v/s ─(all shards)─> checkpoint/v
  *   sample-evaluation/k ─(first snapshot)──┬─────> evaluate/v/k <───────────┤    (v = r + 1)
  *   evaluate/<snapshot before>/k ──────────┘            └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
  *   the last checkpoint ─> infer/w/1/p ─(all parts)─> infer/w/2/p ... ─(all parts of the last two)─> outputs/w
@@ -12,7 +11,7 @@
  * w is the version of the weights that inference takes: those of the snapshot that ends the run, or the best
  * ones, which that snapshot holds too. Only that snapshot says which, so no unit of infer is made before it.
  * count-walks, of the one sampler that wants it, comes before the mini-batches that wait for nothing else.
- * update-rows and seal-rows are of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
+ * seal-rows is of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
  * With aggregate.ranges and fan_in there are sums between train-step and aggregate (gradient_sums.h), and aggregate/r waits for
  * the weights it starts from, too: train-step/r/all ─> sum-gradients/r/n ─(the last of each range)─> aggregate/r.
  * With early stopping, and with learnable embeddings, the rounds after a snapshot wait for its checkpoint; else they do not.

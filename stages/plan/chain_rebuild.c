@@ -114,8 +114,6 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
         rc = unit_list_add_slots(out, UNIT_SUM_GRADIENTS, round, gradient_sum_count(s, round), err);
     if (rc == ERROR_NONE)
         rc = unit_list_add_slots(out, UNIT_AGGREGATE, round, 1, err);
-    if (rc == ERROR_NONE)
-        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, round, s->embedding_shards, err);
     return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
 }
 

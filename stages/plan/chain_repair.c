@@ -108,7 +108,7 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
     return rc;
 }
 
-/* --- rows of embeddings --- */
+/* --- rows of embeddings: gradients are inputs like others (unit_row.h), seals are not --- */
 
 /* Are the seals of this version whole? Damaged ones go. */
 static enum error_code check_seals(const struct schedule *schedule, struct store *store,
@@ -138,23 +138,6 @@ static enum error_code remove_snapshots(const struct schedule *schedule, struct 
     return rc;
 }
 
-/* Updates of rounds from snapshot to version. Those behind a lost one are made of it, and go too, or what reads the last
- * would not wait. */
-static enum error_code repair_updates(struct store *store, const char *run_id, int64_t snapshot,
-                                      int64_t version, int part, bool *missing, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    bool lost = false;
-    for (int64_t round = snapshot; round < version && rc == ERROR_NONE; round++) {
-        const struct key key = key_embedding_update(run_id, round, part);
-        bool found = false;
-        rc = lost ? store_remove(store, key.text, err) : is_whole(store, key.text, &found, err);
-        lost = lost || !found;
-    }
-    *missing = *missing || lost;
-    return rc;
-}
-
 /* *is_set_back: the run stands at an earlier snapshot than `state` says. */
 static enum error_code repair_embeddings(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,
@@ -164,19 +147,15 @@ static enum error_code repair_embeddings(const struct schedule *schedule, struct
     const int64_t newest = state->snapshot_version > 0 ? state->snapshot_version : 0;
     const int64_t read = unit->round < newest ? unit->round : newest; /* inference takes the best */
     bool whole = true;
-    enum error_code rc = ERROR_NONE;
     *is_set_back = false;
-    if (schedule->embedding_shards == 0 || !unit_row_of(unit->kind)->reads_embeddings)
+    if (schedule->embedding_shards == 0 || !unit_row_of(unit->kind)->reads_embeddings ||
+        !schedule_has_snapshot(schedule, read))
         return ERROR_NONE;
-    if (schedule_has_snapshot(schedule, read))
-        rc = check_seals(schedule, store, run_id, read, &whole, err);
-    if (rc == ERROR_NONE && !whole) {
-        *missing = *is_set_back = true;
-        return remove_snapshots(schedule, store, run_id, read, newest, err);
-    }
-    for (int32_t part = 0; part < schedule->embedding_shards && rc == ERROR_NONE; part++)
-        rc = repair_updates(store, run_id, newest, unit->round, part, missing, err);
-    return rc;
+    const enum error_code rc = check_seals(schedule, store, run_id, read, &whole, err);
+    if (rc != ERROR_NONE || whole)
+        return rc;
+    *missing = *is_set_back = true;
+    return remove_snapshots(schedule, store, run_id, read, newest, err);
 }
 
 enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,

@@ -4,8 +4,8 @@
  * A row is named by the number of its node among those of the type (store/records/type_ranges.h), which with one type is the
  * partition id. Shards are numbered through all tensors.
  *
- * A shard is what one unit of update-rows or seal-rows changes. Which worker does it is no part of the policy, and neither is
- * any number: a row becomes the same under every policy.
+ * A shard is what one unit of seal-rows writes. Which worker does it is no part of the policy, and neither is any number: a
+ * row becomes the same under every policy.
  */
 #ifndef STAGES_PLAN_EMBEDDING_SHARDS_H
 #define STAGES_PLAN_EMBEDDING_SHARDS_H

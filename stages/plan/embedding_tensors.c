@@ -10,7 +10,7 @@ const char *const embedding_policy_names[EMBEDDING_POLICY_COUNT + 1] = {
     EMBEDDING_POLICY_LIST(POLICY_NAME)};
 #undef POLICY_NAME
 
-enum { WIDTH_MOST = 65536, SHARDS_MOST = 65535 };
+enum { WIDTH_MOST = 65536, SHARDS_MOST = 65535, RATE_MOST = 1000 };
 
 static int32_t shards_of(const struct embedding_tensor *tensor, int64_t wanted, int32_t part_count)
 {
@@ -33,6 +33,7 @@ static struct embedding_tensor tensor_of(const struct pipeline_settings *setting
 {
     struct embedding_tensor out = {.type = type,
                                    .width = width,
+                                   .rate = settings->aggregate.embedding_rate,
                                    .policy =
                                        (enum embedding_policy)settings->aggregate.embedding_policy};
     out.shard_count = shards_of(&out, settings->aggregate.embedding_shards, part_count);
@@ -101,6 +102,19 @@ static enum error_code policy_of(const struct named_entry *entry, enum embedding
     return ERROR_NONE;
 }
 
+/* "author: 0.05" */
+static enum error_code rate_of(const struct named_entry *entry, double *rate, struct error *err)
+{
+    if (entry->name_size > 0 && text_double(entry->value, entry->value_size, rate) && *rate >= 0 &&
+        *rate <= RATE_MOST)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INVALID,
+        "aggregate.type_embedding_rate: expected entries `type: 0.05` with `;` between "
+        "them, rates from 0 to %d, found '%.*s'",
+        RATE_MOST, named_entry_shown(entry->size), entry->text);
+}
+
 static enum error_code find_type(const struct named_entry *entry, const char *setting,
                                  const char (*type_name)[RELATION_NAME_SIZE], uint32_t type_count,
                                  uint32_t *out, struct error *err)
@@ -136,20 +150,15 @@ static enum error_code find_widths(const struct pipeline_settings *settings,
     return rc;
 }
 
-enum error_code embedding_tensors_of_types(const struct pipeline_settings *settings,
-                                           const char (*type_name)[RELATION_NAME_SIZE],
-                                           const uint32_t *feature_dim, uint32_t type_count,
-                                           int32_t part_count, struct embedding_tensors *out,
-                                           struct error *err)
+/* tensor [type_count] gets what aggregate.type_embedding_policy says. */
+static enum error_code find_policies(const struct pipeline_settings *settings,
+                                     const char (*type_name)[RELATION_NAME_SIZE],
+                                     uint32_t type_count, int32_t part_count,
+                                     struct embedding_tensor *tensor, struct error *err)
 {
-    struct embedding_tensor tensor[RELATION_TYPE_COUNT_MAX];
-    uint32_t width[RELATION_TYPE_COUNT_MAX];
     const char *text = settings->aggregate.type_embedding_policy;
     struct named_entry entry;
-    *out = (struct embedding_tensors){0};
-    enum error_code rc = find_widths(settings, type_name, feature_dim, type_count, width, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count; t++)
-        tensor[t] = tensor_of(settings, t, width[t], part_count);
+    enum error_code rc = ERROR_NONE;
     while (rc == ERROR_NONE && named_entry_next(&text, &entry)) {
         enum embedding_policy policy = EMBEDDING_WITH_NODES;
         int64_t shards = 0;
@@ -163,18 +172,81 @@ enum error_code embedding_tensors_of_types(const struct pipeline_settings *setti
         tensor[type].policy = policy;
         tensor[type].shard_count = shards_of(&tensor[type], shards, part_count);
     }
+    return rc;
+}
+
+/* Likewise aggregate.type_embedding_rate. */
+static enum error_code find_rates(const struct pipeline_settings *settings,
+                                  const char (*type_name)[RELATION_NAME_SIZE], uint32_t type_count,
+                                  struct embedding_tensor *tensor, struct error *err)
+{
+    const char *text = settings->aggregate.type_embedding_rate;
+    struct named_entry entry;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && named_entry_next(&text, &entry)) {
+        double rate = 0;
+        uint32_t type = 0;
+        rc = rate_of(&entry, &rate, err);
+        if (rc == ERROR_NONE)
+            rc = find_type(&entry, "aggregate.type_embedding_rate", type_name, type_count, &type,
+                           err);
+        if (rc == ERROR_NONE)
+            tensor[type].rate = rate;
+    }
+    return rc;
+}
+
+enum error_code embedding_tensors_of_types(const struct pipeline_settings *settings,
+                                           const char (*type_name)[RELATION_NAME_SIZE],
+                                           const uint32_t *feature_dim, uint32_t type_count,
+                                           int32_t part_count, struct embedding_tensors *out,
+                                           struct error *err)
+{
+    struct embedding_tensor tensor[RELATION_TYPE_COUNT_MAX];
+    uint32_t width[RELATION_TYPE_COUNT_MAX];
+    *out = (struct embedding_tensors){0};
+    enum error_code rc = find_widths(settings, type_name, feature_dim, type_count, width, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count; t++)
+        tensor[t] = tensor_of(settings, t, width[t], part_count);
+    if (rc == ERROR_NONE)
+        rc = find_policies(settings, type_name, type_count, part_count, tensor, err);
+    if (rc == ERROR_NONE)
+        rc = find_rates(settings, type_name, type_count, tensor, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count; t++)
         if (width[t] > 0)
             add(out, &tensor[t]);
     return rc;
 }
 
+static enum error_code check_width(const struct named_entry *entry, struct error *err)
+{
+    uint32_t width = 0;
+    return width_of(entry, &width, err);
+}
+
+static enum error_code check_policy(const struct named_entry *entry, struct error *err)
+{
+    enum embedding_policy policy = EMBEDDING_WITH_NODES;
+    int64_t shards = 0;
+    return policy_of(entry, &policy, &shards, err);
+}
+
+static enum error_code check_rate(const struct named_entry *entry, struct error *err)
+{
+    double rate = 0;
+    return rate_of(entry, &rate, err);
+}
+
 enum error_code embedding_tensors_check(const struct pipeline_settings *settings, struct error *err)
 {
     const struct {
         const char *name, *text;
-    } lists[] = {{"train-step.type_embedding", settings->train_step.type_embedding},
-                 {"aggregate.type_embedding_policy", settings->aggregate.type_embedding_policy}};
+        enum error_code (*check)(const struct named_entry *entry, struct error *err);
+    } lists[] = {
+        {"train-step.type_embedding", settings->train_step.type_embedding, check_width},
+        {"aggregate.type_embedding_policy", settings->aggregate.type_embedding_policy,
+         check_policy},
+        {"aggregate.type_embedding_rate", settings->aggregate.type_embedding_rate, check_rate}};
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && rc == ERROR_NONE; i++) {
         const char *text = lists[i].text;
@@ -185,10 +257,7 @@ enum error_code embedding_tensors_check(const struct pipeline_settings *settings
                              "true` below `ingest:`, or remove the line",
                              lists[i].name, text);
         while (rc == ERROR_NONE && named_entry_next(&text, &entry)) {
-            enum embedding_policy policy = EMBEDDING_WITH_NODES;
-            uint32_t width = 0;
-            int64_t shards = 0;
-            rc = i == 0 ? width_of(&entry, &width, err) : policy_of(&entry, &policy, &shards, err);
+            rc = lists[i].check(&entry, err);
         }
     }
     return rc;

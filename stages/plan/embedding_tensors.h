@@ -27,6 +27,7 @@ extern const char *const embedding_policy_names[EMBEDDING_POLICY_COUNT + 1]; /* 
 
 struct embedding_tensor {
     uint32_t type, width;
+    double rate; /* the learning rate of its rows in the first epoch */
     enum embedding_policy policy;
     int32_t first_shard, shard_count;
 };
@@ -41,8 +42,8 @@ struct embedding_tensors { /* {0}: nothing is learnt for nodes */
 struct embedding_tensors embedding_tensors_plain(const struct pipeline_settings *settings,
                                                  int32_t part_count);
 /* Of any. `feature_dim` [type_count]: columns of features of each type. Types without features that the model reads have
- * train-step.embedding columns; train-step.type_embedding gives those that it names others, also beside features, and
- * aggregate.type_embedding_policy has their policies. Fails: ERROR_INVALID naming setting, entry, expected and found. */
+ * train-step.embedding columns; train-step.type_embedding gives those that it names others, also beside features;
+ * aggregate.type_embedding_policy has their policies and aggregate.type_embedding_rate their rates. Fails: ERROR_INVALID naming setting, entry, expected and found. */
 MUST_CHECK enum error_code embedding_tensors_of_types(const struct pipeline_settings *settings,
                                                       const char (*type_name)[RELATION_NAME_SIZE],
                                                       const uint32_t *feature_dim,

@@ -212,9 +212,11 @@ struct pipeline_settings {
         double final_rate;           /* of cosine, as a share of learning_rate */
         int64_t embedding_optimizer; /* enum sparse_rule */
         double embedding_rate;
-        int64_t embedding_policy;                      /* enum embedding_policy */
-        int64_t embedding_shards;                      /* by range or hash */
-        char type_embedding_policy[SETTING_PATH_SIZE]; /* of some types: embedding_shards.h */
+        int64_t embedding_policy; /* enum embedding_policy */
+        int64_t embedding_shards; /* by range or hash */
+        char type_embedding_policy
+            [SETTING_PATH_SIZE]; /* of some types: embedding_tensors.h; so is the next */
+        char type_embedding_rate[SETTING_PATH_SIZE];
     } aggregate;
     struct {
         int64_t every_epochs;

@@ -333,6 +333,7 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING, "aggregate.embedding_rate", aggregate.embedding_rate, "0.01", 0, 1000, "learning rate of train-step.embedding; follows aggregate.schedule"),
     CHOICE(TRAINING, "aggregate.embedding_policy", aggregate.embedding_policy, "nodes", embedding_policy_names, "how rows of train-step.embedding are cut into units of work, which changes none of them" EMBEDDING_POLICY_LIST(POLICY_HELP)),
     INT(TRAINING_IF("aggregate.embedding_policy=range,hash"), "aggregate.embedding_shards", aggregate.embedding_shards, "8", 1, 65535, "range, hash: how many"),
+    TEXT(TRAINING_IF("ingest.relations=true"), "aggregate.type_embedding_rate", aggregate.type_embedding_rate, "", "relations: aggregate.embedding_rate of some node types, as in `author: 0.05; venue: 0.001`"),
     TEXT(TRAINING_IF("ingest.relations=true"), "aggregate.type_embedding_policy", aggregate.type_embedding_policy, "", "relations: aggregate.embedding_policy of some node types, as in `author: hash 8; venue: whole`"),
 
     INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),

@@ -10,8 +10,7 @@
  *   evaluate/<version>/<slot>               train-step: validation of those weights
  *   sum-gradients/<round>/<sum>             aggregate: a range of the gradients of some slots, added up
  *   aggregate/<round>                       weights of version round + 1
- *   update-rows/<round>/<shard>             aggregate: what that round changes of the rows of learnable embeddings
- *   seal-rows/<version>/<shard>             aggregate: all rows that were changed up to that version
+ *   seal-rows/<version>/<shard>             train-step: all rows of a shard of learnable embeddings that were changed by then
  *   checkpoint/<version>                    a snapshot of those weights
  *   infer/<version>/<layer>/<part>          one layer's output for one part, with those weights; layers from 1
  *   outputs/<version>                       infer: files for people, and metrics, with those weights
@@ -41,7 +40,6 @@
     ROW(UNIT_EVALUATE, evaluate)                     \
     ROW(UNIT_SUM_GRADIENTS, sum_gradients)           \
     ROW(UNIT_AGGREGATE, aggregate)                   \
-    ROW(UNIT_UPDATE_ROWS, update_rows)               \
     ROW(UNIT_SEAL_ROWS, seal_rows)                   \
     ROW(UNIT_CHECKPOINT, checkpoint)                 \
     ROW(UNIT_INFER, infer)                           \

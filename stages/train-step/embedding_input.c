@@ -6,13 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUDGET_SHARE = 4, TILE_ROWS_COPIED = 512 };
+enum { BUDGET_SHARE = 2, TILE_ROWS_COPIED = 512 };
+
+static enum sparse_rule rule_of(const struct stage_context *context)
+{
+    return (enum sparse_rule)context->settings->aggregate.embedding_optimizer;
+}
 
 uint64_t embedding_input_budget(const struct stage_context *context)
 {
     const uint64_t share = context->memory_bytes / BUDGET_SHARE;
     const uint64_t all =
-        embedding_state_bytes(&context->schedule->embeddings, context->book, SPARSE_SGD);
+        embedding_state_bytes(&context->schedule->embeddings, context->book, rule_of(context));
     return all < share ? all : share;
 }
 
@@ -28,7 +33,7 @@ enum error_code embedding_input_open(const struct stage_context *context,
                                                  .schedule = context->schedule,
                                                  .book = context->book,
                                                  .pool = context->pool,
-                                                 .rule = SPARSE_SGD, /* values alone */
+                                                 .rule = rule_of(context),
                                                  .budget_bytes = embedding_input_budget(context)};
     for (int i = 0; i < tensors->count; i++)
         out->width += tensors->tensor[i].width;
@@ -46,12 +51,6 @@ uint32_t embedding_input_width(const struct stage_context *context, uint32_t typ
     const struct embedding_tensor *tensor =
         embedding_tensor_of(&context->schedule->embeddings, type);
     return tensor ? tensor->width : 0;
-}
-
-enum error_code embedding_input_advance(struct embedding_input *input, int64_t version,
-                                        struct error *err)
-{
-    return embedding_state_advance_all(&input->state, version, err);
 }
 
 /* --- forward --- */

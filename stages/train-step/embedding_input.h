@@ -12,14 +12,14 @@
 #include "common/base/error.h"
 #include "common/nn/operators/gather.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/embedding_state.h"
+#include "stages/train-step/embedding_state.h"
 #include "store/records/gradient.h"
 
 #include <stdint.h>
 
-struct embedding_input { /* {0}: there is no embedding */
-    struct embedding_state state;
-    uint32_t width; /* of the rows of all types together */
+struct embedding_input {          /* {0}: there is no embedding */
+    struct embedding_state state; /* which row_update.h takes to the version of a unit */
+    uint32_t width;               /* of the rows of all types together */
 };
 
 /* Nodes of one type that a mini-batch has. */
@@ -40,9 +40,6 @@ void embedding_input_close(struct embedding_input *input);
 /* Columns of the learnable rows of a type; 0: it has none. */
 uint32_t embedding_input_width(const struct stage_context *context, uint32_t type);
 
-/* Afterwards rows are those of weights `version`. Fails as embedding_state_advance_all(). */
-MUST_CHECK enum error_code embedding_input_advance(struct embedding_input *input, int64_t version,
-                                                   struct error *err);
 /* Joins the rows of the nodes, whose type has some, to their features, which `rows` has for the node at each place; *rows
  * becomes that, in the arena. */
 MUST_CHECK enum error_code embedding_input_join(const struct stage_context *context,

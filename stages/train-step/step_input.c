@@ -1,7 +1,9 @@
 #include "stages/train-step/step_input.h"
 
+#include "common/base/clock.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/sparse_features.h"
+#include "stages/train-step/row_update.h"
 #include "stages/train-step/typed_memory.h"
 
 #include <inttypes.h>
@@ -277,7 +279,8 @@ static struct input_aggregation end_idle(const struct stage_context *context,
     if (input->idle)
         aggregated = idle_aggregation_end(input->idle, key, &seconds);
     input->is_aggregation = false;
-    stage_times_add_ahead(context->times, seconds);
+    stage_times_add_ahead(context->times, seconds + input->ahead_seconds);
+    input->ahead_seconds = 0;
     if (!aggregated.aggregated)
         arena_reset(arena);
     return aggregated;
@@ -334,7 +337,8 @@ static enum error_code join_embeddings(const struct stage_context *context,
     const bool is_typed = batch->types.block != NULL;
     enum error_code rc = ERROR_NONE;
     if (count > 0)
-        rc = embedding_input_advance(&input->embedding, (int64_t)input->weights.version, err);
+        rc = row_update_advance(context, &input->embedding.state, (int64_t)input->weights.version,
+                                false, arena, err);
     for (int i = 0; i < count && rc == ERROR_NONE; i++) {
         const uint32_t t = nodes[i].type;
         rc = embedding_input_join(context, &input->embedding, &nodes[i], arena,
@@ -423,11 +427,21 @@ void step_input_aggregate_ahead(struct step_input *input, struct arena *arena)
     input->is_aggregation = true;
 }
 
-void step_input_rest(const struct stage_context *context, struct step_input *input,
+/* The rows that the next round reads, while its weights are made. */
+static void take_rows_ahead(const struct stage_context *context, struct step_input *input,
+                            int64_t round, struct arena *arena)
+{
+    const double before = clock_seconds();
+    row_update_ahead(context, &input->embedding.state, round, arena);
+    input->ahead_seconds = clock_seconds() - before;
+}
+
+void step_input_rest(const struct stage_context *context, struct step_input *input, int64_t round,
                      int64_t done_count, struct arena *arena)
 {
-    int64_t round = 0;
     int32_t slot = 0;
+    if (input->embedding.width > 0)
+        take_rows_ahead(context, input, round, arena);
     if (!input->reader || !step_input_is_resident(input))
         return;
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {

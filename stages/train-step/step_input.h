@@ -48,7 +48,8 @@ struct step_input { /* {0} is closed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
     struct batch_reader *reader;                  /* NULL in a replay, as is the next */
     struct idle_aggregation *idle;
-    bool is_aggregation; /* the arena of a unit is `idle`'s */
+    bool is_aggregation;  /* the arena of a unit is `idle`'s */
+    double ahead_seconds; /* that learnable rows took between units */
     struct unit_guess guess;
     struct cache_policy cache;
 };
@@ -100,9 +101,10 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
 /* When the gradient is published: begins to aggregate what was read ahead, in the arena, which is the aggregation's until
  * the next batch is asked for. In the budget alone. */
 void step_input_aggregate_ahead(struct step_input *input, struct arena *arena);
-/* When the training unit given last was completed as the done_count-th of all: guesses once more what comes,
- * and reads and aggregates that instead if it is another. */
-void step_input_rest(const struct stage_context *context, struct step_input *input,
+/* When the training unit given last, of round `round`, was completed as the done_count-th of all: guesses once more what
+ * comes, and reads and aggregates that instead if it is another. Learnable rows go to the version behind the round, if all
+ * of its gradients are there. */
+void step_input_rest(const struct stage_context *context, struct step_input *input, int64_t round,
                      int64_t done_count, struct arena *arena);
 /* Labels of the seeds, rows of the task's form, in the arena. Fails: ERROR_CORRUPT for a label that is none. */
 MUST_CHECK enum error_code step_input_labels(const struct stage_context *context,

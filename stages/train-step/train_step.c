@@ -1,5 +1,5 @@
 /*
- * train-step - one mini-batch forward and backward, or one validation batch forward.
+ * train-step - one mini-batch forward and backward, or one validation batch forward; learnable rows, and their seals.
  *
  *   weights of the round ────────────┐
  *   mini_batch of the slot ──────────┼─> forward ─> loss ─> backward ─> gradient of the slot
@@ -19,6 +19,7 @@
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/pair_step.h"
+#include "stages/train-step/row_update.h"
 #include "stages/train-step/step_input.h"
 #include "store/records/gradient.h"
 #include "store/records/gradient_range.h"
@@ -277,6 +278,14 @@ static enum error_code evaluate(const struct stage_context *context, struct trai
     return evaluation_put(context->store, context->run_id, unit->slot, &evaluation, err);
 }
 
+static enum error_code seal_rows(const struct stage_context *context, struct train_step *t,
+                                 const struct unit *unit, struct error *err)
+{
+    stage_times_enter(context->times, TIME_READ);
+    return row_update_seal(context, &t->input.embedding.state, unit->round, unit->slot, &t->arena,
+                           err);
+}
+
 /* What the budget became, and what it had become when the program ends. */
 static void tell_plan(const struct stage_context *context, const struct train_step *t)
 {
@@ -342,6 +351,8 @@ static enum error_code train_step_work(const struct stage_context *context, void
                                        const struct unit *unit, struct error *err)
 {
     struct train_step *t = state;
+    if (unit->kind == UNIT_SEAL_ROWS)
+        return seal_rows(context, t, unit, err);
     must(unit->kind == UNIT_TRAIN_STEP || unit->kind == UNIT_EVALUATE);
     const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
                                                              : evaluate(context, t, unit, err);
@@ -357,7 +368,7 @@ static void train_step_rest(const struct stage_context *context, void *state,
     struct train_step *t = state;
     if (unit->kind != UNIT_TRAIN_STEP)
         return;
-    step_input_rest(context, &t->input, done_count, &t->arena);
+    step_input_rest(context, &t->input, unit->round, done_count, &t->arena);
     if (context->schedule->reuse_epochs == 1) /* else later epochs read the batch again */
         store_drop_cache(context->store,
                          key_mini_batch(context->run_id, unit->round, unit->slot).text);
@@ -365,10 +376,11 @@ static void train_step_rest(const struct stage_context *context, void *state,
 
 const struct stage stage = {
     .name = "train-step",
-    .summary = "computes the gradient of a mini-batch, or validates weights on one",
+    .summary =
+        "computes the gradient of a mini-batch, validates weights on one, or seals learnable rows",
     .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
              "node_splits, embedding_rows",
-    .writes = "gradient, gradient_range, evaluation",
+    .writes = "gradient, gradient_range, evaluation, embedding_rows",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .check = run_model_check_machine,

@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/math/vector.h"
 #include "common/parallel/first_failure.h"
 #include "store/features/row_file.h"
 
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_AT_ONCE = 256 };
+enum { ROWS_AT_ONCE = 256, ROWS_AHEAD = 3 };
 
 struct embedding_table {
     struct embedding_table_config config;
@@ -140,10 +141,15 @@ enum error_code embedding_table_clear(struct embedding_table *table, struct erro
 struct read_job {
     const struct embedding_table *table;
     const uint32_t *node;
-    size_t count, stride, size; /* size: floats wanted of each row */
+    size_t count, stride;
     float *out;
     struct first_failure failure;
 };
+
+static bool is_stored(const struct embedding_table *table, uint32_t node)
+{
+    return table->is_stored[node / 64] >> (node % 64) & 1;
+}
 
 /* A row that is not stored. */
 static void first_row(const struct embedding_table *table, uint32_t node, size_t size, float *out)
@@ -157,37 +163,35 @@ static void first_row(const struct embedding_table *table, uint32_t node, size_t
 static void read_resident(const struct read_job *job, size_t at, size_t end)
 {
     const struct embedding_table *table = job->table;
+    const size_t width = table->config.width;
     for (size_t i = at; i < end; i++) {
         const uint32_t node = job->node[i];
         float *out = job->out + i * job->stride;
-        if (table->is_stored[node / 64] >> (node % 64) & 1)
-            memcpy(out, table->row + (size_t)node * table->row_size, job->size * sizeof *out);
+        if (is_stored(table, node))
+            memcpy(out, table->row + (size_t)node * table->row_size, width * sizeof *out);
         else
-            first_row(table, node, job->size, out);
+            first_row(table, node, width, out);
     }
 }
 
-/* Whole rows go to where they are wanted; of others a part does, from `room`. */
+/* Of each row the values alone go to where they are wanted. */
 static enum error_code read_stored(const struct read_job *job, size_t at, size_t end,
                                    struct error *err)
 {
     const struct embedding_table *table = job->table;
-    const size_t row_bytes = table->row_size * sizeof(float);
-    const bool whole = job->size == table->row_size;
+    const size_t row_bytes = table->row_size * sizeof(float), width = table->config.width;
     bool found[ROWS_AT_ONCE];
-    char *room = whole ? NULL : memory_alloc(end - at, row_bytes);
-    if (!whole && !room)
+    char *room = memory_alloc(end - at, row_bytes);
+    if (!room)
         return error_set(err, ERROR_NO_MEMORY, "no memory for rows of embeddings");
-    char *to = whole ? (char *)(job->out + at * job->stride) : room;
-    const size_t stride = whole ? job->stride * sizeof(float) : row_bytes;
     const enum error_code rc =
-        row_file_get(table->file, job->node + at, end - at, to, stride, found, err);
+        row_file_get(table->file, job->node + at, end - at, room, row_bytes, found, err);
     for (size_t i = at; rc == ERROR_NONE && i < end; i++) {
         float *out = job->out + i * job->stride;
-        if (!found[i - at])
-            first_row(table, job->node[i], job->size, out);
-        else if (!whole)
-            memcpy(out, room + (i - at) * row_bytes, job->size * sizeof *out);
+        if (found[i - at])
+            memcpy(out, room + (i - at) * row_bytes, width * sizeof *out);
+        else
+            first_row(table, job->node[i], width, out);
     }
     memory_free(room);
     return rc;
@@ -206,30 +210,15 @@ static void read_tile(void *context, int64_t tile, int thread)
         first_failure_keep(&job->failure, read_stored(job, at, end, &error), tile, &error);
 }
 
-static enum error_code read_rows(const struct embedding_table *table, const uint32_t *node,
-                                 size_t count, size_t size, float *out, size_t stride,
-                                 struct thread_pool *pool, struct error *err)
-{
-    struct read_job job = {
-        .table = table, .node = node, .count = count, .stride = stride, .size = size};
-    job.out = out;
-    first_failure_init(&job.failure);
-    thread_pool_run(pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), read_tile, &job);
-    return first_failure_end(&job.failure, err);
-}
-
 enum error_code embedding_table_values(const struct embedding_table *table, const uint32_t *node,
                                        size_t count, float *out, size_t stride,
                                        struct thread_pool *pool, struct error *err)
 {
-    return read_rows(table, node, count, table->config.width, out, stride, pool, err);
-}
-
-enum error_code embedding_table_load(const struct embedding_table *table, const uint32_t *node,
-                                     size_t count, float *row, struct thread_pool *pool,
-                                     struct error *err)
-{
-    return read_rows(table, node, count, table->row_size, row, table->row_size, pool, err);
+    struct read_job job = {.table = table, .node = node, .count = count, .stride = stride};
+    job.out = out;
+    first_failure_init(&job.failure);
+    thread_pool_run(pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), read_tile, &job);
+    return first_failure_end(&job.failure, err);
 }
 
 /* --- writing --- */
@@ -283,7 +272,15 @@ static enum error_code apply_stored(struct embedding_table *table,
         rc = row_file_put(table->file, rows->node + at, n, (const char *)room, err);
     }
     memory_free(room);
+    if (rc == ERROR_NONE)
+        row_file_mark(table->file, rows->node, rows->count);
     return rc;
+}
+
+static void mark_resident(struct embedding_table *table, const uint32_t *node, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table->is_stored[node[i] / 64] |= (uint64_t)1 << (node[i] % 64);
 }
 
 struct apply_job {
@@ -313,9 +310,87 @@ enum error_code embedding_table_apply(struct embedding_table *table,
     struct apply_job job = {table, rows};
     thread_pool_run(table->config.pool, (int64_t)((rows->count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
                     apply_tile, &job);
-    for (uint64_t i = 0; i < rows->count; i++)
-        table->is_stored[rows->node[i] / 64] |= (uint64_t)1 << (rows->node[i] % 64);
+    mark_resident(table, rows->node, rows->count);
     return ERROR_NONE;
+}
+
+/* --- changing what is there --- */
+
+struct change_job {
+    const struct embedding_table *table;
+    const uint32_t *node;
+    size_t count;
+    const struct embedding_change *change;
+    struct first_failure failure;
+};
+
+/* Those of a tile that are not there yet get their first values. */
+static enum error_code change_resident(const struct change_job *job, size_t at, size_t end,
+                                       int thread, struct error *err)
+{
+    const struct embedding_table *table = job->table;
+    const size_t size = table->row_size;
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = at; rc == ERROR_NONE && i < end; i++) {
+        float *row = table->row + (size_t)job->node[i] * size;
+        if (end - i > ROWS_AHEAD)
+            vector_prefetch(table->row + (size_t)job->node[i + ROWS_AHEAD] * size,
+                            size * sizeof *row);
+        if (!is_stored(table, job->node[i]))
+            first_row(table, job->node[i], size, row);
+        rc = job->change->row(job->change->context, i, row, thread, err);
+    }
+    return rc;
+}
+
+static enum error_code change_stored(const struct change_job *job, size_t at, size_t end,
+                                     int thread, struct error *err)
+{
+    const struct embedding_table *table = job->table;
+    const size_t size = table->row_size, row_bytes = size * sizeof(float);
+    bool found[ROWS_AT_ONCE];
+    float *room = memory_alloc(end - at, row_bytes);
+    if (!room)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for rows of embeddings");
+    enum error_code rc =
+        row_file_get(table->file, job->node + at, end - at, (char *)room, row_bytes, found, err);
+    for (size_t i = at; rc == ERROR_NONE && i < end; i++) {
+        float *row = room + (i - at) * size;
+        if (!found[i - at])
+            first_row(table, job->node[i], size, row);
+        rc = job->change->row(job->change->context, i, row, thread, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = row_file_put(table->file, job->node + at, end - at, (const char *)room, err);
+    memory_free(room);
+    return rc;
+}
+
+static void change_tile(void *context, int64_t tile, int thread)
+{
+    struct change_job *job = context;
+    struct error error = {0};
+    const size_t at = (size_t)tile * ROWS_AT_ONCE;
+    const size_t end = job->count - at < ROWS_AT_ONCE ? job->count : at + ROWS_AT_ONCE;
+    const enum error_code rc =
+        (job->table->row ? change_resident : change_stored)(job, at, end, thread, &error);
+    first_failure_keep(&job->failure, rc, tile, &error);
+}
+
+enum error_code embedding_table_change(struct embedding_table *table, const uint32_t *node,
+                                       size_t count, const struct embedding_change *change,
+                                       struct error *err)
+{
+    struct change_job job = {.table = table, .node = node, .count = count, .change = change};
+    first_failure_init(&job.failure);
+    thread_pool_run(table->config.pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
+                    change_tile, &job);
+    const enum error_code rc = first_failure_end(&job.failure, err);
+    if (rc == ERROR_NONE && table->row)
+        mark_resident(table, node, count);
+    else if (rc == ERROR_NONE)
+        row_file_mark(table->file, node, count);
+    return rc;
 }
 
 /* --- all that is stored --- */
@@ -355,7 +430,7 @@ enum error_code embedding_table_scan(const struct embedding_table *table, uint32
     if (!table->row)
         return scan_stored(table, first, end, visit, context, err);
     for (uint32_t node = first; node < end && rc == ERROR_NONE; node++)
-        if (table->is_stored[node / 64] >> (node % 64) & 1)
+        if (is_stored(table, node))
             rc = visit(context, node, table->row + (size_t)node * table->row_size, err);
     return rc;
 }

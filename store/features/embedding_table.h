@@ -32,7 +32,7 @@ struct embedding_table_config {
     uint64_t seed;
     uint32_t type; /* of nodes, for first values */
     uint64_t budget_bytes;
-    struct thread_pool *pool; /* what writes rows into memory; NULL: the calling thread */
+    struct thread_pool *pool; /* what changes rows; NULL: the calling thread */
 };
 
 /* Every row has its first values. Fails: ERROR_NO_MEMORY; ERROR_IO; ERROR_NO_SPACE. */
@@ -52,10 +52,16 @@ MUST_CHECK enum error_code embedding_table_values(const struct embedding_table *
                                                   const uint32_t *node, size_t count, float *out,
                                                   size_t stride, struct thread_pool *pool,
                                                   struct error *err);
-/* Whole rows [count, row size]. */
-MUST_CHECK enum error_code embedding_table_load(const struct embedding_table *table,
-                                                const uint32_t *node, size_t count, float *row,
-                                                struct thread_pool *pool, struct error *err);
+/* Changes the rows node [count], ascending: `change` is called with each of them, in place, on all threads side by side, and
+ * they are stored. After a failure, which may be its own, the table has rows of both kinds. Fails: ERROR_IO; ERROR_NO_SPACE. */
+struct embedding_change {
+    enum error_code (*row)(void *context, size_t i, float *row, int thread, struct error *err);
+    void *context;
+};
+MUST_CHECK enum error_code embedding_table_change(struct embedding_table *table,
+                                                  const uint32_t *node, size_t count,
+                                                  const struct embedding_change *change,
+                                                  struct error *err);
 /* Stores the rows of a record, as far as the table keeps what they have. Fails: ERROR_CORRUPT when width, nodes or
  * optimizer state are not the table's; ERROR_IO; ERROR_NO_SPACE. */
 MUST_CHECK enum error_code embedding_table_apply(struct embedding_table *table,

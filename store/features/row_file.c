@@ -83,7 +83,7 @@ enum error_code row_file_get(const struct row_file *file, const uint32_t *id, si
     return rc;
 }
 
-enum error_code row_file_put(struct row_file *file, const uint32_t *id, size_t count,
+enum error_code row_file_put(const struct row_file *file, const uint32_t *id, size_t count,
                              const char *row, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -92,10 +92,14 @@ enum error_code row_file_put(struct row_file *file, const uint32_t *id, size_t c
         rc = file_write_at(file->fd, row + at * file->row_bytes, n * file->row_bytes,
                            (uint64_t)id[at] * file->row_bytes, "the working copy of embeddings",
                            err);
-        for (size_t i = at; i < at + n; i++)
-            file->is_stored[id[i] / 64] |= (uint64_t)1 << (id[i] % 64);
     }
     return rc;
+}
+
+void row_file_mark(struct row_file *file, const uint32_t *id, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        file->is_stored[id[i] / 64] |= (uint64_t)1 << (id[i] % 64);
 }
 
 /* The next rows that there are from *first on, at most ROWS_AT_ONCE. */

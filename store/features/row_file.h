@@ -10,7 +10,7 @@
  * page. What is read and written soon again lies in the page cache, which the system takes back when it wants memory. This
  * process holds a bit for each row.
  *
- * Threads: reads may run side by side; a write alone.
+ * Threads: reads may run side by side, and so may writes; marking alone.
  */
 #ifndef STORE_FEATURES_ROW_FILE_H
 #define STORE_FEATURES_ROW_FILE_H
@@ -33,9 +33,11 @@ void row_file_close(struct row_file *file); /* NULL is fine; the file stays */
 MUST_CHECK enum error_code row_file_get(const struct row_file *file, const uint32_t *id,
                                         size_t count, char *out, size_t stride, bool *found,
                                         struct error *err);
-/* Rows id [count], distinct: row i is at row + i * row_bytes. Fails: ERROR_IO, ERROR_NO_SPACE. */
-MUST_CHECK enum error_code row_file_put(struct row_file *file, const uint32_t *id, size_t count,
-                                        const char *row, struct error *err);
+/* Rows id [count], distinct: row i is at row + i * row_bytes. They are there once row_file_mark() says so. Threads: any
+ * number, of other rows each. Fails: ERROR_IO, ERROR_NO_SPACE. */
+MUST_CHECK enum error_code row_file_put(const struct row_file *file, const uint32_t *id,
+                                        size_t count, const char *row, struct error *err);
+void row_file_mark(struct row_file *file, const uint32_t *id, size_t count);
 
 /* Calls `visit` with the rows of first .. end - 1 that there are, ascending; `row` is borrowed, at any address. */
 typedef enum error_code (*row_visitor)(void *context, uint32_t id, const char *row,

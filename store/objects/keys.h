@@ -54,8 +54,7 @@ struct key key_gradient(const char *run_id, int64_t round, int slot);
 /* A range of that gradient's values; the sum of one over slots (stages/plan/gradient_sums.h). */
 struct key key_gradient_range(const char *run_id, int64_t round, int slot, int range);
 struct key key_gradient_sum(const char *run_id, int64_t round, int number);
-/* Rows of embeddings that the round changed of a shard; those that all rounds before version `version` changed. */
-struct key key_embedding_update(const char *run_id, int64_t round, int shard);
+/* Rows of embeddings of a shard that the rounds before version `version` changed. */
 struct key key_embedding_seal(const char *run_id, int64_t version, int shard);
 struct key key_walk_counts(const char *run_id);
 struct key key_wanted_nodes(const char *run_id);

@@ -9,20 +9,11 @@ enum { EMBEDDING_ROWS_FORMAT = 1 };
 /* Places in the section "span". */
 enum { SPAN_SINCE, SPAN_VERSION, SPAN_SHARD, SPAN_WIDTH, SPAN_COUNT };
 
-struct key embedding_rows_key(const char *run_id, enum embedding_record kind, int64_t version,
-                              int shard)
-{
-    return kind == EMBEDDING_UPDATE ? key_embedding_update(run_id, version - 1, shard)
-                                    : key_embedding_seal(run_id, version, shard);
-}
-
 enum error_code embedding_rows_put(struct store *store, const char *run_id,
-                                   enum embedding_record kind, const struct embedding_rows *rows,
-                                   struct error *err)
+                                   const struct embedding_rows *rows, struct error *err)
 {
-    const struct key key =
-        embedding_rows_key(run_id, kind, (int64_t)rows->version, (int)rows->shard);
-    const uint64_t span[SPAN_COUNT] = {rows->since, rows->version, rows->shard, rows->width};
+    const struct key key = key_embedding_seal(run_id, (int64_t)rows->version, (int)rows->shard);
+    const uint64_t span[SPAN_COUNT] = {0, rows->version, rows->shard, rows->width};
     const uint64_t values = rows->count * rows->width;
     struct record record = {.kind = RECORD_EMBEDDING_ROWS, .version = EMBEDDING_ROWS_FORMAT};
     record_add(&record, "span", ELEMENT_U64, span, SPAN_COUNT);
@@ -58,14 +49,13 @@ static enum error_code get_span(const struct record_view *view, struct embedding
     if (rc != ERROR_NONE)
         return rc;
     const uint64_t *span = data;
-    if (span[SPAN_SINCE] >= span[SPAN_VERSION] || span[SPAN_VERSION] > INT64_MAX ||
+    if (span[SPAN_SINCE] > 0 || span[SPAN_VERSION] < 1 || span[SPAN_VERSION] > INT64_MAX ||
         span[SPAN_SHARD] > INT32_MAX || span[SPAN_WIDTH] < 1 || span[SPAN_WIDTH] > UINT16_MAX + 1U)
         return error_set(
             err, ERROR_CORRUPT,
             "record %s: section span: since %" PRIu64 ", version %" PRIu64 ", shard %" PRIu64
-            ", width %" PRIu64 ": expected since < version, and a width of 1 to 65536",
+            ", width %" PRIu64 ": expected since 0, a version from 1, and a width of 1 to 65536",
             view->key, span[SPAN_SINCE], span[SPAN_VERSION], span[SPAN_SHARD], span[SPAN_WIDTH]);
-    rows->since = span[SPAN_SINCE];
     rows->version = span[SPAN_VERSION];
     rows->shard = (uint32_t)span[SPAN_SHARD];
     rows->width = (uint32_t)span[SPAN_WIDTH];
@@ -143,24 +133,20 @@ enum error_code embedding_rows_decode(const struct record_view *view, struct emb
     return rc;
 }
 
-enum error_code embedding_rows_get(struct store *store, const char *run_id,
-                                   enum embedding_record kind, int64_t version, int shard,
-                                   struct embedding_rows *out, struct error *err)
+enum error_code embedding_rows_get(struct store *store, const char *run_id, int64_t version,
+                                   int shard, struct embedding_rows *out, struct error *err)
 {
-    const struct key key = embedding_rows_key(run_id, kind, version, shard);
+    const struct key key = key_embedding_seal(run_id, version, shard);
     struct record_view view = {0};
     *out = (struct embedding_rows){0};
     enum error_code rc = store_get(store, key.text, run_id, &view, err);
     if (rc == ERROR_NONE)
         rc = embedding_rows_decode(&view, out, err);
-    const uint64_t since = kind == EMBEDDING_UPDATE ? (uint64_t)version - 1 : 0;
-    if (rc == ERROR_NONE &&
-        (out->version != (uint64_t)version || out->since != since || out->shard != (uint32_t)shard))
+    if (rc == ERROR_NONE && (out->version != (uint64_t)version || out->shard != (uint32_t)shard))
         rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: rounds %" PRIu64 " to %" PRIu64 " of shard %" PRIu32
-                       ", expected %" PRIu64 " to %" PRId64 " of shard %d",
-                       key.text, out->since, out->version - 1, out->shard, since, version - 1,
-                       shard);
+                       "record %s: version %" PRIu64 " of shard %" PRIu32
+                       ", expected version %" PRId64 " of shard %d",
+                       key.text, out->version, out->shard, version, shard);
     if (rc == ERROR_NONE) {
         out->view = view;
         return ERROR_NONE;

@@ -1,20 +1,19 @@
 /*
- * embedding_rows - rows of a learnable embedding that rounds of training changed, with their optimizer state.
+ * embedding_rows - the seal of a shard of a learnable embedding: the rows that training changed, with their optimizer state.
  *
- * Written by aggregate, read by aggregate, train-step and infer. State of version v of a shard (stages/plan/embedding_shards.h says which rows it has) is: the first values of
- * every row (common/nn/sparse_optimizer.h), under the newest seal at or before v, under the updates of the rounds since.
- * A row that no round touched is in no record.
+ * Written by train-step, read by train-step and infer. State of version v of a shard (stages/plan/embedding_shards.h says
+ * which rows it has) is: the first values of every row (common/nn/sparse_optimizer.h), under the newest seal at or before v,
+ * under what the gradients of the rounds since then say (parameters.h). A row that no round touched is in no seal.
  *
- *   update    run/<id>/round/<r>/embedding/<s>    what round r changed of shard s; lives as long as its round
  *   seal      run/<id>/embedding/<v>/shard/<s>    all that rounds 0 .. v - 1 changed of shard s; lives as long as
  *                                                 snapshot v, which is put after the seals of all shards
- *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed them; shard; width
+ *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed them, since 0; shard; width
  *             "node"    U32 [rows]         partition ids, ascending
  *             "value"   F32 [rows, width]
  *             "first"   F32 [rows, width]  sum of squares (Adagrad) or first moment (Adam); absent for SGD
  *             "second"  F32 [rows, width]  second moment; only for Adam
  *             "updates" U32 [rows]         how often each row was updated; only for Adam
- *   valid     since < version, width >= 1, nodes ascend strictly, all numbers are finite, "updates" are at least 1,
+ *   valid     since is 0, version >= 1, width >= 1, nodes ascend strictly, all numbers are finite, "updates" are at least 1,
  *             "second" comes with "first"
  */
 #ifndef STORE_RECORDS_EMBEDDING_ROWS_H
@@ -26,10 +25,8 @@
 
 #include <stdint.h>
 
-enum embedding_record { EMBEDDING_UPDATE, EMBEDDING_SEAL };
-
 struct embedding_rows {
-    uint64_t since, version;
+    uint64_t version;
     uint32_t shard, width;
     uint64_t count;
     const uint32_t *node; /* [count] */
@@ -40,17 +37,12 @@ struct embedding_rows {
     struct record_view view;
 };
 
-/* Where the record that leads to `version` of a shard lies. */
-struct key embedding_rows_key(const char *run_id, enum embedding_record kind, int64_t version,
-                              int shard);
 MUST_CHECK enum error_code embedding_rows_put(struct store *store, const char *run_id,
-                                              enum embedding_record kind,
                                               const struct embedding_rows *rows, struct error *err);
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT, also for another version or shard than asked for. */
 MUST_CHECK enum error_code embedding_rows_get(struct store *store, const char *run_id,
-                                              enum embedding_record kind, int64_t version,
-                                              int shard, struct embedding_rows *out,
-                                              struct error *err);
+                                              int64_t version, int shard,
+                                              struct embedding_rows *out, struct error *err);
 /* The check alone, of a record of any origin; `out` borrows from the view. */
 MUST_CHECK enum error_code embedding_rows_decode(const struct record_view *view,
                                                  struct embedding_rows *out, struct error *err);

@@ -23,24 +23,23 @@ for policy in range hash whole; do
     as_before $policy "policy $policy"
 done
 
-# Every kind of unit, also with so little memory that rows lie in RocksDB.
+# Every kind of unit, also with so little memory that rows lie in a file.
 rounds=$(json rounds <<<"$answer")
 for memory in 1G 2M; do
     replays one train-step --memory $memory
     replays one aggregate --memory $memory
     for part in 0 1 2; do
-        replays one aggregate --rows --part $part --memory $memory
-        replays one aggregate --seal --part $part --memory $memory
+        replays one train-step --seal --part $part --memory $memory
     done
 done
-replays one aggregate --rows --round $((rounds - 2)) --part 1
+replays one train-step --round $((rounds - 2))
 replays one train-step --evaluation
 replays one checkpoint
 replays one infer --layer 0 --part 2
 replays one infer --layer 1 --part 1
 replays one infer
-expect 64 'no shard 3: there are shards 0 to 2' "$bin/graphmill" replay "$work/one" aggregate --rows --part 3 --round $((rounds - 1))
-expect 64 'the run has none' "$bin/graphmill" replay "$work/plain" aggregate --rows --part 0 --round 1
+expect 64 'no shard 3: there are shards 0 to 2' "$bin/graphmill" replay "$work/one" train-step --seal --part 3 --round $rounds
+expect 64 'the run has none' "$bin/graphmill" replay "$work/plain" train-step --seal --part 0 --round $rounds
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
 # The table, in the order of the input: 600 rows of 12, and of a run without there is none.
@@ -65,7 +64,7 @@ for settings in "aggregate.embedding_optimizer=adagrad" "aggregate.embedding_opt
     [[ " $seen " != *" $hash "* ]] || fail "$settings changed nothing"
     seen+=" $hash"
     replays other train-step
-    replays other aggregate --rows --part 1
+    replays other train-step --seal --part 1
 done
 
 # Nodes without any features: what is learnt is all there is, and without it nothing is partitioned.
@@ -83,7 +82,7 @@ expect 65 'none are learnt for them: write `embedding: 64`' run bad "$pipeline" 
 
 # What is damaged or lost is made again: verify finds it, --remove makes room, and the run ends with the same bytes.
 store=$(echo "$work"/two/store/run/*)
-for what in "embedding/*/shard/0000000001" "round/*/embedding/0000000002" "infer/*/00000/part/0000000000/shard_seal"; do
+for what in "embedding/*/shard/0000000001" "round/*/slot/00000/gradient" "infer/*/00000/part/0000000000/shard_seal"; do
     file=$(ls "$store"/$what.record | tail -1)
     damage "$file"
     expect 65 'damaged' "$bin/graphmill" verify "$work/two" --remove

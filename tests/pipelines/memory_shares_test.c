@@ -26,7 +26,7 @@ static void shares_of_all_processes_stay_within_the_budget(void **state)
         }
 }
 
-static void aggregate_has_a_share_for_embeddings(void **state)
+static void train_step_has_a_share_for_embeddings(void **state)
 {
     struct memory_shares plain, with;
     struct error err = {0};
@@ -36,7 +36,7 @@ static void aggregate_has_a_share_for_embeddings(void **state)
     assert_ok(memory_shares_divide(2ULL << 30, 1, true, &with, &err), &err);
     for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
         const bool grows = with.worker_bytes[i] > plain.worker_bytes[i];
-        assert_true(grows == (strcmp(stage_loop[i].name, "aggregate") == 0));
+        assert_true(grows == (strcmp(stage_loop[i].name, "train-step") == 0));
         found += grows;
     }
     assert_int_equal(found, 1);
@@ -67,7 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_of_all_processes_stay_within_the_budget),
-        cmocka_unit_test(aggregate_has_a_share_for_embeddings),
+        cmocka_unit_test(train_step_has_a_share_for_embeddings),
         cmocka_unit_test(too_little_is_refused_with_the_least_that_works),
         cmocka_unit_test(without_a_budget_ingest_and_partition_keep_their_default),
     };

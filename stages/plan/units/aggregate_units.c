@@ -1,4 +1,4 @@
-/* The units of aggregate: the first weights, those that the gradients of a round make, and the rows of embeddings. */
+/* The units of aggregate: the first weights, and those that the gradients of a round make. */
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/units/unit_row.h"
 
@@ -87,8 +87,8 @@ static enum error_code aggregate_waits_for(const struct schedule *s, const struc
                : rc;
 }
 
-/* The next round unless it waits for a checkpoint, the validation of the new weights, and the samples that may be
- * drawn now. */
+/* The next round unless it waits for a checkpoint, the validation of the new weights and the seals beside their snapshot,
+ * and the samples that may be drawn now. */
 static enum error_code aggregate_sets_free(const struct schedule *s, const struct unit *unit,
                                            int64_t weights_version, struct unit_list *out,
                                            struct error *err)
@@ -104,6 +104,8 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
         rc = s->evaluation_slot_count
                  ? unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err)
                  : unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
+    if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
+        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, version, s->embedding_shards, err);
     if (rc == ERROR_NONE && schedule_samples(s, ahead))
         rc = unit_list_add_round(out, s, UNIT_SAMPLE, ahead, err);
     return rc;
@@ -155,141 +157,4 @@ const struct unit_row aggregate_unit = {
     .output = aggregate_output,
     .companion = aggregate_companion,
     .is_covered = aggregate_is_covered,
-};
-
-/* --- rows of learnable embeddings --- */
-
-static int32_t shards_of_rows(const struct schedule *s, int64_t number)
-{
-    (void)number;
-    return s->embedding_shards;
-}
-
-static enum error_code check_update_rows(const struct schedule *s, const struct unit *unit,
-                                         int64_t weights_version, struct error *err)
-{
-    (void)weights_version;
-    const enum error_code rc = unit_check_round(s, unit->round, err);
-    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_shards, "shard", err) : rc;
-}
-
-/* All gradients of the round, and the rows of its shard as the round before left them. The first round behind a snapshot has
- * them from a seal, for which its gradients waited. */
-static enum error_code update_rows_waits_for(const struct schedule *s, const struct unit *unit,
-                                             int64_t last_version, struct unit_list *out,
-                                             struct error *err)
-{
-    const struct unit before = {
-        .kind = UNIT_UPDATE_ROWS, .round = unit->round - 1, .slot = unit->slot};
-    (void)last_version;
-    const enum error_code rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
-    const bool begins = unit->round == 0 || schedule_has_snapshot(s, unit->round);
-    return rc == ERROR_NONE && !begins ? unit_list_add(out, before, err) : rc;
-}
-
-static enum error_code update_rows_sets_free(const struct schedule *s, const struct unit *unit,
-                                             int64_t weights_version, struct unit_list *out,
-                                             struct error *err)
-{
-    const int64_t version = unit->round + 1;
-    const struct unit next = {.kind = UNIT_UPDATE_ROWS, .round = version, .slot = unit->slot};
-    const struct unit seal = {.kind = UNIT_SEAL_ROWS, .round = version, .slot = unit->slot};
-    enum error_code rc = ERROR_NONE;
-    (void)weights_version;
-    if (!schedule_waits_for_checkpoint(s, version))
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, version, err);
-    if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
-        rc = unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err);
-    if (rc == ERROR_NONE)
-        rc = unit_list_add(out, schedule_has_snapshot(s, version) ? seal : next, err);
-    return rc;
-}
-
-static struct key update_rows_output(const struct schedule *s, const char *run_id,
-                                     const struct unit *unit)
-{
-    (void)s;
-    return key_embedding_update(run_id, unit->round, unit->slot);
-}
-
-static bool update_rows_is_covered(const struct schedule *s, const struct chain_state *state,
-                                   const struct unit *unit)
-{
-    (void)s;
-    return state->stopped || unit->round < state->snapshot_version;
-}
-
-const struct unit_row update_rows_unit = {
-    .name = "update-rows",
-    .stage = "aggregate",
-    .line = LINE_ROUNDS,
-    .has_slot = true,
-    .replay_option = "rows",
-    .recomputable = true,
-    .reads_embeddings = true,
-    .retention = RETAINED_ROUNDS,
-    .check = check_update_rows,
-    .waits_for = update_rows_waits_for,
-    .sets_free = update_rows_sets_free,
-    .output = update_rows_output,
-    .slot_count = shards_of_rows,
-    .is_covered = update_rows_is_covered,
-};
-
-static enum error_code check_seal_rows(const struct schedule *s, const struct unit *unit,
-                                       int64_t weights_version, struct error *err)
-{
-    (void)weights_version;
-    const enum error_code rc = unit_check_version(s, unit->round, err);
-    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_shards, "shard", err) : rc;
-}
-
-static enum error_code seal_rows_waits_for(const struct schedule *s, const struct unit *unit,
-                                           int64_t last_version, struct unit_list *out,
-                                           struct error *err)
-{
-    const struct unit update = {
-        .kind = UNIT_UPDATE_ROWS, .round = unit->round - 1, .slot = unit->slot};
-    (void)s, (void)last_version;
-    return unit_list_add(out, update, err);
-}
-
-static enum error_code seal_rows_sets_free(const struct schedule *s, const struct unit *unit,
-                                           int64_t weights_version, struct unit_list *out,
-                                           struct error *err)
-{
-    (void)s, (void)weights_version;
-    return unit_list_add_slots(out, UNIT_CHECKPOINT, unit->round, 1, err);
-}
-
-static struct key seal_rows_output(const struct schedule *s, const char *run_id,
-                                   const struct unit *unit)
-{
-    (void)s;
-    return key_embedding_seal(run_id, unit->round, unit->slot);
-}
-
-static bool seal_rows_is_covered(const struct schedule *s, const struct chain_state *state,
-                                 const struct unit *unit)
-{
-    (void)s;
-    return state->stopped || unit->round <= state->snapshot_version;
-}
-
-const struct unit_row seal_rows_unit = {
-    .name = "seal-rows",
-    .stage = "aggregate",
-    .line = LINE_VERSIONS,
-    .has_slot = true,
-    .replay_option = "seal",
-    .recomputable = true,
-    .reads_embeddings = true,
-    .retention = RETAINED_SNAPSHOTS,
-    .is_beside_snapshot = true,
-    .check = check_seal_rows,
-    .waits_for = seal_rows_waits_for,
-    .sets_free = seal_rows_sets_free,
-    .output = seal_rows_output,
-    .slot_count = shards_of_rows,
-    .is_covered = seal_rows_is_covered,
 };

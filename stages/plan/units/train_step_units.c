@@ -1,15 +1,18 @@
-/* The units of train-step: the gradient of a mini-batch, and the validation of weights on one. */
+/* The units of train-step: the gradient of a mini-batch, the validation of weights on one, and the seals of learnable rows. */
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/units/unit_row.h"
 
-/* What makes weights `version` usable for training. */
-static enum error_code add_weights(const struct schedule *s, int64_t version, struct unit_list *out,
-                                   struct error *err)
+/* Learnable rows of `version` are those of the seals of version `sealed` (0, -1: the first ones), under the gradients of the
+ * rounds since. */
+static enum error_code add_row_gradients(const struct schedule *s, int64_t sealed, int64_t version,
+                                         struct unit_list *out, struct error *err)
 {
-    const enum error_code rc = unit_list_add_weights(out, s, version, err);
-    return rc == ERROR_NONE && version > 0 && !schedule_waits_for_checkpoint(s, version)
-               ? unit_list_add_slots(out, UNIT_UPDATE_ROWS, version - 1, s->embedding_shards, err)
-               : rc;
+    enum error_code rc = ERROR_NONE;
+    if (s->embedding_shards == 0)
+        return ERROR_NONE;
+    for (int64_t round = sealed > 0 ? sealed : 0; round < version && rc == ERROR_NONE; round++)
+        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
+    return rc;
 }
 
 static enum error_code step_waits_for(const struct schedule *s, const struct unit *unit,
@@ -21,15 +24,19 @@ static enum error_code step_waits_for(const struct schedule *s, const struct uni
     (void)last_version;
     if (schedule_samples(s, unit->round))
         rc = unit_list_add(out, sample, err);
-    return rc == ERROR_NONE ? add_weights(s, unit->round, out, err) : rc;
+    return rc == ERROR_NONE ? unit_list_add_weights(out, s, unit->round, err) : rc;
 }
 
 static enum error_code step_reads(const struct schedule *s, const struct unit *unit,
                                   struct unit_list *out, struct error *err)
 {
     struct unit sample = {.kind = UNIT_SAMPLE};
-    if (schedule_samples(s, unit->round))
-        return ERROR_NONE;
+    const int64_t sealed = schedule_has_snapshot(s, unit->round)
+                               ? unit->round
+                               : schedule_snapshot_before(s, unit->round);
+    const enum error_code rc = add_row_gradients(s, sealed, unit->round, out, err);
+    if (rc != ERROR_NONE || schedule_samples(s, unit->round))
+        return rc;
     schedule_batch_source(s, unit->round, unit->slot, &sample.round, &sample.slot);
     return unit_list_add(out, sample, err);
 }
@@ -38,10 +45,9 @@ static enum error_code step_sets_free(const struct schedule *s, const struct uni
                                       int64_t weights_version, struct unit_list *out,
                                       struct error *err)
 {
+    enum error_code rc = ERROR_NONE;
     (void)weights_version;
-    enum error_code rc =
-        unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round, s->embedding_shards, err);
-    if (rc == ERROR_NONE && gradient_sum_count(s, unit->round) == 0)
+    if (gradient_sum_count(s, unit->round) == 0)
         return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err);
     for (int range = 0; range < gradient_sum_ranges(s) && rc == ERROR_NONE; range++) {
         const int32_t sum = gradient_sum_of(s, unit->round, 0, unit->slot, range);
@@ -106,9 +112,7 @@ static enum error_code evaluate_waits_for(const struct schedule *s, const struct
     const struct unit first = {.kind = UNIT_SAMPLE_EVALUATION, .slot = unit->slot};
     const struct unit next = {.kind = UNIT_EVALUATE, .round = before, .slot = unit->slot};
     (void)last_version;
-    enum error_code rc = unit_list_add(out, before > 0 ? next : first, err);
-    if (rc == ERROR_NONE)
-        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round - 1, s->embedding_shards, err);
+    const enum error_code rc = unit_list_add(out, before > 0 ? next : first, err);
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err)
                             : rc;
 }
@@ -117,8 +121,9 @@ static enum error_code evaluate_reads(const struct schedule *s, const struct uni
                                       struct unit_list *out, struct error *err)
 {
     const struct unit sample = {.kind = UNIT_SAMPLE_EVALUATION, .slot = unit->slot};
-    return schedule_snapshot_before(s, unit->round) > 0 ? unit_list_add(out, sample, err)
-                                                        : ERROR_NONE;
+    const int64_t before = schedule_snapshot_before(s, unit->round);
+    const enum error_code rc = add_row_gradients(s, before, unit->round, out, err);
+    return rc == ERROR_NONE && before > 0 ? unit_list_add(out, sample, err) : rc;
 }
 
 static enum error_code evaluate_sets_free(const struct schedule *s, const struct unit *unit,
@@ -165,4 +170,76 @@ const struct unit_row evaluate_unit = {
     .output = evaluate_output,
     .slot_count = unit_evaluation_slots,
     .is_covered = evaluate_is_covered,
+};
+
+/* --- rows of learnable embeddings --- */
+
+static int32_t shards_of_rows(const struct schedule *s, int64_t number)
+{
+    (void)number;
+    return s->embedding_shards;
+}
+
+static enum error_code check_seal_rows(const struct schedule *s, const struct unit *unit,
+                                       int64_t weights_version, struct error *err)
+{
+    (void)weights_version;
+    const enum error_code rc = unit_check_version(s, unit->round, err);
+    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_shards, "shard", err) : rc;
+}
+
+/* By then all gradients of the round are there. */
+static enum error_code seal_rows_waits_for(const struct schedule *s, const struct unit *unit,
+                                           int64_t last_version, struct unit_list *out,
+                                           struct error *err)
+{
+    (void)s, (void)last_version;
+    return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err);
+}
+
+static enum error_code seal_rows_reads(const struct schedule *s, const struct unit *unit,
+                                       struct unit_list *out, struct error *err)
+{
+    return add_row_gradients(s, schedule_snapshot_before(s, unit->round), unit->round, out, err);
+}
+
+static enum error_code seal_rows_sets_free(const struct schedule *s, const struct unit *unit,
+                                           int64_t weights_version, struct unit_list *out,
+                                           struct error *err)
+{
+    (void)s, (void)weights_version;
+    return unit_list_add_slots(out, UNIT_CHECKPOINT, unit->round, 1, err);
+}
+
+static struct key seal_rows_output(const struct schedule *s, const char *run_id,
+                                   const struct unit *unit)
+{
+    (void)s;
+    return key_embedding_seal(run_id, unit->round, unit->slot);
+}
+
+static bool seal_rows_is_covered(const struct schedule *s, const struct chain_state *state,
+                                 const struct unit *unit)
+{
+    (void)s;
+    return state->stopped || unit->round <= state->snapshot_version;
+}
+
+const struct unit_row seal_rows_unit = {
+    .name = "seal-rows",
+    .stage = "train-step",
+    .line = LINE_VERSIONS,
+    .has_slot = true,
+    .replay_option = "seal",
+    .recomputable = true,
+    .reads_embeddings = true,
+    .retention = RETAINED_SNAPSHOTS,
+    .is_beside_snapshot = true,
+    .check = check_seal_rows,
+    .waits_for = seal_rows_waits_for,
+    .reads = seal_rows_reads,
+    .sets_free = seal_rows_sets_free,
+    .output = seal_rows_output,
+    .slot_count = shards_of_rows,
+    .is_covered = seal_rows_is_covered,
 };

@@ -6,16 +6,13 @@
 
 #include <stdio.h>
 
-/* Rows of embeddings: the update that leads to `version`, or the seal of it. */
-static void put_rows(struct small_run *run, enum embedding_record kind, int64_t version)
+/* Rows of embeddings: the seals of `version`. */
+static void put_rows(struct small_run *run, int64_t version)
 {
     for (uint32_t part = 0; part < (uint32_t)run->schedule.embedding_shards; part++) {
-        const struct embedding_rows rows = {.since =
-                                                kind == EMBEDDING_SEAL ? 0 : (uint64_t)version - 1,
-                                            .version = (uint64_t)version,
-                                            .shard = part,
-                                            .width = 1};
-        assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID, kind, &rows, &run->err), &run->err);
+        const struct embedding_rows rows = {
+            .version = (uint64_t)version, .shard = part, .width = 1};
+        assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID, &rows, &run->err), &run->err);
     }
 }
 
@@ -27,10 +24,8 @@ static void put_run(struct small_run *run, int64_t version, int64_t ahead)
         struct record snapshot = {.kind = RECORD_SNAPSHOT, .version = 1};
         record_add_text(&snapshot, "text", "a snapshot");
         small_run_put_version(run, v);
-        if (v < s->round_count)
-            put_rows(run, EMBEDDING_UPDATE, v + 1);
         if (schedule_has_snapshot(s, v))
-            put_rows(run, EMBEDDING_SEAL, v);
+            put_rows(run, v);
         if (v < s->round_count)
             small_run_put_gradients(run, v);
         if (v < s->round_count && schedule_samples(s, v))
@@ -72,13 +67,9 @@ static void check_run(struct small_run *run, int64_t version, const struct reten
         for (int32_t slot = 0; schedule_has_snapshot(s, v) && slot < s->evaluation_slot_count;
              slot++)
             expect(run, key_evaluation(SMALL_RUN_ID, v, slot), v >= r->oldest_version);
-        for (int part = 0; part < s->embedding_shards; part++) {
-            if (v < s->round_count)
-                expect(run, key_embedding_update(SMALL_RUN_ID, v, part), v >= r->oldest_version);
-            if (schedule_has_snapshot(s, v))
-                expect(run, key_embedding_seal(SMALL_RUN_ID, v, part),
-                       v >= r->oldest_version || v == r->best_version);
-        }
+        for (int part = 0; schedule_has_snapshot(s, v) && part < s->embedding_shards; part++)
+            expect(run, key_embedding_seal(SMALL_RUN_ID, v, part),
+                   v >= r->oldest_version || v == r->best_version);
         if (schedule_has_snapshot(s, v))
             expect(run, key_snapshot(SMALL_RUN_ID, v),
                    v >= r->oldest_version || v == r->best_version);

@@ -194,40 +194,36 @@ static void mini_batches_of_an_earlier_time_are_made_again(void **state)
     assert_false(stored(&run, validation));
 }
 
-/* Rows of embeddings in two parts: seals of version 2, updates of the rounds 2 and 3. */
+/* Rows of embeddings in two parts: seals of version 2, gradients of the rounds 2 and 3. */
 static void put_rows(struct small_run *run)
 {
     run->schedule.embedding_shards = 2;
-    for (uint32_t part = 0; part < 2; part++)
-        for (uint64_t version = 2; version <= 4; version++) {
-            const bool is_seal = version == 2;
-            const struct embedding_rows rows = {
-                .since = is_seal ? 0 : version - 1, .version = version, .shard = part, .width = 1};
-            assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID,
-                                         is_seal ? EMBEDDING_SEAL : EMBEDDING_UPDATE, &rows,
-                                         &run->err),
-                      &run->err);
-        }
+    for (uint32_t part = 0; part < 2; part++) {
+        const struct embedding_rows rows = {.version = 2, .shard = part, .width = 1};
+        assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID, &rows, &run->err), &run->err);
+    }
+    for (int64_t round = 2; round < 4; round++)
+        small_run_put_gradients(run, round);
 }
 
-/* Those behind a lost one are made of it. */
-static void updates_behind_a_lost_one_are_made_again_too(void **state)
+/* Rows are made of the gradients of all rounds since the snapshot. */
+static void a_gradient_that_rows_are_made_of_is_made_again(void **state)
 {
     struct small_run run;
     begin(&run, *state);
     put_rows(&run);
-    small_run_put_version(&run, 3);
-    assert_false(repair(&run, UNIT_TRAIN_STEP, 2));
+    for (int64_t version = 3; version <= 4; version++)
+        small_run_put_version(&run, version);
     small_run_put_mini_batches(&run, 3);
     assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
-    tear(&run, key_embedding_update(SMALL_RUN_ID, 2, 1));
+    assert_false(repair(&run, UNIT_SEAL_ROWS, 4));
+    tear(&run, key_gradient(SMALL_RUN_ID, 2, 0));
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_false(stored(&run, key_gradient(SMALL_RUN_ID, 2, 0)));
     assert_true(repair(&run, UNIT_EVALUATE, 4));
-    assert_false(stored(&run, key_embedding_update(SMALL_RUN_ID, 2, 1)));
-    assert_false(stored(&run, key_embedding_update(SMALL_RUN_ID, 3, 1)));
-    assert_true(stored(&run, key_embedding_update(SMALL_RUN_ID, 2, 0)));
-    assert_true(stored(&run, key_embedding_update(SMALL_RUN_ID, 3, 0)));
+    assert_true(repair(&run, UNIT_SEAL_ROWS, 4));
+    assert_true(stored(&run, key_gradient(SMALL_RUN_ID, 3, 0)));
     assert_true(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
-    assert_true(repair(&run, UNIT_UPDATE_ROWS, 3));
 }
 
 /* Nothing makes a seal again but the rounds before it. */
@@ -242,10 +238,10 @@ static void a_snapshot_without_its_seals_is_none(void **state)
             tear(&run, seal);
         else
             assert_ok(store_remove(run.store, seal.text, &run.err), &run.err);
-        assert_true(repair(&run, damage ? UNIT_TRAIN_STEP : UNIT_UPDATE_ROWS, 2));
+        assert_true(repair(&run, damage ? UNIT_TRAIN_STEP : UNIT_SEAL_ROWS, damage ? 2 : 4));
         assert_false(stored(&run, seal));
         assert_false(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
-        assert_true(stored(&run, key_embedding_update(SMALL_RUN_ID, 2, 1)));
+        assert_true(stored(&run, key_gradient(SMALL_RUN_ID, 2, 0)));
     }
 }
 
@@ -273,7 +269,7 @@ int main(void)
         test_with_store(a_gradient_without_one_of_its_ranges_is_made_again),
         test_with_store(weights_between_two_snapshots_side_by_side_are_made_again),
         test_with_store(mini_batches_of_an_earlier_time_are_made_again),
-        test_with_store(updates_behind_a_lost_one_are_made_again_too),
+        test_with_store(a_gradient_that_rows_are_made_of_is_made_again),
         test_with_store(a_snapshot_without_its_seals_is_none),
         test_with_store(a_checkpoint_is_done_when_the_switch_has_reached_it),
     };

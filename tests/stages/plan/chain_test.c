@@ -195,9 +195,6 @@ static void prune(int64_t version)
             const struct key gone[] = {key_gradient("r", round, slot),
                                        key_mini_batch("r", round, slot), key_weights("r", round),
                                        key_evaluation("r", round, slot)};
-            const struct key row = key_embedding_update("r", round, slot);
-            if (set_has(&run.stored, row.text))
-                set_remove_at(&run.stored, set_find(&run.stored, row.text));
             const bool is_needed = round >= schedule_oldest_needed(&run.schedule, version);
             for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
                 if ((i != 1 || !is_needed) && set_has(&run.stored, gone[i].text))
@@ -363,8 +360,6 @@ static void all_units(const struct schedule *s, struct unit_list *out)
         for (int32_t sum = 0; sum < gradient_sum_count(s, round); sum++)
             add_unit(out, UNIT_SUM_GRADIENTS, round, sum, 0);
         add_unit(out, UNIT_AGGREGATE, round, 0, 0);
-        for (int32_t part = 0; part < s->embedding_shards; part++)
-            add_unit(out, UNIT_UPDATE_ROWS, round, part, 0);
         if (!schedule_has_snapshot(s, round + 1))
             continue;
         for (int32_t slot = 0; slot < s->evaluation_slot_count; slot++)

@@ -170,12 +170,38 @@ static void what_is_wrong_is_named(void **state)
                  "train-step.type_embedding is 'a: 1', but ingest.relations is false", &err);
 }
 
+static enum error_code rates(const char *text, struct embedding_tensors *out, struct error *err)
+{
+    struct pipeline_settings s = settings_of("nodes", "8");
+    assert_ok(pipeline_settings_assign(&s, "ingest.relations", "true", "test", err), err);
+    assert_ok(pipeline_settings_assign(&s, "aggregate.embedding_rate", "0.5", "test", err), err);
+    assert_ok(pipeline_settings_assign(&s, "aggregate.type_embedding_rate", text, "test", err),
+              err);
+    const enum error_code rc = embedding_tensors_check(&s, err);
+    return rc == ERROR_NONE
+               ? embedding_tensors_of_types(&s, type_names, dims, TYPES, PARTS, out, err)
+               : rc;
+}
+
+static void types_have_learning_rates_of_their_own(void **state)
+{
+    static const char *const bad[] = {"a:b: -1", "a:b: fast", "a:b: 1001", "0.1", "journal: 0.1"};
+    struct embedding_tensors t = {0};
+    struct error err = {0};
+    (void)state;
+    assert_ok(rates("a:b: 0.125; paper: 2", &t, &err), &err);
+    assert_true(t.count == 2 && t.tensor[0].rate == 0.5 && t.tensor[1].rate == 0.125);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(rates(bad[i], &t, &err), ERROR_INVALID, "aggregate.type_embedding_rate", &err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_is_in_one_shard),
         cmocka_unit_test(rows_lie_with_the_nodes_of_their_part),
         cmocka_unit_test(without_an_embedding_there_are_none),
+        cmocka_unit_test(types_have_learning_rates_of_their_own),
         cmocka_unit_test(types_without_features_have_rows_and_others_that_are_named),
         cmocka_unit_test(every_row_of_every_type_is_in_one_shard),
         cmocka_unit_test(what_is_wrong_is_named),

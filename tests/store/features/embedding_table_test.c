@@ -16,14 +16,15 @@ enum {
 };
 
 static struct embedding_table *open_table(struct temp_store *p, enum sparse_rule rule,
-                                          uint64_t budget)
+                                          uint64_t budget, struct thread_pool *pool)
 {
     const struct embedding_table_config config = {.store = p->store,
                                                   .node_count = NODES,
                                                   .width = WIDTH,
                                                   .rule = rule,
                                                   .seed = SEED,
-                                                  .budget_bytes = budget};
+                                                  .budget_bytes = budget,
+                                                  .pool = pool};
     struct embedding_table *table = NULL;
     assert_ok(embedding_table_open(&config, &table, &p->err), &p->err);
     assert_int_equal(embedding_table_is_resident(table), budget == IN_MEMORY);
@@ -61,22 +62,52 @@ static const struct embedding_rows *make_rows(struct made_rows *made, uint32_t f
     return &made->rows;
 }
 
-/* All rows, in an order that is not theirs, and twice over. */
-static float *all_rows(struct temp_store *p, const struct embedding_table *table,
-                       struct thread_pool *pool)
+/* All values, in an order that is not theirs, and twice over. */
+static float *all_values(struct temp_store *p, const struct embedding_table *table,
+                         struct thread_pool *pool)
 {
-    const size_t size = embedding_table_row_size(table);
     uint32_t *node = memory_alloc(ALL_TWICE, sizeof *node);
-    float *row = memory_alloc((size_t)ALL_TWICE * size, sizeof *row);
+    float *value = memory_alloc((size_t)ALL_TWICE * WIDTH, sizeof *value);
     for (uint32_t i = 0; i < ALL_TWICE; i++)
         node[i] = (i * 1999) % NODES;
-    assert_ok(embedding_table_load(table, node, ALL_TWICE, row, pool, &p->err), &p->err);
+    assert_ok(embedding_table_values(table, node, ALL_TWICE, value, WIDTH, pool, &p->err), &p->err);
     memory_free(node);
-    return row;
+    return value;
+}
+
+/* Every third node from the first on: all numbers of its row become others, which its place tells, too. */
+struct changed {
+    const uint32_t *node;
+    size_t size;
+    bool fails;
+};
+
+static enum error_code change_row(void *context, size_t i, float *row, int thread,
+                                  struct error *err)
+{
+    const struct changed *changed = context;
+    (void)thread;
+    for (size_t c = 0; c < changed->size; c++)
+        row[c] = row[c] / 2 + (float)(changed->node[i] + c);
+    return changed->fails && i == 300 ? error_set(err, ERROR_INPUT, "row 300") : ERROR_NONE;
+}
+
+static enum error_code change_some(struct embedding_table *table, bool fails, struct error *err)
+{
+    uint32_t *node = memory_alloc(NODES, sizeof *node);
+    size_t count = 0;
+    for (uint32_t v = 0; v < NODES; v += 3)
+        node[count++] = v;
+    struct changed changed = {node, embedding_table_row_size(table), fails};
+    const struct embedding_change change = {change_row, &changed};
+    const enum error_code rc = embedding_table_change(table, node, count, &change, err);
+    memory_free(node);
+    return rc;
 }
 
 struct seen {
     uint32_t count, last;
+    size_t size; /* numbers of a row */
     double sum;
 };
 
@@ -87,7 +118,16 @@ static enum error_code see(void *context, uint32_t node, const float *row, struc
     assert_true(seen->count == 0 || node > seen->last);
     seen->last = node;
     seen->count++;
-    seen->sum += (double)row[0];
+    for (size_t i = 0; i < seen->size; i++)
+        seen->sum += (double)row[i] / (double)(i + 1);
+    return ERROR_NONE;
+}
+
+static enum error_code see_updates(void *context, uint32_t node, const float *row,
+                                   struct error *err)
+{
+    (void)node, (void)err;
+    memcpy(context, row + (size_t)3 * WIDTH, sizeof(uint32_t));
     return ERROR_NONE;
 }
 
@@ -106,18 +146,19 @@ static void rows_on_disk_have_the_bits_of_those_in_memory(void **state)
     struct thread_pool *pool = NULL;
     assert_ok(thread_pool_new(3, &pool, &p->err), &p->err);
     for (enum sparse_rule rule = 0; rule < SPARSE_RULE_COUNT; rule++) {
-        struct embedding_table *memory = open_table(p, rule, IN_MEMORY),
-                               *disk = open_table(p, rule, ON_DISK);
-        const size_t bytes = (size_t)ALL_TWICE * embedding_table_row_size(memory) * sizeof(float);
-        for (int filled = 0; filled < 2; filled++) {
-            float *one = all_rows(p, memory, NULL), *other = all_rows(p, disk, pool);
-            assert_memory_equal(one, other, bytes);
+        struct embedding_table *memory = open_table(p, rule, IN_MEMORY, NULL),
+                               *disk = open_table(p, rule, ON_DISK, pool);
+        for (int filled = 0; filled < 3; filled++) {
+            float *one = all_values(p, memory, NULL), *other = all_values(p, disk, pool);
+            assert_memory_equal(one, other, (size_t)ALL_TWICE * WIDTH * sizeof *one);
             memory_free(one);
             memory_free(other);
             apply_some(p, memory);
             apply_some(p, disk);
+            assert_ok(change_some(memory, false, &p->err), &p->err);
+            assert_ok(change_some(disk, false, &p->err), &p->err);
         }
-        struct seen in_memory = {0}, on_disk = {0};
+        struct seen in_memory = {.size = embedding_table_row_size(memory)}, on_disk = in_memory;
         assert_ok(embedding_table_scan(memory, 100, 3000, see, &in_memory, &p->err), &p->err);
         assert_ok(embedding_table_scan(disk, 100, 3000, see, &on_disk, &p->err), &p->err);
         assert_int_equal(in_memory.count, on_disk.count);
@@ -133,7 +174,7 @@ static void a_row_is_what_was_stored_last_or_its_first_values(void **state)
     struct temp_store *p = *state;
     const uint64_t budgets[] = {IN_MEMORY, ON_DISK};
     for (int b = 0; b < 2; b++) {
-        struct embedding_table *table = open_table(p, SPARSE_ADAM, budgets[b]);
+        struct embedding_table *table = open_table(p, SPARSE_ADAM, budgets[b], NULL);
         float first[WIDTH], found[2 * 8];
         const uint32_t node[2] = {10, 2}; /* 3 + 7 was stored, 2 never */
         uint32_t updates = 0;
@@ -142,17 +183,17 @@ static void a_row_is_what_was_stored_last_or_its_first_values(void **state)
         sparse_first_values(SEED, 0, 2, WIDTH, first);
         assert_memory_equal(found + 8, first, sizeof first);
         assert_true(found[0] == 10.125F && found[4] == 10.125F + 4.0F / 64);
-        float *row = memory_alloc(embedding_table_row_size(table), sizeof *row);
-        assert_ok(embedding_table_load(table, node, 1, row, NULL, &p->err), &p->err);
-        memcpy(&updates, row + (size_t)3 * WIDTH, sizeof updates);
-        assert_true(row[WIDTH] == -11 && row[(size_t)2 * WIDTH] == 10 && updates == 11);
+        struct seen one = {.size = (size_t)3 * WIDTH};
+        assert_ok(embedding_table_scan(table, 10, 11, see, &one, &p->err), &p->err);
+        assert_ok(embedding_table_scan(table, 10, 11, see_updates, &updates, &p->err), &p->err);
+        assert_true(one.count == 1 && updates == 11);
+        assert_fails(change_some(table, true, &p->err), ERROR_INPUT, "row 300", &p->err);
         assert_ok(embedding_table_clear(table, &p->err), &p->err);
         assert_ok(embedding_table_values(table, node + 1, 1, found, 8, NULL, &p->err), &p->err);
         assert_memory_equal(found, first, sizeof first);
         struct seen seen = {0};
         assert_ok(embedding_table_scan(table, 0, NODES, see, &seen, &p->err), &p->err);
         assert_int_equal(seen.count, 0);
-        memory_free(row);
         embedding_table_close(table);
     }
 }
@@ -161,7 +202,7 @@ static void rows_of_another_table_are_corrupt(void **state)
 {
     struct temp_store *p = *state;
     struct made_rows *made = memory_alloc(1, sizeof *made);
-    struct embedding_table *table = open_table(p, SPARSE_ADAM, ON_DISK);
+    struct embedding_table *table = open_table(p, SPARSE_ADAM, ON_DISK, NULL);
     struct embedding_rows rows = *make_rows(made, 3, 7, 1);
     rows.width = WIDTH - 1;
     assert_fails(embedding_table_apply(table, &rows, &p->err), ERROR_CORRUPT,

@@ -15,8 +15,6 @@ static void every_key_is_the_one_of_the_table(void **state)
                         "run/r/round/0000000017/slot/00002/mini_batch");
     assert_string_equal(key_gradient("r", 17, 2).text,
                         "run/r/round/0000000017/slot/00002/gradient");
-    assert_string_equal(key_embedding_update("r", 17, 2).text,
-                        "run/r/round/0000000017/embedding/0000000002");
     assert_string_equal(key_embedding_seal("r", 18, 2).text,
                         "run/r/embedding/0000000018/shard/0000000002");
     assert_string_equal(key_evaluation_mini_batch("r", 4).text,

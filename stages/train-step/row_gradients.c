@@ -1,23 +1,9 @@
-#include "stages/aggregate/row_gradients.h"
+#include "stages/train-step/row_gradients.h"
 
 #include "common/base/cpu_kernel.h"
 #include "common/base/key_sort.h"
 
 #include <string.h>
-
-/* The first row whose node is not below `node`. */
-static uint64_t lower_bound(const struct gradient_rows *rows, uint32_t node)
-{
-    uint64_t first = 0, end = rows->count;
-    while (first < end) {
-        const uint64_t middle = first + (end - first) / 2;
-        if (rows->node[middle] < node)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
 
 /* Gradients without labelled seeds mean nothing. */
 static struct gradient_rows rows_that_count(const struct gradient *slot, uint32_t type)
@@ -27,25 +13,15 @@ static struct gradient_rows rows_that_count(const struct gradient *slot, uint32_
 }
 
 /* Keys node << 32 | place, places by slot and then by row; entry[place] says which. */
-static uint64_t list_entries(const struct gradient_rows *rows, int slot_count,
-                             const struct embedding_shard *shard, uint64_t *key, uint64_t *entry)
+static void list_entries(const struct gradient_rows *rows, int slot_count, uint64_t *key,
+                         uint64_t *entry)
 {
     uint64_t count = 0;
-    for (int k = 0; k < slot_count; k++) {
-        if (rows[k].count == 0)
-            continue;
-        const uint64_t end = lower_bound(&rows[k], shard->end);
-        for (uint64_t i = lower_bound(&rows[k], shard->first); i < end; i++) {
-            if (!embedding_shard_has(shard, rows[k].node[i]))
-                continue;
-            if (key) {
-                key[count] = (uint64_t)rows[k].node[i] << 32 | count;
-                entry[count] = (uint64_t)k << 32 | i;
-            }
-            count++;
+    for (int k = 0; k < slot_count; k++)
+        for (uint64_t i = 0; i < rows[k].count; i++, count++) {
+            key[count] = (uint64_t)rows[k].node[i] << 32 | count;
+            entry[count] = (uint64_t)k << 32 | i;
         }
-    }
-    return count;
 }
 
 /* Puts what sorted keys say into node, start and entries; the number of distinct nodes. */
@@ -65,27 +41,20 @@ static size_t group(const uint64_t *key, uint64_t count, const uint64_t *entry, 
     return rows;
 }
 
-enum error_code row_gradients_find(const struct gradient *slot, int slot_count,
-                                   const struct embedding_tensor *tensor,
-                                   const struct embedding_shard *shard, struct arena *arena,
-                                   struct row_gradients *out, struct error *err)
+/* Of several slots: who has which row. */
+static enum error_code find_entries(struct row_gradients *out, int slot_count, struct arena *arena,
+                                    struct error *err)
 {
     static const char what[] = "the rows that a round read";
-    struct gradient_rows *rows = NULL;
-    uint64_t *key = NULL, *entry = NULL, *sorted = NULL, *start = NULL;
+    uint64_t *key = NULL, *entry = NULL, *sorted = NULL, *start = NULL, count = 0;
     uint32_t *node = NULL;
-    enum error_code rc = arena_new(arena, &rows, (size_t)slot_count, what, err);
-    if (rc != ERROR_NONE)
-        return rc;
     for (int k = 0; k < slot_count; k++)
-        rows[k] = rows_that_count(&slot[k], tensor->type);
-    const uint64_t count = list_entries(rows, slot_count, shard, NULL, NULL);
+        count += out->rows[k].count;
     if (count > UINT32_MAX)
-        return error_set(
-            err, ERROR_NO_MEMORY,
-            "a round reads rows more often than 4294967295 times: take more "
-            "partition.parts or aggregate.embedding_shards, or fewer sample.batches_per_round");
-    rc = arena_new(arena, &key, count, what, err);
+        return error_set(err, ERROR_NO_MEMORY,
+                         "a round reads rows more often than 4294967295 times: take fewer "
+                         "sample.batches_per_round");
+    enum error_code rc = arena_new(arena, &key, count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &entry, count, what, err);
     if (rc == ERROR_NONE)
@@ -96,17 +65,33 @@ enum error_code row_gradients_find(const struct gradient *slot, int slot_count,
         rc = arena_new(arena, &node, count, what, err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)list_entries(rows, slot_count, shard, key, entry);
+    list_entries(out->rows, slot_count, key, entry);
     key_sort(key, sorted, count);
-    *out = (struct row_gradients){.slot = slot,
-                                  .rows = rows,
-                                  .width = tensor->width,
-                                  .node = node,
-                                  .entry = sorted,
-                                  .start = start};
     out->count = group(key, count, entry, node, start, sorted);
-    for (int k = 0; k < slot_count; k++)
+    out->node = node;
+    out->entry = sorted;
+    out->start = start;
+    return ERROR_NONE;
+}
+
+enum error_code row_gradients_find(const struct gradient *slot, int slot_count,
+                                   const struct embedding_tensor *tensor, struct arena *arena,
+                                   struct row_gradients *out, struct error *err)
+{
+    struct gradient_rows *rows = NULL;
+    const enum error_code rc =
+        arena_new(arena, &rows, (size_t)slot_count, "the rows that a round read", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = (struct row_gradients){.slot = slot, .rows = rows, .width = tensor->width};
+    for (int k = 0; k < slot_count; k++) {
+        rows[k] = rows_that_count(&slot[k], tensor->type);
         out->seed_count += (double)slot[k].seed_count;
+    }
+    if (slot_count > 1)
+        return find_entries(out, slot_count, arena, err);
+    out->count = rows->count;
+    out->node = rows->node;
     return ERROR_NONE;
 }
 
@@ -127,6 +112,10 @@ CPU_KERNEL(divide_row,
 
 void row_gradients_mean(const struct row_gradients *g, size_t i, double *sum, float *out)
 {
+    if (!g->entry) {
+        memcpy(out, g->rows->gradient + i * g->width, g->width * sizeof *out);
+        return;
+    }
     memset(sum, 0, g->width * sizeof *sum);
     for (uint64_t e = g->start[i]; e < g->start[i + 1]; e++) {
         const uint64_t slot = g->entry[e] >> 32, row = (uint32_t)g->entry[e];

@@ -1,8 +1,4 @@
-#include "stages/plan/embedding_state.h"
-
-#include "common/base/memory.h"
-
-#include <string.h>
+#include "stages/train-step/embedding_state.h"
 
 static struct embedding_table_config table_config(const struct embedding_tensor *tensor,
                                                   const struct partition_book *book,
@@ -68,10 +64,7 @@ enum error_code embedding_state_open(const struct embedding_state_config *config
                                      struct embedding_state *out, struct error *err)
 {
     *out = (struct embedding_state){.config = *config};
-    enum error_code rc = memory_new(&out->version, (size_t)config->schedule->embedding_shards,
-                                    "the versions of embeddings", err);
-    if (rc == ERROR_NONE)
-        rc = open_tables(out, err);
+    const enum error_code rc = open_tables(out, err);
     if (rc != ERROR_NONE)
         embedding_state_close(out);
     return rc;
@@ -81,7 +74,6 @@ void embedding_state_close(struct embedding_state *state)
 {
     for (int i = 0; i < RELATION_TYPE_COUNT_MAX; i++)
         embedding_table_close(state->table[i]);
-    memory_free(state->version);
     *state = (struct embedding_state){0};
 }
 
@@ -103,98 +95,74 @@ static struct embedding_table *table_of(const struct embedding_state *state, int
     return state->table[i];
 }
 
-static enum error_code begin_anew(struct embedding_state *state, struct error *err)
+static enum error_code clear(struct embedding_state *state, struct error *err)
 {
-    const struct schedule *schedule = state->config.schedule;
     enum error_code rc = ERROR_NONE;
-    memset(state->version, 0, (size_t)schedule->embedding_shards * sizeof *state->version);
-    for (int i = 0; i < schedule->embeddings.count && rc == ERROR_NONE; i++)
+    for (int i = 0; i < state->config.schedule->embeddings.count && rc == ERROR_NONE; i++)
         rc = embedding_table_clear(state->table[i], err);
+    state->version = rc == ERROR_NONE ? 0 : INT64_MAX; /* ahead of all: the next call tries again */
     return rc;
 }
 
-/* Rows of a record over those that are there. A part of them over the rows of an older version would be of no version: after
- * a failure all begins anew. */
-static enum error_code take(struct embedding_state *state, enum embedding_record kind, int shard,
-                            int64_t version, struct error *err)
+void embedding_state_begin_anew(struct embedding_state *state)
+{
+    error_ignore(clear(state, NULL));
+}
+
+static enum error_code has_seals(const struct embedding_state *state, int64_t version, bool *found,
+                                 struct error *err)
+{
+    const struct embedding_state_config *config = &state->config;
+    enum error_code rc = ERROR_NONE;
+    *found = true;
+    for (int shard = 0; rc == ERROR_NONE && *found && shard < config->schedule->embedding_shards;
+         shard++)
+        rc = store_has(config->store, key_embedding_seal(config->run_id, version, shard).text,
+                       found, err);
+    return rc;
+}
+
+/* A seal has all rows that were ever changed, so it is put over those that are there. */
+static enum error_code take_seal(struct embedding_state *state, int64_t version, int shard,
+                                 struct error *err)
 {
     struct embedding_rows rows = {0};
-    enum error_code rc = embedding_rows_get(state->config.store, state->config.run_id, kind,
-                                            version, shard, &rows, err);
+    enum error_code rc =
+        embedding_rows_get(state->config.store, state->config.run_id, version, shard, &rows, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = embedding_table_apply(table_of(state, shard), &rows, err);
     store_release_record(&rows.view);
-    if (rc == ERROR_NONE)
-        state->version[shard] = version;
-    else if (begin_anew(state, NULL) != ERROR_NONE)
-        state->version[shard] = INT64_MAX; /* ahead of all: the next call tries again */
     return rc;
 }
 
-/* The newest seal from `newest` down to above the version that is there, if there is one. */
-static enum error_code take_seal(struct embedding_state *state, int shard, int64_t newest,
-                                 struct error *err)
-{
-    struct error cause = {0};
-    enum error_code rc = ERROR_NOT_FOUND;
-    for (int64_t v = newest; rc == ERROR_NOT_FOUND && v > state->version[shard];
-         v = schedule_snapshot_before(state->config.schedule, v))
-        rc = take(state, EMBEDDING_SEAL, shard, v, &cause);
-    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
-    if (err)
-        *err = cause;
-    return rc;
-}
-
-enum error_code embedding_state_advance(struct embedding_state *state, int shard, int64_t version,
-                                        bool from_updates, struct error *err)
-{
-    const struct schedule *s = state->config.schedule;
-    enum error_code rc = ERROR_NONE;
-    if (state->version[shard] > version)
-        rc = begin_anew(state, err);
-    if (rc == ERROR_NONE && version - state->version[shard] == 1) {
-        struct error cause = {0};
-        rc = take(state, EMBEDDING_UPDATE, shard, version, &cause);
-        if (rc == ERROR_NOT_FOUND) /* pruned, or not made: what follows finds out */
-            rc = ERROR_NONE;
-        else if (rc != ERROR_NONE && err)
-            *err = cause;
-    }
-    const bool has_own = schedule_has_snapshot(s, version) && !from_updates;
-    const int64_t newest = has_own ? version : schedule_snapshot_before(s, version);
-    if (rc == ERROR_NONE)
-        rc = take_seal(state, shard, newest, err);
-    while (rc == ERROR_NONE && state->version[shard] < version)
-        rc = take(state, EMBEDDING_UPDATE, shard, state->version[shard] + 1, err);
-    return rc;
-}
-
-enum error_code embedding_state_advance_all(struct embedding_state *state, int64_t version,
-                                            struct error *err)
+static enum error_code take_seals(struct embedding_state *state, int64_t version, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    bool is_ahead = false;
-    for (int shard = 0; shard < state->config.schedule->embedding_shards; shard++)
-        is_ahead = is_ahead || state->version[shard] > version;
-    if (is_ahead)
-        rc = begin_anew(state, err);
     for (int shard = 0; rc == ERROR_NONE && shard < state->config.schedule->embedding_shards;
          shard++)
-        rc = embedding_state_advance(state, shard, version, false, err);
+        rc = take_seal(state, version, shard, err);
+    if (rc == ERROR_NONE)
+        state->version = version;
+    else
+        embedding_state_begin_anew(state);
     return rc;
 }
 
-enum error_code embedding_state_add(struct embedding_state *state,
-                                    const struct embedding_rows *update, struct error *err)
+enum error_code embedding_state_seek(struct embedding_state *state, int64_t version, bool before,
+                                     struct error *err)
 {
-    const int shard = (int)update->shard;
-    const enum error_code rc = embedding_table_apply(table_of(state, shard), update, err);
-    if (rc == ERROR_NONE)
-        state->version[shard] = (int64_t)update->version;
-    else if (begin_anew(state, NULL) != ERROR_NONE)
-        state->version[shard] = INT64_MAX;
+    const struct schedule *s = state->config.schedule;
+    enum error_code rc = state->version > version ? clear(state, err) : ERROR_NONE;
+    int64_t sealed = schedule_has_snapshot(s, version) && !before
+                         ? version
+                         : schedule_snapshot_before(s, version);
+    bool found = false;
+    for (; rc == ERROR_NONE && sealed > state->version;
+         sealed = schedule_snapshot_before(s, sealed)) {
+        rc = has_seals(state, sealed, &found, err);
+        if (rc == ERROR_NONE && found)
+            return take_seals(state, sealed, err);
+    }
     return rc;
 }

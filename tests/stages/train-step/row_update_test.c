@@ -1,8 +1,8 @@
-/* Rows of embeddings, round after round: against the rule written out in double, whoever does which part, from memory or
- * from disk, after updates were pruned, and again. */
+/* Rows of embeddings, round after round: against the rule written out in double, whoever does which round, from memory or
+ * from disk, after gradients were pruned, and again. */
 #include "common/base/memory.h"
-#include "stages/aggregate/row_update.h"
 #include "stages/plan/run_binding.h"
+#include "stages/train-step/row_update.h"
 #include "store/records/embedding_rows.h"
 #include "store/records/gradient.h"
 
@@ -10,13 +10,21 @@
 
 #include <math.h>
 
-enum { NODES = 400, PARTS = 2, WIDTH = 6, ROUNDS = 6, ROUND_OF_EPOCH = 2, MOST = NODES + 2 };
+enum {
+    NODES = 400,
+    PARTS = 2,
+    WIDTH = 6,
+    ROUNDS = 6,
+    MOST = NODES + 2,
+    IN_MEMORY = 64 << 20,
+    ON_DISK = 20 << 10
+};
 
 static const uint32_t parts[PARTS + 1] = {0, 150, NODES};
-static const double rate = 0.05;
+static const double rate = 0.05, venue_rate = 0.25;
 
 /* 20 training nodes in batches of 6, 3 a round: two rounds an epoch, of three slots and of one. */
-static void begin(struct small_run *run, struct store *store, const char *rule, uint64_t memory)
+static void begin(struct small_run *run, struct store *store, const char *rule)
 {
     char optimizer[64];
     (void)snprintf(optimizer, sizeof optimizer, "aggregate.embedding_optimizer=%s", rule);
@@ -32,7 +40,6 @@ static void begin(struct small_run *run, struct store *store, const char *rule, 
     run->book.node_count = NODES;
     run->book.book = parts;
     assert_ok(schedule_init(&run->schedule, &run->settings, 20, 0, PARTS, &run->err), &run->err);
-    run->context.memory_bytes = memory;
     assert_int_equal(run->schedule.round_count, ROUNDS);
 }
 
@@ -72,27 +79,57 @@ static void put_gradients(struct small_run *run, int64_t round)
     memory_free(rows);
 }
 
-static struct row_update open_rows(struct small_run *run)
+static struct embedding_state open_rows(struct small_run *run, uint64_t budget)
 {
-    struct row_update update;
-    const struct rate_config constant = {.rule = RATE_CONSTANT, .base = rate, .epochs = 3};
-    assert_ok(row_update_open(&run->context, &constant, &update, &run->err), &run->err);
-    return update;
+    struct embedding_state state;
+    const struct embedding_state_config config = {
+        .store = run->store,
+        .run_id = SMALL_RUN_ID,
+        .schedule = &run->schedule,
+        .book = &run->book,
+        .rule = (enum sparse_rule)run->settings.aggregate.embedding_optimizer,
+        .budget_bytes = budget};
+    assert_ok(embedding_state_open(&config, &state, &run->err), &run->err);
+    return state;
 }
 
-/* All rounds, part 1 before part 0; seals where there are snapshots. */
+static enum error_code advance(struct small_run *run, struct embedding_state *state,
+                               int64_t version)
+{
+    struct arena arena = {0};
+    const enum error_code rc =
+        row_update_advance(&run->context, state, version, false, &arena, &run->err);
+    arena_release(&arena);
+    return rc;
+}
+
+static enum error_code seal(struct small_run *run, struct embedding_state *state, int64_t version,
+                            int shard)
+{
+    struct arena arena = {0};
+    const enum error_code rc =
+        row_update_seal(&run->context, state, version, shard, &arena, &run->err);
+    arena_release(&arena);
+    return rc;
+}
+
+static void seal_all(struct small_run *run, struct embedding_state *state, int64_t version)
+{
+    for (int s = run->schedule.embedding_shards - 1; s >= 0; s--)
+        assert_ok(seal(run, state, version, s), &run->err);
+}
+
+/* All rounds, seals where there are snapshots. */
 static void work_all(struct small_run *run)
 {
-    struct row_update update = open_rows(run);
+    struct embedding_state state = open_rows(run, IN_MEMORY);
     for (int64_t round = 0; round < ROUNDS; round++) {
         put_gradients(run, round);
-        for (int part = PARTS - 1; part >= 0; part--)
-            assert_ok(row_update_round(&run->context, &update, round, part, &run->err), &run->err);
-        for (int part = 0; part < PARTS && schedule_has_snapshot(&run->schedule, round + 1); part++)
-            assert_ok(row_update_seal(&run->context, &update, round + 1, part, &run->err),
-                      &run->err);
+        assert_ok(advance(run, &state, round + 1), &run->err);
+        if (schedule_has_snapshot(&run->schedule, round + 1))
+            seal_all(run, &state, round + 1);
     }
-    row_update_close(&update);
+    embedding_state_close(&state);
 }
 
 /* --- the rule, for all rows at once --- */
@@ -155,8 +192,7 @@ static void check_seal(struct small_run *run, const struct reference *r, enum sp
     for (int part = 0; part < PARTS; part++) {
         struct embedding_rows seal = {0};
         uint32_t expected = 0;
-        assert_ok(embedding_rows_get(run->store, SMALL_RUN_ID, EMBEDDING_SEAL, ROUNDS, part, &seal,
-                                     &run->err),
+        assert_ok(embedding_rows_get(run->store, SMALL_RUN_ID, ROUNDS, part, &seal, &run->err),
                   &run->err);
         for (uint32_t v = parts[part]; v < parts[part + 1]; v++)
             expected += r->updates[v] > 0;
@@ -176,6 +212,11 @@ static void check_seal(struct small_run *run, const struct reference *r, enum sp
     }
 }
 
+static void remove_record(struct small_run *run, struct key key)
+{
+    assert_ok(store_remove(run->store, key.text, &run->err), &run->err);
+}
+
 static void rounds_do_what_the_rule_says_to_all_rows(void **state)
 {
     static const char *const names[] = {"adam", "adagrad", "sgd"};
@@ -184,7 +225,7 @@ static void rounds_do_what_the_rule_says_to_all_rows(void **state)
         struct small_run run;
         struct reference *r = memory_alloc(1, sizeof *r);
         float first[WIDTH];
-        begin(&run, temp->store, names[rule], 64 << 20);
+        begin(&run, temp->store, names[rule]);
         for (uint32_t v = 0; v < NODES; v++) {
             sparse_first_values(run.schedule.seed, 0, v, WIDTH, first);
             for (int i = 0; i < WIDTH; i++)
@@ -194,17 +235,12 @@ static void rounds_do_what_the_rule_says_to_all_rows(void **state)
             reference_round(&run, r, rule, round);
         work_all(&run);
         check_seal(&run, r, rule);
-        for (int64_t round = 0; round < ROUNDS; round++)
-            for (int part = 0; part < PARTS; part++) {
-                assert_ok(store_remove(run.store,
-                                       key_embedding_update(SMALL_RUN_ID, round, part).text,
-                                       &run.err),
-                          &run.err);
-                assert_ok(store_remove(run.store,
-                                       key_embedding_seal(SMALL_RUN_ID, round + 1, part).text,
-                                       &run.err),
-                          &run.err);
-            }
+        for (int64_t round = 0; round < ROUNDS; round++) {
+            for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, round); slot++)
+                remove_record(&run, key_gradient(SMALL_RUN_ID, round, slot));
+            for (int part = 0; part < PARTS; part++)
+                remove_record(&run, key_embedding_seal(SMALL_RUN_ID, round + 1, part));
+        }
         memory_free(r);
     }
 }
@@ -224,8 +260,9 @@ static void begin_typed(struct small_run *run, struct store *store)
 {
     static const char *const settings[] = {"ingest.relations=true",
                                            "train-step.type_embedding=venue: 3",
+                                           "aggregate.type_embedding_rate=venue: 0.25",
                                            "aggregate.type_embedding_policy=venue: hash 2", NULL};
-    begin(run, store, "sgd", 64 << 20);
+    begin(run, store, "sgd");
     for (const char *const *set = settings; *set; set++)
         assert_ok(pipeline_settings_override(&run->settings, *set, &run->err), &run->err);
     run->book.node_count = typed_parts[PARTS];
@@ -287,13 +324,13 @@ static void check_venues(struct small_run *run)
         struct embedding_rows seal = {0};
         float first[VENUE_WIDTH];
         sparse_first_values(run->schedule.seed, 2, venue[s], VENUE_WIDTH, first);
-        assert_ok(embedding_rows_get(run->store, SMALL_RUN_ID, EMBEDDING_SEAL, ROUNDS, PARTS + s,
-                                     &seal, &run->err),
+        assert_ok(embedding_rows_get(run->store, SMALL_RUN_ID, ROUNDS, PARTS + s, &seal, &run->err),
                   &run->err);
         assert_true(seal.count == 1 && seal.width == VENUE_WIDTH && seal.node[0] == venue[s]);
         for (int i = 0; i < VENUE_WIDTH; i++) {
             const double gradient = (double)(s * VENUE_WIDTH + i - 2) * venue_share(run);
-            assert_true(fabs((double)seal.value[i] - ((double)first[i] - rate * gradient)) < 1e-5);
+            assert_true(fabs((double)seal.value[i] - ((double)first[i] - venue_rate * gradient)) <
+                        1e-5);
         }
         store_release_record(&seal.view);
     }
@@ -312,17 +349,14 @@ static void node_types_have_rows_of_their_own(void **state)
         for (int i = 0; i < WIDTH; i++)
             r->value[v][i] = (double)first[i];
     }
-    struct row_update update = open_rows(&run);
+    struct embedding_state state_of_rows = open_rows(&run, IN_MEMORY);
     for (int64_t round = 0; round < ROUNDS; round++) {
         reference_round(&run, r, SPARSE_SGD, round);
         put_typed_gradients(&run, round);
-        for (int s = PARTS + VENUE_SHARDS - 1; s >= 0; s--) {
-            assert_ok(row_update_round(&run.context, &update, round, s, &run.err), &run.err);
-            if (schedule_has_snapshot(&run.schedule, round + 1))
-                assert_ok(row_update_seal(&run.context, &update, round + 1, s, &run.err), &run.err);
-        }
+        if (schedule_has_snapshot(&run.schedule, round + 1))
+            seal_all(&run, &state_of_rows, round + 1);
     }
-    row_update_close(&update);
+    embedding_state_close(&state_of_rows);
     check_seal(&run, r, SPARSE_SGD);
     check_venues(&run);
     memory_free(r);
@@ -337,92 +371,119 @@ static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void
     struct temp_dir dir;
     struct store *store = NULL;
     temp_dir_make(&dir);
-    begin(&run, temp->store, "adam", 64 << 20);
+    begin(&run, temp->store, "adam");
     work_all(&run);
     assert_ok(store_open(dir.path, 0, &store, &run.err), &run.err);
-    begin(&other, store, "adam",
-          44 << 10); /* half of it is less than the 33 KB that all rows take */
+    begin(&other, store, "adam");
     for (int64_t round = 0; round < ROUNDS; round++) {
         put_gradients(&other, round);
-        for (int part = 0; part < PARTS; part++) { /* a new worker for each */
-            struct row_update update = open_rows(&other);
-            assert_false(embedding_table_is_resident(update.state.table[0]));
-            update.arena.limit = 1 << 20;
-            assert_ok(row_update_round(&other.context, &update, round, part, &other.err),
-                      &other.err);
-            if (schedule_has_snapshot(&other.schedule, round + 1))
-                assert_ok(row_update_seal(&other.context, &update, round + 1, part, &other.err),
-                          &other.err);
-            row_update_close(&update);
-            assert_same_record(&run, &other, key_embedding_update(SMALL_RUN_ID, round, part).text);
-            if (schedule_has_snapshot(&other.schedule, round + 1))
-                assert_same_record(&run, &other,
-                                   key_embedding_seal(SMALL_RUN_ID, round + 1, part).text);
+        for (int part = 0; schedule_has_snapshot(&other.schedule, round + 1) && part < PARTS;
+             part++) { /* a new worker for each */
+            struct embedding_state rows = open_rows(&other, part ? ON_DISK : IN_MEMORY);
+            assert_int_equal(embedding_state_is_resident(&rows), part == 0);
+            assert_ok(seal(&other, &rows, round + 1, part), &other.err);
+            embedding_state_close(&rows);
+            assert_same_record(&run, &other,
+                               key_embedding_seal(SMALL_RUN_ID, round + 1, part).text);
         }
     }
     store_close(store);
     temp_dir_remove(&dir);
 }
 
-/* Behind a seal nothing older is wanted; without it all updates are. A worker that is ahead goes back. */
-static void pruned_updates_are_not_missed_behind_a_seal(void **state)
+/* Behind a seal nothing older is wanted; without it all gradients are. A worker that is ahead goes back. */
+static void pruned_gradients_are_not_missed_behind_a_seal(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
-    begin(&run, temp->store, "adam", 64 << 20);
+    begin(&run, temp->store, "adam");
     work_all(&run);
-    for (int64_t round = 0; round < 2; round++)
-        assert_ok(
-            store_remove(run.store, key_embedding_update(SMALL_RUN_ID, round, 1).text, &run.err),
-            &run.err);
-    struct row_update update = open_rows(&run);
-    assert_ok(row_update_round(&run.context, &update, 5, 1, &run.err), &run.err);
-    assert_ok(row_update_round(&run.context, &update, 3, 1, &run.err), &run.err);
-    assert_ok(row_update_round(&run.context, &update, 2, 1, &run.err), &run.err);
-    assert_ok(row_update_seal(&run.context, &update, 4, 1, &run.err), &run.err);
-    assert_fails(row_update_seal(&run.context, &update, 2, 1, &run.err), ERROR_NOT_FOUND,
-                 "embedding", &run.err);
-    assert_fails(row_update_round(&run.context, &update, 1, 1, &run.err), ERROR_NOT_FOUND,
-                 "embedding", &run.err);
-    assert_ok(row_update_round(&run.context, &update, 1, 0, &run.err), &run.err);
-    row_update_close(&update);
+    remove_record(&run, key_gradient(SMALL_RUN_ID, 1, 0));
+    struct embedding_state rows = open_rows(&run, IN_MEMORY);
+    assert_ok(advance(&run, &rows, 5), &run.err);
+    assert_ok(advance(&run, &rows, 3), &run.err);
+    assert_ok(advance(&run, &rows, 2), &run.err);
+    assert_ok(seal(&run, &rows, 4, 1), &run.err);
+    embedding_state_close(&rows);
+    rows = open_rows(&run, IN_MEMORY);
+    assert_ok(advance(&run, &rows, 1), &run.err);
+    assert_fails(seal(&run, &rows, 2, 1), ERROR_NOT_FOUND, "gradient", &run.err);
+    assert_ok(advance(&run, &rows, 2), &run.err); /* by the seals */
+    remove_record(&run, key_embedding_seal(SMALL_RUN_ID, 2, 1));
+    embedding_state_close(&rows);
+    rows = open_rows(&run, IN_MEMORY);
+    assert_fails(advance(&run, &rows, 2), ERROR_NOT_FOUND, "gradient", &run.err);
+    assert_ok(advance(&run, &rows, 5), &run.err); /* by those of version 4 */
+    embedding_state_close(&rows);
+}
+
+/* What is done ahead is the next round alone, with the gradients of all slots. */
+static void rows_go_ahead_when_all_gradients_are_there(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    struct arena arena = {0};
+    begin(&run, temp->store, "adagrad");
+    struct embedding_state rows = open_rows(&run, IN_MEMORY);
+    put_gradients(&run, 0);
+    put_gradients(&run, 1);
+    assert_int_equal(schedule_slot_count(&run.schedule, 0), 3);
+    remove_record(&run, key_gradient(SMALL_RUN_ID, 0, 2));
+    row_update_ahead(&run.context, &rows, 0, &arena);
+    row_update_ahead(&run.context, &rows, 1, &arena);
+    assert_int_equal(rows.version, 0);
+    put_gradients(&run, 0);
+    row_update_ahead(&run.context, &rows, 0, &arena);
+    assert_int_equal(rows.version, 1);
+    row_update_ahead(&run.context, &rows, 0, &arena);
+    assert_int_equal(rows.version, 1);
+    arena_release(&arena);
+    embedding_state_close(&rows);
 }
 
 static void gradients_without_rows_or_of_other_rows_are_corrupt(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
-    begin(&run, temp->store, "sgd", 64 << 20);
-    struct row_update update = open_rows(&run);
+    begin(&run, temp->store, "sgd");
+    struct embedding_state rows = open_rows(&run, IN_MEMORY);
     small_run_put_gradients(&run, 0);
-    assert_fails(row_update_round(&run.context, &update, 0, 0, &run.err), ERROR_CORRUPT,
+    assert_fails(advance(&run, &rows, 1), ERROR_CORRUPT,
                  "0 rows of 0 values, expected rows of 6 of nodes below 400", &run.err);
-    row_update_close(&update);
+    embedding_state_close(&rows);
 }
 
+/* What was changed by then is forgotten. */
 static void a_number_that_is_not_finite_ends_the_run(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
-    begin(&run, temp->store, "sgd", 64 << 20);
-    struct row_update update = open_rows(&run);
-    update.rate.base = 1e39;
+    begin(&run, temp->store, "sgd");
+    struct embedding_state rows = open_rows(&run, IN_MEMORY);
     put_gradients(&run, 0);
-    assert_fails(row_update_round(&run.context, &update, 0, 0, &run.err), ERROR_INPUT,
-                 "aggregate.embedding_rate", &run.err);
-    row_update_close(&update);
+    put_gradients(&run, 1);
+    assert_ok(advance(&run, &rows, 1), &run.err);
+    run.schedule.embeddings.tensor[0].rate = 1e39;
+    assert_fails(advance(&run, &rows, 2), ERROR_INPUT, "aggregate.embedding_rate", &run.err);
+    assert_int_equal(rows.version, 0);
+    run.schedule.embeddings.tensor[0].rate = rate;
+    assert_ok(advance(&run, &rows, 2), &run.err);
+    embedding_state_close(&rows);
 }
 
 static void too_many_rows_for_the_memory_are_named(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
-    begin(&run, temp->store, "adam", 16 << 10);
-    struct row_update update = open_rows(&run);
+    struct arena arena = {.limit = 8 << 10};
+    begin(&run, temp->store, "adam");
+    struct embedding_state rows = open_rows(&run, IN_MEMORY);
     put_gradients(&run, 0);
-    assert_fails(row_update_round(&run.context, &update, 0, 1, &run.err), ERROR_NO_MEMORY, "rows",
-                 &run.err);
-    row_update_close(&update);
+    assert_fails(row_update_advance(&run.context, &rows, 1, false, &arena, &run.err),
+                 ERROR_NO_MEMORY, "rows", &run.err);
+    assert_ok(advance(&run, &rows, 1), &run.err);
+    arena_release(&arena);
+    embedding_state_close(&rows);
 }
 
 int main(void)
@@ -431,7 +492,8 @@ int main(void)
         test_with_store(rounds_do_what_the_rule_says_to_all_rows),
         test_with_store(node_types_have_rows_of_their_own),
         test_with_store(rows_on_disk_and_workers_that_come_and_go_give_the_same_records),
-        test_with_store(pruned_updates_are_not_missed_behind_a_seal),
+        test_with_store(pruned_gradients_are_not_missed_behind_a_seal),
+        test_with_store(rows_go_ahead_when_all_gradients_are_there),
         test_with_store(gradients_without_rows_or_of_other_rows_are_corrupt),
         test_with_store(a_number_that_is_not_finite_ends_the_run),
         test_with_store(too_many_rows_for_the_memory_are_named),
