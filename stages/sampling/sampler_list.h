@@ -15,7 +15,7 @@
     ROW(SAMPLER_TEMPORAL_NEIGHBOR, temporal_neighbor, "those whose edges are not later than the seed")\
     ROW(SAMPLER_FASTGCN, fastgcn, "for each layer nodes of the whole graph by importance; fan-outs are of layers")\
     ROW(SAMPLER_LADIES, ladies, "the same among the neighbours of the layer above")                \
-    ROW(SAMPLER_GRAPHSAINT_NODE, graphsaint_node, "the subgraph of sample.batch_size nodes drawn by importance")\
+    ROW(SAMPLER_GRAPHSAINT_NODE, graphsaint_node, "the subgraph of sample.batch_size nodes drawn by degree")\
     ROW(SAMPLER_GRAPHSAINT_EDGE, graphsaint_edge, "the subgraph of sample.batch_size edges")       \
     ROW(SAMPLER_GRAPHSAINT_WALK, graphsaint_walk, "the subgraph of walks from the seeds")          \
     ROW(SAMPLER_CLUSTER_GCN, cluster_gcn, "the subgraph of sample.clusters parts")                 \
