@@ -12,6 +12,7 @@
 #include "pipelines/export_arrays.h"
 #include "pipelines/export_target.h"
 #include "pipelines/run_folder.h"
+#include "stages/plan/model_card.h"
 #include "stages/plan/run_model.h"
 #include "store/records/partition_report.h"
 #include "store/records/snapshot.h"
@@ -50,6 +51,7 @@ static enum error_code write_model(const struct run_folder *folder,
     const bool dgl = strcmp(options->flavor, "dgl") == 0;
     struct snapshot snapshot = {0};
     struct model *model = NULL;
+    struct json_writer card = {0};
     int64_t version = -1;
     if (!best && strcmp(options->weights, "last") != 0)
         return error_set(err, ERROR_USAGE, "--weights is '%s', expected best or last",
@@ -67,9 +69,13 @@ static enum error_code write_model(const struct run_folder *folder,
     if (rc == ERROR_NONE && snapshot.value_count != model->value_count)
         rc = error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s", run_id);
     if (rc == ERROR_NONE)
+        rc = model_card_text(folder->store, &folder->run.settings, &folder->run.book, &card, err);
+    if (rc == ERROR_NONE)
         rc = model_file_write(model, best ? snapshot.best_value : snapshot.value, run_id,
                               best ? snapshot.best_version : version,
-                              dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG, options->output, err);
+                              dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG, card.text, options->output,
+                              err);
+    json_writer_release(&card);
     store_release_record(&snapshot.view);
     const char *note = NULL;
     if (rc == ERROR_NONE)

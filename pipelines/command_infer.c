@@ -1,7 +1,7 @@
 /*
  * infer - applies a trained model to another graph of the same schema: new nodes, new edges.
  *
- *   run folder of the model ─> model_source ─┐
+ *   run folder of the model, or its file ─> model_source
  *   pipeline file or folder ─> ingest ─> [ does it fit? ] ─> partition ─> a run that begins with its weights (run_import.h)
  *                                                                         └─> infer ─> outputs, with --nodes of some
  *
@@ -12,7 +12,6 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/feature_scaling.h"
 #include "pipelines/commands.h"
 #include "pipelines/local_run.h"
 #include "pipelines/model_source.h"
@@ -63,7 +62,9 @@ static void print_help(void)
 {
     printf(
         "graphmill infer MODEL --on DATASET [options] - apply a trained model to another graph\n\n"
-        "MODEL is the folder of the run that trained it.\n\n");
+        "MODEL is the folder of the run that trained it, or its model.safetensors (of the outputs, "
+        "or by\n"
+        "graphmill export).\n\n");
     options_print_help(option_table);
 }
 
@@ -115,7 +116,7 @@ static enum error_code folder_path(const struct inference *inference, char path[
     char *dot = strrchr(name, '.');
     if (dot && dot != name)
         *dot = '\0';
-    return file_path(path, err, "runs/%s-on-%s", inference->source.folder.run.settings.name, name);
+    return file_path(path, err, "runs/%s-on-%s", inference->source.card.settings.name, name);
 }
 
 static void put_setting(struct json_writer *yaml, const char *name, const char *value)
@@ -133,7 +134,7 @@ static enum error_code write_pipeline(struct inference *inference, struct error 
     static const char *const same[] = {"ingest.direction",   "ingest.self_loops",
                                        "ingest.duplicates",  "ingest.random_dim",
                                        "ingest.add_reverse", "ingest.missing_features"};
-    const struct pipeline_settings *theirs = &inference->source.folder.run.settings;
+    const struct pipeline_settings *theirs = &inference->source.card.settings;
     char path[FILE_PATH_SIZE], line[2 * FILE_PATH_SIZE], value[SETTING_VALUE_SIZE];
     struct json_writer yaml = {0};
     enum error_code rc = file_absolute(path, inference->options.on, err);
@@ -168,52 +169,6 @@ static enum error_code write_pipeline(struct inference *inference, struct error 
     return rc;
 }
 
-static enum error_code copy_statistics(const struct feature_statistics *from,
-                                       struct feature_scaling *out, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    out->has_least = from->has_least;
-    out->least = from->least;
-    out->dim = (uint32_t)from->dim;
-    if (from->dim) {
-        rc = memory_new(&out->mean, (size_t)from->dim, "means of columns", err);
-        if (rc == ERROR_NONE)
-            rc = memory_new(&out->deviation, (size_t)from->dim, "deviations of columns", err);
-    }
-    for (uint64_t c = 0; rc == ERROR_NONE && c < from->dim; c++) {
-        out->mean[c] = from->mean[c];
-        out->deviation[c] = from->deviation[c];
-    }
-    return rc;
-}
-
-static bool is_scaled(const struct feature_statistics *of)
-{
-    return of->has_least || of->dim;
-}
-
-/* What the features of the model's graph were scaled by, for ingest; *count: of how many node types, 0: they were not. */
-static enum error_code write_scaling(const struct inference *inference, const char *path,
-                                     size_t *count, struct error *err)
-{
-    const struct model_source *source = &inference->source;
-    struct feature_scaling scaling[NODE_TYPE_COUNT_MAX] = {{.dim = 0}};
-    enum error_code rc = ERROR_NONE;
-    *count = 0;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < NODE_TYPE_COUNT_MAX; t++) {
-        if (!is_scaled(&source->statistics[t]))
-            continue;
-        if (source->dataset.has_relations)
-            scaling[*count].type = source->dataset.node_type[t].name;
-        rc = copy_statistics(&source->statistics[t], &scaling[(*count)++], err);
-    }
-    if (rc == ERROR_NONE && *count)
-        rc = feature_scaling_write(path, scaling, *count, err);
-    for (size_t i = 0; i < *count; i++)
-        feature_scaling_release(&scaling[i]);
-    return rc;
-}
-
 static enum error_code add_set(struct inference *inference, int *count, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
@@ -237,32 +192,33 @@ static enum error_code add_set(struct inference *inference, int *count, const ch
 static enum error_code add_sets(struct inference *inference, struct error *err)
 {
     const struct model_source *source = &inference->source;
-    const struct run_binding *run = &source->folder.run;
+    const struct model_card *card = &source->card;
     char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     int count = 0;
-    size_t scaled = 0;
-    enum error_code rc = add_set(inference, &count, "ingest.task=%s", task_name(run->book.task));
+    enum error_code rc = add_set(inference, &count, "ingest.task=%s", task_name(card->book.task));
     if (rc == ERROR_NONE)
-        rc = add_set(inference, &count, "ingest.class_count=%" PRIu32, run->book.class_count);
+        rc = add_set(inference, &count, "ingest.class_count=%" PRIu32, card->book.class_count);
     if (rc == ERROR_NONE)
         rc = add_set(inference, &count, "ingest.normalise_rows=%s",
-                     run->settings.ingest.normalise_rows ? "true" : "false");
+                     card->settings.ingest.normalise_rows ? "true" : "false");
     if (rc == ERROR_NONE)
         rc = add_set(inference, &count, "ingest.standardise=%s",
-                     run->settings.ingest.standardise ? "true" : "false");
-    if (rc == ERROR_NONE && run->book.type_count)
+                     card->settings.ingest.standardise ? "true" : "false");
+    if (rc == ERROR_NONE && card->book.type_count)
         rc = add_set(inference, &count, "ingest.relations=true");
-    if (rc == ERROR_NONE && run->book.type_count)
+    if (rc == ERROR_NONE && card->book.type_count)
         rc = add_set(inference, &count, "ingest.target_type=%s",
-                     run->book.type_name[run->book.target_type]);
+                     card->book.type_name[card->book.target_type]);
     if (rc != ERROR_NONE)
         return error_set(err, rc, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
+    if (!card->scaling)
+        return ERROR_NONE;
     rc = file_absolute(folder, inference->local.folder.path, err);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/model/feature_statistics.csv", folder);
     if (rc == ERROR_NONE)
-        rc = write_scaling(inference, path, &scaled, err);
-    if (rc == ERROR_NONE && scaled &&
+        rc = file_replace(path, card->scaling, strlen(card->scaling), false, err);
+    if (rc == ERROR_NONE &&
         add_set(inference, &count, "ingest.feature_statistics=%s", path) != ERROR_NONE)
         rc = error_set(err, ERROR_USAGE, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
     return rc;
@@ -279,7 +235,7 @@ static enum error_code load_settings(struct pipeline_options *options, struct er
 /* A file that says another task is of another kind of graph. */
 static enum error_code check_task(const struct inference *inference, struct error *err)
 {
-    const enum task_kind expected = inference->source.folder.run.book.task;
+    const enum task_kind expected = inference->source.card.book.task;
     struct pipeline_settings *own = NULL;
     enum error_code rc = memory_new(&own, 1, "settings", err);
     if (rc == ERROR_NONE)
@@ -296,7 +252,7 @@ static enum error_code check_task(const struct inference *inference, struct erro
 static enum error_code prepare_settings(struct inference *inference, struct error *err)
 {
     struct local_run *local = &inference->local;
-    const struct pipeline_settings *model = &inference->source.folder.run.settings;
+    const struct pipeline_settings *model = &inference->source.card.settings;
     char path[FILE_PATH_SIZE];
     if (inference->options.nodes && model->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
         return error_set(err, ERROR_INVALID,

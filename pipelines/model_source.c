@@ -1,92 +1,179 @@
 #include "pipelines/model_source.h"
 
+#include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/math/precision.h"
-#include "stages/plan/chain.h"
+#include "common/nn/model_file.h"
+#include "stages/plan/embedding_shards.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
 #include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static enum error_code read_weights(struct model_source *s, bool best, struct error *err)
 {
-    const struct run_binding *run = &s->folder.run;
-    enum error_code rc = snapshot_get_current(s->folder.store, run->plan.id, &s->snapshot, err);
+    enum error_code rc = snapshot_get_current(s->folder.store, s->run_id, &s->snapshot, err);
     if (rc == ERROR_NOT_FOUND || (rc == ERROR_NONE && !s->snapshot.stop))
         return error_set(err, ERROR_UNAVAILABLE,
-                         "run %s has not ended training: expected a trained model", run->plan.id);
+                         "run %s has not ended training: expected a trained model", s->run_id);
     if (rc != ERROR_NONE)
         return rc;
     if (s->snapshot.value_count != s->model.value_count)
         return error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s",
-                         run->plan.id);
+                         s->run_id);
     s->identity = weights_identity_of(&s->snapshot, best, &s->value);
     return ERROR_NONE;
 }
 
-/* Of a dataset of an earlier release nobody knows by what its features were scaled. */
-static enum error_code read_statistics(struct model_source *s, struct error *err)
+/* What the card says of the model itself. */
+static enum error_code build(struct model_source *s, struct error *err)
 {
-    const struct pipeline_settings *settings = &s->folder.run.settings;
-    const uint32_t types = s->dataset.has_relations ? s->dataset.node_type_count : 1;
-    enum error_code rc = ERROR_NONE;
-    if (!settings->ingest.standardise && !settings->ingest.normalise_rows)
-        return ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++)
-        if (!s->dataset.has_relations || s->dataset.node_type[t].feature_dim)
-            rc = feature_statistics_get(s->folder.store, s->dataset.id, t, &s->statistics[t], err);
-    return rc == ERROR_NOT_FOUND
-               ? error_set(err, rc,
-                           "dataset %s does not say by what its features were scaled, as an "
-                           "earlier release made it: run the pipeline of the model in a new folder",
-                           s->dataset.id)
-               : rc;
+    const struct pipeline_settings *settings = &s->card.settings;
+    const struct partition_book *book = &s->card.book;
+    struct embedding_tensors embeddings = {.count = 0};
+    const char *what = NULL;
+    enum error_code rc = embedding_tensors_of(settings, book, &embeddings, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (task_learns_pairs(book->task))
+        what = "learns pairs of nodes";
+    else if (embeddings.count > 0)
+        what = "has learnt an embedding of each node of its graph";
+    if (what)
+        return error_set(err, ERROR_INVALID,
+                         "the model of run %s %s: expected one that does not, to apply to another "
+                         "graph",
+                         s->run_id, what);
+    rc = run_model_init(&s->model, settings, book, err);
+    return rc == ERROR_NONE ? edge_use_of(settings, &s->model, &book->edge_width, &s->edge_use, err)
+                            : rc;
 }
 
-static enum error_code check_kind(const struct model_source *s, struct error *err)
+static enum error_code open_folder(struct model_source *s, const char *path, const char *run_id,
+                                   bool best, struct error *err)
 {
-    const char *what = NULL;
-    if (task_learns_pairs(s->folder.run.book.task))
-        what = "learns pairs of nodes";
-    else if (s->folder.run.schedule.embeddings.count > 0)
-        what = "has learnt an embedding of each node of its graph";
-    if (!what)
-        return ERROR_NONE;
-    return error_set(
-        err, ERROR_INVALID,
-        "the model of run %s %s: expected one that does not, to apply to another graph",
-        s->folder.run.plan.id, what);
+    const struct run_binding *run = &s->folder.run;
+    enum error_code rc = run_folder_open(&s->folder, path, run_id, err);
+    if (rc == ERROR_NONE) {
+        (void)snprintf(s->run_id, sizeof s->run_id, "%s", run->plan.id);
+        rc = model_card_of_run(&s->card, s->folder.store, &run->settings, &run->book, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = build(s, err);
+    return rc == ERROR_NONE ? read_weights(s, best, err) : rc;
+}
+
+/* --- a file --- */
+
+static enum error_code take_texts(struct model_source *s, const struct safetensors *content,
+                                  const char *path, struct error *err)
+{
+    const char *flavor = safetensors_metadata(content, "flavor");
+    const char *card = safetensors_metadata(content, "card");
+    const char *run = safetensors_metadata(content, "run");
+    const char *version = safetensors_metadata(content, "weights_version");
+    if (flavor && strcmp(flavor, "pyg") != 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s has its tensors under the names of %s: expected those of PyG "
+                         "(graphmill export without --flavor)",
+                         path, flavor);
+    if (!flavor || !card || !run || !version || strlen(run) >= sizeof s->run_id)
+        return error_set(err, ERROR_INPUT,
+                         "%s does not say which graph its model is for: expected a file that "
+                         "graphmill wrote, model.safetensors of a run's outputs or of graphmill "
+                         "export, by this release",
+                         path);
+    (void)snprintf(s->run_id, sizeof s->run_id, "%s", run);
+    if (!text_int64(version, strlen(version), &s->snapshot.version) || s->snapshot.version < 1)
+        return error_set(err, ERROR_INPUT,
+                         "%s: weights_version: expected a number from 1 on, found '%.40s'", path,
+                         version);
+    return model_card_parse(&s->card, card, path, err);
+}
+
+static enum error_code check_finite(const struct model_source *s, const char *path,
+                                    struct error *err)
+{
+    for (uint64_t i = 0; i < s->model.value_count; i++)
+        if (!isfinite(s->file_value[i]))
+            return error_set(err, ERROR_INPUT, "%s: a weight is not finite", path);
+    return ERROR_NONE;
+}
+
+/* As the snapshot that a run of this model ended with, as far as inference asks. */
+static enum error_code take_weights(struct model_source *s, const struct safetensors *content,
+                                    const char *path, struct error *err)
+{
+    struct snapshot *snapshot = &s->snapshot;
+    enum error_code rc = memory_new(&s->file_value, s->model.value_count, "weights", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&s->file_table, RUN_MODEL_TABLE_SIZE, "the parameter table", err);
+    if (rc == ERROR_NONE)
+        rc = model_file_take(&s->model, content, path, s->file_value, err);
+    if (rc == ERROR_NONE)
+        rc = check_finite(s, path, err);
+    if (rc == ERROR_NONE)
+        rc = model_table_text(&s->model, s->file_table, RUN_MODEL_TABLE_SIZE, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    snapshot->best_version = snapshot->version;
+    snapshot->value_count = s->model.value_count;
+    snapshot->value = snapshot->best_value = s->file_value;
+    snapshot->table = s->file_table;
+    snapshot->table_size = strlen(s->file_table);
+    s->identity = weights_identity_of(snapshot, true, &s->value);
+    return ERROR_NONE;
+}
+
+static enum error_code open_file(struct model_source *s, const char *path, const char *run_id,
+                                 bool best, struct error *err)
+{
+    struct safetensors content = {0};
+    char *data = NULL;
+    size_t size = 0;
+    if (run_id || !best)
+        return error_set(err, ERROR_USAGE,
+                         "%s is a file, which has one model: %s goes with the folder of a run",
+                         path, run_id ? "--run" : "--weights last");
+    enum error_code rc = file_read(path, 0, &data, &size, err);
+    if (rc == ERROR_NONE)
+        rc = safetensors_decode((const uint8_t *)data, size, path, &content, err);
+    if (rc == ERROR_NONE)
+        rc = take_texts(s, &content, path, err);
+    if (rc == ERROR_NONE)
+        rc = build(s, err);
+    if (rc == ERROR_NONE)
+        rc = take_weights(s, &content, path, err);
+    safetensors_release(&content);
+    memory_free(data);
+    return rc;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 enum error_code model_source_open(struct model_source *s, const char *path, const char *run_id,
                                   bool best, struct error *err)
 {
-    enum error_code rc = run_folder_open(&s->folder, path, run_id, err);
-    const struct run_binding *run = &s->folder.run;
-    if (rc == ERROR_NONE)
-        rc = dataset_schema_get(s->folder.store, run->book.dataset_id, &s->dataset, err);
-    if (rc == ERROR_NONE)
-        rc = check_kind(s, err);
-    if (rc == ERROR_NONE)
-        rc = run_model_init(&s->model, &run->settings, &run->book, err);
-    if (rc == ERROR_NONE)
-        rc = edge_use_of(&run->settings, &s->model, &run->book.edge_width, &s->edge_use, err);
-    if (rc == ERROR_NONE)
-        rc = run_loss_init(&s->loss, s->folder.store, &run->settings, &run->book, err);
-    if (rc == ERROR_NONE)
-        rc = read_weights(s, best, err);
-    return rc == ERROR_NONE ? read_statistics(s, err) : rc;
+    return is_file(path) ? open_file(s, path, run_id, best, err)
+                         : open_folder(s, path, run_id, best, err);
 }
 
 void model_source_close(struct model_source *s)
 {
     store_release_record(&s->snapshot.view);
-    for (uint32_t t = 0; t < NODE_TYPE_COUNT_MAX; t++)
-        store_release_record(&s->statistics[t].view);
-    run_loss_release(&s->loss);
+    model_card_release(&s->card);
+    memory_free(s->file_value);
+    memory_free(s->file_table);
     run_folder_close(&s->folder);
 }
 
@@ -116,8 +203,7 @@ static void compare_edges(const struct model_source *s, const struct dataset_sch
                           struct differences *d)
 {
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
-        const uint32_t expected = s->folder.run.book.edge_width.of[c],
-                       found = dataset->edge_width.of[c];
+        const uint32_t expected = s->card.book.edge_width.of[c], found = dataset->edge_width.of[c];
         if (!(s->edge_use.columns >> c & 1) || found == expected)
             continue;
         if (!found)
@@ -173,17 +259,17 @@ static void compare_types(const struct dataset_schema *own, const struct dataset
 enum error_code model_source_check(const struct model_source *s,
                                    const struct dataset_schema *dataset, struct error *err)
 {
-    const struct partition_book *book = &s->folder.run.book;
+    const struct partition_book *book = &s->card.book;
     struct differences d = {.size = 0};
-    if (dataset->has_relations != s->dataset.has_relations)
+    if (dataset->has_relations != s->card.dataset.has_relations)
         add(&d, "it has %s, expected %s (ingest.relations)",
             dataset->has_relations ? "relations" : "no relations",
-            s->dataset.has_relations ? "those of the model" : "nodes and edges of one type");
+            s->card.dataset.has_relations ? "those of the model" : "nodes and edges of one type");
     else if (dataset->has_relations)
-        compare_types(&s->dataset, dataset, &d);
-    if (strcmp(dataset->feature_origin, s->dataset.feature_origin) != 0)
+        compare_types(&s->card.dataset, dataset, &d);
+    if (strcmp(dataset->feature_origin, s->card.dataset.feature_origin) != 0)
         add(&d, "its features are %s, expected %s (ingest.features)", dataset->feature_origin,
-            s->dataset.feature_origin);
+            s->card.dataset.feature_origin);
     if (!dataset->has_relations && dataset->feature_dim != book->feature_dim)
         add(&d, "%" PRIu32 " feature columns, expected %" PRIu32, dataset->feature_dim,
             book->feature_dim);
@@ -196,7 +282,7 @@ enum error_code model_source_check(const struct model_source *s,
     if (!d.size)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT, "dataset %s does not fit the model of run %s: %s",
-                     dataset->id, s->folder.run.plan.id, d.text);
+                     dataset->id, s->run_id, d.text);
 }
 
 /* --- the model as settings --- */
@@ -210,8 +296,8 @@ static int64_t pinned(const struct model_source *s, enum edge_column column)
 static enum error_code write_class_weights(const struct model_source *s,
                                            struct choice_or_numbers *out, struct error *err)
 {
-    const uint32_t count = s->folder.run.book.class_count;
-    if (!s->loss.class_weight || out->count)
+    const uint32_t count = s->card.book.class_count;
+    if (!s->card.class_weight || out->count)
         return ERROR_NONE;
     if (count > SETTING_NUMBER_COUNT_MAX)
         return error_set(err, ERROR_INVALID,
@@ -219,14 +305,14 @@ static enum error_code write_class_weights(const struct model_source *s,
                          " classes: expected at most %d to apply the model to another graph",
                          count, SETTING_NUMBER_COUNT_MAX);
     *out = (struct choice_or_numbers){.count = count};
-    memcpy(out->value, s->loss.class_weight, count * sizeof *out->value);
+    memcpy(out->value, s->card.class_weight, count * sizeof *out->value);
     return ERROR_NONE;
 }
 
 enum error_code model_source_settings(const struct model_source *s,
                                       struct pipeline_settings *settings, struct error *err)
 {
-    const struct pipeline_settings *theirs = &s->folder.run.settings;
+    const struct pipeline_settings *theirs = &s->card.settings;
     settings->train_step = theirs->train_step;
     settings->train_step.precision = PRECISION_FP32; /* infer computes in no other */
     settings->train_step.edge_weights = pinned(s, EDGE_WEIGHT);
@@ -238,6 +324,6 @@ enum error_code model_source_settings(const struct model_source *s,
     settings->checkpoint = theirs->checkpoint;
     settings->checkpoint.patience = 0;
     settings->epochs = theirs->epochs;
-    run_import_name(settings, &s->identity, s->folder.run.plan.id);
+    run_import_name(settings, &s->identity, s->run_id);
     return write_class_weights(s, &settings->train_step.class_weights, err);
 }

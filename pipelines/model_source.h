@@ -1,5 +1,6 @@
 /*
- * model_source - a trained model, out of the folder of its run, and what a graph must be like for it.
+ * model_source - a trained model, out of the folder of its run or a file that was exported from it (model.safetensors under
+ * PyG's names), and what a graph must be like for it.
  */
 #ifndef PIPELINES_MODEL_SOURCE_H
 #define PIPELINES_MODEL_SOURCE_H
@@ -7,27 +8,28 @@
 #include "common/base/error.h"
 #include "pipelines/run_folder.h"
 #include "stages/plan/edge_use.h"
-#include "stages/plan/run_loss.h"
+#include "stages/plan/model_card.h"
 #include "store/records/dataset_schema.h"
-#include "store/records/feature_statistics.h"
 #include "store/records/snapshot.h"
 #include "store/records/weights_identity.h"
 
-struct model_source { /* {0} is closed; large for a stack */
-    struct run_folder folder;
-    struct dataset_schema dataset; /* that it was trained on */
+struct model_source {         /* {0} is closed; large for a stack */
+    struct run_folder folder; /* closed, where the model is a file */
+    char run_id[ID_SIZE];     /* that trained it */
+    struct model_card card;
     struct model model;
     struct edge_use edge_use;
-    struct run_loss loss;
-    /* Of the features of its node types, without relations of one; empty where they were not scaled. */
-    struct feature_statistics statistics[NODE_TYPE_COUNT_MAX];
-    struct snapshot snapshot;
+    struct snapshot snapshot; /* of a file: its weights alone */
     struct weights_identity identity;
     const float *value; /* [model.value_count] */
+    float *file_value;  /* of a file: these, owned, */
+    char *file_table;   /* and the snapshot's table */
 };
 
-/* `run_id`: NULL for the newest. Fails: ERROR_NOT_FOUND; ERROR_UNAVAILABLE for a run that has not ended; ERROR_INVALID for a
- * model that cannot be applied to another graph, saying why. */
+/* `path`: a folder, or a file. `run_id`: of a folder, NULL for the newest; of a file NULL. best: or else the last weights, which a
+ * file does not have. Fails: ERROR_NOT_FOUND; ERROR_UNAVAILABLE for a run that has not ended; ERROR_INVALID for a
+ * model that cannot be applied to another graph, saying why; ERROR_INPUT for a file that is none of graphmill's, or damaged;
+ * ERROR_USAGE for what goes with a folder alone. */
 MUST_CHECK enum error_code model_source_open(struct model_source *source, const char *path,
                                              const char *run_id, bool best, struct error *err);
 void model_source_close(struct model_source *source);

@@ -197,20 +197,30 @@ static size_t print_section(const struct feature_scaling *scaling, char *text, s
     return at;
 }
 
-enum error_code feature_scaling_write(const char *path, const struct feature_scaling *scaling,
-                                      size_t count, struct error *err)
+enum error_code feature_scaling_text(const struct feature_scaling *scaling, size_t count,
+                                     char **out, size_t *size, struct error *err)
 {
-    char *text = NULL;
     size_t at = 0, room = 1;
     for (size_t i = 0; i < count; i++)
         room += ((size_t)scaling[i].dim + 3) * LINE_SIZE +
                 (scaling[i].type ? strlen(scaling[i].type) : 0);
-    enum error_code rc = memory_new(&text, room, "statistics of columns", err);
+    const enum error_code rc = memory_new(out, room, "statistics of columns", err);
     if (rc != ERROR_NONE)
         return rc;
     for (size_t i = 0; i < count; i++)
-        at = print_section(&scaling[i], text, at, room);
-    rc = file_replace(path, text, at, false, err);
+        at = print_section(&scaling[i], *out, at, room);
+    *size = at;
+    return ERROR_NONE;
+}
+
+enum error_code feature_scaling_write(const char *path, const struct feature_scaling *scaling,
+                                      size_t count, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum error_code rc = feature_scaling_text(scaling, count, &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, size, false, err);
     memory_free(text);
     return rc;
 }

@@ -30,7 +30,11 @@ struct feature_scaling { /* {0} is empty; release with feature_scaling_release()
  * Fails: ERROR_INPUT naming file, line, what was expected and found; ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code feature_scaling_read(const char *path, const char *type,
                                                 struct feature_scaling *out, struct error *err);
-/* scaling [count]: of as many node types, or one. Writes the file whole or not at all. Fails: ERROR_IO, ERROR_NO_MEMORY. */
+/* scaling [count]: of as many node types, or one. *out, with a NUL behind its *size bytes, is the caller's: memory_free().
+ * Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code feature_scaling_text(const struct feature_scaling *scaling, size_t count,
+                                                char **out, size_t *size, struct error *err);
+/* The same as a file: writes the file whole or not at all. Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code feature_scaling_write(const char *path,
                                                  const struct feature_scaling *scaling,
                                                  size_t count, struct error *err);

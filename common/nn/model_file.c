@@ -5,6 +5,7 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_texts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,13 +71,13 @@ static void name_tensors(const struct model *model, const float *value, enum mod
 
 static enum error_code encode_and_write(const struct model *model, struct named_tensors *named,
                                         const char *run_id, int64_t version,
-                                        enum model_flavor flavor, const char *path,
-                                        struct error *err)
+                                        enum model_flavor flavor, const char *card,
+                                        const char *path, struct error *err)
 {
     struct model_texts texts;
     uint8_t *bytes = NULL;
     size_t size = 0;
-    enum error_code rc = model_texts_find(&texts, model, run_id, version, flavor, err);
+    enum error_code rc = model_texts_find(&texts, model, run_id, version, flavor, card, err);
     const struct safetensors content = {.tensor = named->tensor,
                                         .tensor_count = (size_t)model->parameter_count,
                                         .metadata = texts.text,
@@ -119,8 +120,8 @@ static enum error_code check_dgl_has(const struct model *model, struct error *er
 }
 
 enum error_code model_file_write(const struct model *model, const float *value, const char *run_id,
-                                 int64_t version, enum model_flavor flavor, const char *path,
-                                 struct error *err)
+                                 int64_t version, enum model_flavor flavor, const char *card,
+                                 const char *path, struct error *err)
 {
     struct named_tensors *named = NULL;
     enum error_code rc = flavor == MODEL_FLAVOR_DGL ? check_dgl_has(model, err) : ERROR_NONE;
@@ -130,11 +131,73 @@ enum error_code model_file_write(const struct model *model, const float *value, 
         rc = memory_new(&named->transposed, model->value_count, "transposed weights", err);
     if (rc == ERROR_NONE) {
         name_tensors(model, value, flavor, named);
-        rc = encode_and_write(model, named, run_id, version, flavor, path, err);
+        rc = encode_and_write(model, named, run_id, version, flavor, card, path, err);
     }
     if (named)
         memory_free(named->transposed);
     memory_free(named);
+    return rc;
+}
+
+/* --- reading --- */
+
+static void print_shape(const struct safetensors_tensor *tensor, char text[64])
+{
+    size_t at = 0;
+    text[at++] = '[';
+    for (int i = 0; i < tensor->dim_count && at < 48; i++)
+        at += (size_t)snprintf(text + at, 64 - at, "%s%" PRIu64, i ? ", " : "", tensor->dim[i]);
+    (void)snprintf(text + at, 64 - at, "]");
+}
+
+static bool same_shape(const struct safetensors_tensor *a, const struct safetensors_tensor *b)
+{
+    return a->type == b->type && a->dim_count == b->dim_count &&
+           memcmp(a->dim, b->dim, (size_t)a->dim_count * sizeof *a->dim) == 0;
+}
+
+static enum error_code take_tensor(const struct safetensors *content, const char *name,
+                                   const struct safetensors_tensor *like, bool is_count,
+                                   uint64_t bytes, float *value, struct error *err)
+{
+    const struct safetensors_tensor *found = safetensors_find(content, like->name);
+    char expected[64], shape[64];
+    int64_t count = 0;
+    print_shape(like, expected);
+    if (!found)
+        return error_set(err, ERROR_INPUT, "%s: expected a tensor %s of shape %s, found none", name,
+                         like->name, expected);
+    if (!same_shape(found, like)) {
+        print_shape(found, shape);
+        return error_set(err, ERROR_INPUT, "%s: tensor %s has shape %s, expected %s of %s", name,
+                         like->name, shape, expected, is_count ? "I64" : "F32");
+    }
+    if (!is_count)
+        memcpy(value, found->data, bytes);
+    else
+        memcpy(&count, found->data, sizeof count);
+    if (is_count)
+        *value = (float)count;
+    return ERROR_NONE;
+}
+
+enum error_code model_file_take(const struct model *model, const struct safetensors *content,
+                                const char *name, float *value, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < model->parameter_count; i++) {
+        const struct parameter *p = &model->parameter[i];
+        struct safetensors_tensor like = model_file_tensor(p, value);
+        if (p->is_count) {
+            like.type = SAFETENSORS_I64;
+            like.dim_count = 0;
+        }
+        rc = take_tensor(content, name, &like, p->is_count,
+                         (uint64_t)p->rows * p->cols * sizeof *value, value + p->offset, err);
+    }
+    if (rc == ERROR_NONE && content->tensor_count != (size_t)model->parameter_count)
+        rc = error_set(err, ERROR_INPUT, "%s: %zu tensors, expected the model's %d", name,
+                       content->tensor_count, model->parameter_count);
     return rc;
 }
 

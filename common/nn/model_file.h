@@ -24,12 +24,19 @@
 enum model_flavor { MODEL_FLAVOR_PYG, MODEL_FLAVOR_DGL };
 
 /* Writes `path` whole or not at all. value [model->value_count]. The metadata says how to build the
- * model, and of which run and version it is (model_texts.h). Equal input gives equal bytes.
+ * model, and of which run and version it is (model_texts.h); `card`, if not NULL, is its text of that name, which says what
+ * graph it was trained on. Equal input gives equal bytes.
  * Fails: ERROR_INVALID for a flavour that has no such layers; ERROR_IO. */
 MUST_CHECK enum error_code model_file_write(const struct model *model, const float *value,
                                             const char *run_id, int64_t version,
-                                            enum model_flavor flavor, const char *path,
-                                            struct error *err);
+                                            enum model_flavor flavor, const char *card,
+                                            const char *path, struct error *err);
+
+/* The reverse for PyG's names: `content` as value [model->value_count]; `name` stands in messages.
+ * Fails: ERROR_INPUT naming a tensor that is missing, of another shape or number, or not the model's. */
+MUST_CHECK enum error_code model_file_take(const struct model *model,
+                                           const struct safetensors *content, const char *name,
+                                           float *value, struct error *err);
 
 /* A parameter under PyG's name and in its shape; borrows name and values. value: of the whole model. */
 struct safetensors_tensor model_file_tensor(const struct parameter *parameter, const float *value);

@@ -1,6 +1,7 @@
 #include "common/nn/model_texts.h"
 
 #include "common/nn/layers/layer.h"
+#include "common/nn/links/decoder.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -163,6 +164,18 @@ static enum error_code put_graph(struct model_texts *texts, const struct model_t
     return rc;
 }
 
+/* Of models of pairs. */
+static void put_decoder(struct model_texts *texts, const struct model_config *config)
+{
+    if (config->decoder == DECODER_NONE)
+        return;
+    put_text(texts, "decoder", decoder_type_of(config->decoder)->name);
+    put(texts, "decoder_outputs", "%" PRIu32,
+        config->decoder_outputs ? config->decoder_outputs : 1);
+    put(texts, "decoder_relations", "%" PRIu32,
+        config->types.pair_relations ? config->types.pair_relations : 1);
+}
+
 /* Whether the last layer is `lin`: of jumping knowledge, and behind layers over relations. */
 static bool ends_in_matrix(const struct model *model)
 {
@@ -173,7 +186,7 @@ static bool ends_in_matrix(const struct model *model)
 
 enum error_code model_texts_find(struct model_texts *out, const struct model *model,
                                  const char *run_id, int64_t version, enum model_flavor flavor,
-                                 struct error *err)
+                                 const char *card, struct error *err)
 {
     const struct model_config *c = &model->config;
     const int count = c->layer_count - ends_in_matrix(model);
@@ -194,10 +207,13 @@ enum error_code model_texts_find(struct model_texts *out, const struct model *mo
     put_text(out, "activation", activation_names[first->activation]);
     put_text(out, "residual", flag(first->residual));
     put_text(out, "jumping_knowledge", jumping_knowledge_names[c->jumping_knowledge]);
+    put_decoder(out, c);
     put(out, "weights_version", "%" PRId64, version);
     put_text(out, "run", run_id);
     put_text(out, "flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg");
     put_text(out, "format", "pt");
+    if (card)
+        put_text(out, "card", card);
     const enum error_code rc = put_layers(out, model, err);
     return rc == ERROR_NONE && model_is_typed(model) ? put_graph(out, &c->types, err) : rc;
 }

@@ -16,6 +16,9 @@
  *   graph             of a model over relations, as JSON: node_types, relations (source, name, target; PyG's edge types), both in
  *                     the order of tensors, in_channels by type, projected (types, whose rows go through a matrix, to
  *                     projected_channels, and projected_activation), target and relation_aggr; in_channels is not there then
+ *   decoder           of a model of pairs: train-step.decoder, behind `decoder.`; decoder_outputs: scores of a pair;
+ *                     decoder_relations: types of edges. Its rows are out_channels wide
+ *   card              of what graph a run trained it, and by what settings (stages/plan/model_card.h); for graphmill infer alone
  *   run, weights_version, flavor (pyg or dgl), format (pt, which loaders ask for)
  */
 #ifndef COMMON_NN_MODEL_TEXTS_H
@@ -36,10 +39,11 @@ struct model_texts {
     struct json_writer layers, graph;
 };
 
-/* run_id is borrowed. Owns: model_texts_release(), also after a failure. Fails: ERROR_NO_MEMORY. */
+/* run_id and card are borrowed; card: NULL for none. Owns: model_texts_release(), also after a failure. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code model_texts_find(struct model_texts *out, const struct model *model,
                                             const char *run_id, int64_t version,
-                                            enum model_flavor flavor, struct error *err);
+                                            enum model_flavor flavor, const char *card,
+                                            struct error *err);
 void model_texts_release(struct model_texts *texts);
 
 #endif

@@ -14,6 +14,7 @@
 #include "stages/infer/output_nodes.h"
 #include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
+#include "stages/plan/model_card.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_result.h"
 #include "store/features/feature_source.h"
@@ -563,11 +564,26 @@ static void log_result(const struct stage_context *context, const struct outputs
         key_outputs(context->run_id, seal->weights.version, context->schedule->outputs_tag).text);
 }
 
+static enum error_code write_model(const struct outputs *o, struct error *err)
+{
+    const struct output_request *request = o->request;
+    const struct stage_context *context = request->context;
+    struct json_writer card = {0};
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s/model.safetensors", o->folder);
+    if (rc == ERROR_NONE)
+        rc = model_card_text(context->store, context->settings, context->book, &card, err);
+    if (rc == ERROR_NONE)
+        rc = model_file_write(request->model, request->weights, context->run_id,
+                              request->identity->version, MODEL_FLAVOR_PYG, card.text, path, err);
+    json_writer_release(&card);
+    return rc;
+}
+
 enum error_code output_writer_run(const struct output_request *request, struct error *err)
 {
     struct outputs outputs = {.request = request};
     struct outputs_seal *seal = NULL;
-    char path[FILE_PATH_SIZE];
     enum error_code rc = memory_new(&seal, 1, "a seal", err);
     if (rc == ERROR_NONE)
         rc = open_all(&outputs, err);
@@ -579,10 +595,7 @@ enum error_code output_writer_run(const struct output_request *request, struct e
     if (rc == ERROR_NONE)
         rc = write_metrics(&outputs, seal, err);
     if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/model.safetensors", outputs.folder);
-    if (rc == ERROR_NONE)
-        rc = model_file_write(request->model, request->weights, request->context->run_id,
-                              request->identity->version, MODEL_FLAVOR_PYG, path, err);
+        rc = write_model(&outputs, err);
     if (rc == ERROR_NONE) {
         seal->weights = *request->identity;
         rc = seal_and_publish(&outputs, seal, err);

@@ -124,6 +124,41 @@ expect 78 'infer.nodes is .*expected nothing' run named "$work/graph.yaml" --set
 expect 64 'takes one MODEL and --on DATASET' "$bin/graphmill" infer "$work/model"
 expect 78 'infer.model is .*expected nothing' run named "$work/graph.yaml" --set 'infer.model=1 a b'
 
+# The model's file is enough, without the folder of its run: the same bytes, scaled alike, with class weights in the loss.
+"$bin/graphmill" export "$work/model" --output "$work/exported.safetensors" >/dev/null
+mkdir "$work/away"
+cp "$work/model/outputs/model.safetensors" "$work/away"
+cmp "$work/exported.safetensors" "$work/away/model.safetensors" || fail 'the exported model is not that of the outputs'
+by_file() { "$bin/graphmill" infer "$work/away/model.safetensors" --quiet --json "$@"; }
+by_file --on "$work/graph.yaml" --directory "$work/filed" >"$work/answer"
+[ "$(json weights_hash <"$work/answer")" = "$hash" ] || fail "other weights by the file: $(cat "$work/answer")"
+by_file --on "$work/more" --directory "$work/filed-new" --workers 2 >/dev/null
+for file in predictions.csv embeddings.npy; do
+    cmp "$work/model/outputs/$file" "$work/filed/outputs/$file" || fail "$file differs by the model's file"
+    cmp "$work/new/outputs/$file" "$work/filed-new/outputs/$file" || fail "$file of new nodes differs by the model's file"
+done
+[ "$(loss_of "$work/filed")" = "$(loss_of "$work/model")" ] || fail "other metrics: $(cat "$work"/{filed,model}/outputs/metrics.json)"
+replays filed infer --layer 2 --slot 0
+"$bin/graphmill" verify "$work/filed" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+not_a_model() { # status, pattern, file, more options
+    expect "$1" "$2" "$bin/graphmill" infer "$3" --on "$work/more" --directory "$work/unlike" --quiet "${@:4}"
+    [ ! -e "$work/unlike" ] || fail "$2: something was left behind"
+}
+not_a_model 64 'is a file, which has one model: --weights last goes with the folder of a run' "$work/exported.safetensors" --weights last
+not_a_model 64 'is a file, which has one model: --run goes with' "$work/exported.safetensors" --run a
+not_a_model 65 'edges.csv' "$work/graph/edges.csv"
+"$bin/graphmill" export "$work/model" --flavor dgl --output "$work/dgl.safetensors" >/dev/null 2>&1
+not_a_model 65 'under the names of dgl: expected those of PyG' "$work/dgl.safetensors"
+sed 's/"card"/"core"/' "$work/exported.safetensors" >"$work/cardless.safetensors"
+not_a_model 65 'does not say which graph its model is for' "$work/cardless.safetensors"
+head -c 2000 "$work/exported.safetensors" >"$work/torn.safetensors"
+not_a_model 65 'torn.safetensors' "$work/torn.safetensors"
+sed 's/hidden = 8/hidden = 9/' "$work/exported.safetensors" >"$work/wider.safetensors"
+not_a_model 65 'tensor convs.0.lin_l.weight has shape \[8, 3\], expected \[9, 3\] of F32' "$work/wider.safetensors"
+expect 65 'does not fit the model of run people-.*it has no edge weights, which layers read' by_file --on "$work/weightless" --directory "$work/unlike"
+[ ! -e "$work/unlike/store/partition" ] || fail 'it was partitioned'
+rm -rf "$work/unlike"
+
 # Killed at any moment, the same command goes on, and gives the same bytes.
 for pause in 0.05 0.15 0.3 0.45; do
     rm -rf "$work/killed"

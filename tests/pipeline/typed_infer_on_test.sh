@@ -19,7 +19,10 @@ hash=$(run model "$work/papers.yaml" | json weights_hash)
 infer --on "$work/papers.yaml" --directory "$work/same" >"$work/answer"
 [ "$(json weights_hash <"$work/answer")" = "$hash" ] || fail "other weights: $(cat "$work/answer")"
 infer --on "$work/papers" --directory "$work/folder" --workers 2 >/dev/null
-for other in same folder; do
+cp "$work/model/outputs/model.safetensors" "$work/model.safetensors"
+by_file() { "$bin/graphmill" infer "$work/model.safetensors" --quiet --json "$@"; }
+by_file --on "$work/papers" --directory "$work/filed" >/dev/null
+for other in same folder filed; do
     for file in predictions.csv embeddings.npy; do
         cmp "$work/model/outputs/$file" "$work/$other/outputs/$file" || fail "$file of $other differs on the same graph"
     done
@@ -66,6 +69,7 @@ other() { # sed script
     sed -i "$1" "$work/other/edge-types.csv" "$work/other/node-types.csv"
 }
 other 's/venue/journal/'
+expect 65 'does not fit the model of run papers-.*node type 2 is journal, expected venue' by_file --on "$work/other" --directory "$work/filed-other"
 unlike 'node type 2 is journal, expected venue' "$work/other"
 other 's/cites/quotes/'
 unlike 'relation 1 is quotes from paper to paper, expected cites from paper to paper' "$work/other"

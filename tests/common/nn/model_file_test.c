@@ -38,7 +38,7 @@ static void write_outline(struct written *w, const struct model_outline *outline
     assert_ok(model_init_outline(&w->model, outline, &err), &err);
     w->value = memory_alloc(w->model.value_count, sizeof *w->value);
     model_initialise(&w->model, 7, w->value);
-    assert_ok(model_file_write(&w->model, w->value, "run-1", 12, flavor, path, &err), &err);
+    assert_ok(model_file_write(&w->model, w->value, "run-1", 12, flavor, NULL, path, &err), &err);
     assert_ok(file_read(path, 0, &w->bytes, &w->size, &err), &err);
     assert_ok(safetensors_decode((const uint8_t *)w->bytes, w->size, path, &w->content, &err),
               &err);
@@ -244,6 +244,35 @@ static void equal_models_give_equal_bytes(void **state)
     }
 }
 
+static void what_was_written_is_read_back(void **state)
+{
+    struct model_outline outline = outline_of(LAYER_SAGE, 3);
+    struct written w, other;
+    struct error err = {0};
+    (void)state;
+    outline.norm = NORM_BATCH; /* has counts */
+    write_outline(&w, &outline, MODEL_FLAVOR_PYG);
+    float *value = memory_alloc(w.model.value_count, sizeof *value);
+    assert_ok(model_file_take(&w.model, &w.content, "m", value, &err), &err);
+    for (uint64_t i = 0; i < w.model.value_count; i++)
+        assert_true(value[i] >= w.value[i] && value[i] <= w.value[i]);
+    outline.hidden_dim++;
+    write_outline(&other, &outline, MODEL_FLAVOR_PYG);
+    assert_fails(model_file_take(&w.model, &other.content, "m", value, &err), ERROR_INPUT,
+                 "m: tensor convs.0.lin_l.weight has shape [5, 5], expected [4, 5] of F32", &err);
+    forget(&other);
+    write_model(&other, LAYER_GCN, 3, MODEL_FLAVOR_PYG);
+    assert_fails(model_file_take(&w.model, &other.content, "m", value, &err), ERROR_INPUT,
+                 "expected a tensor convs.0.lin_l.weight of shape [4, 5], found none", &err);
+    forget(&other);
+    write_model(&other, LAYER_SAGE, 3, MODEL_FLAVOR_PYG); /* the same without norms */
+    assert_fails(model_file_take(&other.model, &w.content, "m", value, &err), ERROR_INPUT,
+                 "expected the model's", &err);
+    forget(&other);
+    memory_free(value);
+    forget(&w);
+}
+
 static void failures_leave_the_file_as_it_was(void **state)
 {
     struct written w;
@@ -258,7 +287,7 @@ static void failures_leave_the_file_as_it_was(void **state)
     for (long n = 0; rc != ERROR_NONE; n++) {
         uint64_t size = 0;
         memory_fail_after(n);
-        rc = model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, path, &err);
+        rc = model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, NULL, path, &err);
         memory_fail_after(-1);
         assert_ok(file_size(path, &size, &err), &err);
         assert_int_equal(size, rc == ERROR_NONE ? w.size : 6);
@@ -302,8 +331,9 @@ static void norms_and_residuals_have_the_names_of_pyg(void **state)
     assert_int_equal(steps->dim_count, 0);
     assert_string_equal(safetensors_metadata(&w.content, "norm"), "batch");
     assert_string_equal(safetensors_metadata(&w.content, "residual"), "True");
-    assert_fails(model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, "unused", &err),
-                 ERROR_INVALID, "PyG alone", &err);
+    assert_fails(
+        model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, NULL, "unused", &err),
+        ERROR_INVALID, "PyG alone", &err);
     forget(&w);
     outline.norm = NORM_LAYER;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
@@ -322,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_metadata_has_what_the_kind_has),
         cmocka_unit_test(the_metadata_has_types_and_relations),
         cmocka_unit_test(equal_models_give_equal_bytes),
+        cmocka_unit_test(what_was_written_is_read_back),
         cmocka_unit_test(failures_leave_the_file_as_it_was),
         cmocka_unit_test(norms_and_residuals_have_the_names_of_pyg),
     };

@@ -533,7 +533,7 @@ static void dgl_has_no_names_for_them(void **state)
     struct run run;
     (void)state;
     start(&run, &trials[0], &small, 0);
-    assert_int_equal(model_file_write(&run.model, run.value, "run", 1, MODEL_FLAVOR_DGL,
+    assert_int_equal(model_file_write(&run.model, run.value, "run", 1, MODEL_FLAVOR_DGL, NULL,
                                       "/nowhere/at/all", &err),
                      ERROR_INVALID);
     assert_non_null(strstr(err.message, "models over relations are written for PyG alone"));
