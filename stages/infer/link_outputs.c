@@ -73,12 +73,19 @@ static enum corrupted_end corrupted(const struct link_outputs *o)
     return (enum corrupted_end)o->context->settings->sample.corrupt;
 }
 
-/* Whether that end of the held-out edges is ranked. */
+/* Whether that end of held-out edges is ranked. */
 static bool ranks_end(const struct link_outputs *o, enum pair_end end)
 {
     const int64_t ranked = o->context->settings->infer.ranked_end;
     return o->context->settings->infer.ranking != RANKING_NONE &&
            (ranked == CORRUPT_BOTH || (ranked == CORRUPT_SOURCE) == (end == PAIR_SOURCE));
+}
+
+/* Whether there are nodes to rank those of the split among. */
+static bool has_candidates(const struct link_outputs *o, int split)
+{
+    return o->context->settings->infer.ranking != RANKING_GIVEN ||
+           o->splits.negative[split].start != NULL;
 }
 
 static struct tally *tally_of(const struct link_outputs *o, const struct block *block)
@@ -348,17 +355,21 @@ static enum error_code rank_end(struct link_outputs *o, struct block *block, enu
                                        .time = block->time,
                                        .row = end == PAIR_TARGET ? source_row : target_row,
                                        .own_row = end == PAIR_TARGET ? target_row : source_row};
-    enum error_code rc = arena_new(&o->arena, rank, block->count, "ranks", err);
-    if (rc == ERROR_NONE)
-        rc = o->context->settings->infer.ranking == RANKING_ALL
-                 ? link_ranks_all(&o->ranks, &edges, *rank, err)
-                 : link_ranks_sampled(&o->ranks, &edges, *rank, err);
-    return rc;
+    const enum error_code rc = arena_new(&o->arena, rank, block->count, "ranks", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (o->context->settings->infer.ranking == RANKING_GIVEN)
+        return link_ranks_given(&o->ranks, &edges, &o->splits.negative[block->split], *rank, err);
+    return o->context->settings->infer.ranking == RANKING_ALL
+               ? link_ranks_all(&o->ranks, &edges, *rank, err)
+               : link_ranks_sampled(&o->ranks, &edges, *rank, err);
 }
 
 static enum error_code rank_block(struct link_outputs *o, struct block *block, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
+    if (!has_candidates(o, block->split))
+        return ERROR_NONE;
     if (ranks_end(o, PAIR_TARGET))
         rc = rank_end(o, block, PAIR_TARGET, err);
     if (rc == ERROR_NONE && ranks_end(o, PAIR_SOURCE))

@@ -5,8 +5,8 @@
  *     rows of both ends and of drawn negatives ──> scores ──> loss, ROC AUC, average precision
  *     rows of the candidates, block by block   ──> scores ──> how many stand above ──> rank ──> MRR, Hits@k
  *
- * Candidates for the target of an edge (s, t) are all nodes, or so many that are drawn (infer.ranking); t itself is none, and
- * filtered (Bordes et al. 2013) neither are those n for which (s, n) is an edge of any split. Equal scores count half. Counts are of
+ * Candidates for the target of an edge (s, t) are all nodes, so many that are drawn, or those that are given (infer.ranking); t
+ * itself is none, and filtered (Bordes et al. 2013) neither are those n of all or drawn ones for which (s, n) is an edge of any split. Equal scores count half. Counts are of
  * whole numbers, so ranks are exact whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform,
  * and none an edge.
  */

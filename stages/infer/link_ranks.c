@@ -129,29 +129,60 @@ static void draw(const struct link_ranks *ranks, const struct ranked_edges *edge
         node[k] = random_below(random_word(&stream, edges->first + edge, k), ranks->node_count);
 }
 
+/* Reads the rows of the `count` candidates at hand into `row`, and counts them for one edge. */
+static enum error_code count_listed(struct ranking *r, uint32_t edge, uint32_t count, float *row,
+                                    struct error *err)
+{
+    struct feature_rows rows;
+    const enum error_code rc = feature_source_fetch(r->ranks->rows, r->node, count, &rows, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    feature_rows_copy(&rows, count, row);
+    r->row = row;
+    r->row_count = count;
+    count_edge(r, edge, 0);
+    return ERROR_NONE;
+}
+
 enum error_code link_ranks_sampled(const struct link_ranks *ranks, const struct ranked_edges *edges,
                                    struct link_rank *rank, struct error *err)
 {
-    struct ranking r = {
-        .ranks = ranks, .edges = edges, .rank = rank, .row_count = ranks->candidates};
+    struct ranking r = {.ranks = ranks, .edges = edges, .rank = rank};
     float *row = NULL;
     uint32_t *node = NULL;
-    struct feature_rows rows;
     enum error_code rc = begin(&r, ranks->candidates, err);
     if (rc == ERROR_NONE)
         rc = arena_new(ranks->arena, &node, ranks->candidates, "candidates", err);
     if (rc == ERROR_NONE)
         rc = arena_new(ranks->arena, &row, ranks->candidates * (size_t)ranks->decoder->dim,
                        "rows of candidates", err);
-    r.row = row;
     r.node = node;
     for (uint32_t edge = 0; rc == ERROR_NONE && edge < edges->count; edge++) {
         draw(ranks, edges, edge, node);
-        rc = feature_source_fetch(ranks->rows, node, ranks->candidates, &rows, err);
-        if (rc != ERROR_NONE)
-            break;
-        feature_rows_copy(&rows, ranks->candidates, row);
-        count_edge(&r, edge, 0);
+        rc = count_listed(&r, edge, ranks->candidates, row, err);
     }
+    return rc;
+}
+
+enum error_code link_ranks_given(const struct link_ranks *ranks, const struct ranked_edges *edges,
+                                 const struct negative_ends *given, struct link_rank *rank,
+                                 struct error *err)
+{
+    struct link_ranks unfiltered = *ranks;
+    struct ranking r = {.ranks = &unfiltered, .edges = edges, .rank = rank};
+    const uint64_t *start = given->start + edges->first;
+    float *row = NULL;
+    unfiltered.known = NULL;
+    enum error_code rc = begin(&r, TILE_NODES, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(ranks->arena, &row, TILE_NODES * (size_t)ranks->decoder->dim,
+                       "rows of candidates", err);
+    for (uint32_t edge = 0; rc == ERROR_NONE && edge < edges->count; edge++)
+        for (uint64_t at = start[edge]; rc == ERROR_NONE && at < start[edge + 1];
+             at += TILE_NODES) {
+            const uint64_t left = start[edge + 1] - at;
+            r.node = given->node + at;
+            rc = count_listed(&r, edge, left < TILE_NODES ? (uint32_t)left : TILE_NODES, row, err);
+        }
     return rc;
 }

@@ -1,7 +1,7 @@
 /*
  * link_ranks - how many candidates for an end of an edge have a higher score than that end.
  *
- * All nodes are gone through block by block, for many edges at a time; candidates that are drawn are read edge by edge. What
+ * All nodes are gone through block by block, for many edges at a time; candidates that are drawn or given are read edge by edge. What
  * leaves a candidate out, the end itself or (filtered) a known edge, is only asked where its score would count.
  */
 #ifndef STAGES_INFER_LINK_RANKS_H
@@ -45,6 +45,11 @@ struct link_rank {
 MUST_CHECK enum error_code link_ranks_all(const struct link_ranks *ranks,
                                           const struct ranked_edges *edges, struct link_rank *rank,
                                           struct error *err);
+/* Among the given nodes of each edge but the end itself, whether they make known edges or not. */
+MUST_CHECK enum error_code link_ranks_given(const struct link_ranks *ranks,
+                                            const struct ranked_edges *edges,
+                                            const struct negative_ends *given,
+                                            struct link_rank *rank, struct error *err);
 MUST_CHECK enum error_code link_ranks_sampled(const struct link_ranks *ranks,
                                               const struct ranked_edges *edges,
                                               struct link_rank *rank, struct error *err);

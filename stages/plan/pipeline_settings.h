@@ -58,7 +58,7 @@ enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
-enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL };
+enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL, RANKING_GIVEN };
 enum edge_split_kind {
     EDGE_SPLIT_RANDOM,
     EDGE_SPLIT_TIME,
@@ -120,6 +120,7 @@ struct pipeline_settings {
         int64_t edge_label_form;            /* enum edge_label_form */
         char edge_split[SETTING_NAME_SIZE]; /* of tasks of pairs */
         char edge_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of it, given; [0] is not used */
+        char negative_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of the links of each split */
         /* generated */
         int64_t nodes;
         double average_degree;

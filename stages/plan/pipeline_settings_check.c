@@ -153,6 +153,25 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
         s->sample.negative == NEGATIVE_IN_BATCH || s->sample.negative == NEGATIVE_SHARED;
     if (!pipeline_learns_pairs(s) || pipeline_labels_edges(s))
         return ERROR_NONE;
+    if (s->sample.negative == NEGATIVE_GIVEN && !s->ingest.negative_file[0][0])
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.negative is given, but ingest.train_negatives is empty: expected a "
+            "file with a line `source,target,node,node,...` an edge");
+    if (s->sample.negative == NEGATIVE_GIVEN && s->sample.pairs == PAIRS_WALKS)
+        return error_set(err, ERROR_INVALID,
+                         "sample.negative is given, but sample.pairs is walks: negatives are given "
+                         "for edges");
+    if (s->infer.ranking == RANKING_GIVEN && !s->ingest.negative_file[1][0] &&
+        !s->ingest.negative_file[2][0])
+        return error_set(err, ERROR_INVALID,
+                         "infer.ranking is given, but ingest.test_negatives is empty: expected a "
+                         "file with a line `source,target,node,node,...` an edge of the test");
+    if (s->infer.ranking == RANKING_GIVEN && s->infer.ranked_end == CORRUPT_BOTH)
+        return error_set(
+            err, ERROR_INVALID,
+            "infer.ranked_end is both, but infer.ranking is given, whose nodes are for "
+            "one end: expected target or source");
     if (s->sample.filter_negatives && by_batch)
         return error_set(err, ERROR_INVALID,
                          "sample.filter_negatives is true, but the negatives of a mini-batch are "

@@ -98,8 +98,11 @@ static const char *const pair_names[] = {[PAIRS_EDGES] = "edges", [PAIRS_WALKS] 
 static const char *const ranked_names[] = {
     [CORRUPT_TARGET] = "target", [CORRUPT_SOURCE] = "source", [CORRUPT_BOTH] = "both", NULL};
 #define CHOICE_ROW_HELP(number, name, help) "; " #name ": " help
-static const char *const ranking_names[] = {
-    [RANKING_NONE] = "none", [RANKING_SAMPLED] = "sampled", [RANKING_ALL] = "all", NULL};
+static const char *const ranking_names[] = {[RANKING_NONE] = "none",
+                                            [RANKING_SAMPLED] = "sampled",
+                                            [RANKING_ALL] = "all",
+                                            [RANKING_GIVEN] = "given",
+                                            NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 static const char *const edge_choice_names[] = {
     [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
@@ -228,6 +231,9 @@ const struct setting_spec setting_table[] = {
     TEXT(PAIRS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "tasks of edges: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files)"),
     PATH(PAIRS(DATASET), "ingest.valid_edges", ingest.edge_file[1], "edge_split given: a file with a line `source,target` for each edge of validation; of link prediction they are not among the edges of the input, of labelled edges they are"),
     PATH(PAIRS(DATASET), "ingest.test_edges", ingest.edge_file[2], "the same for the test"),
+    PATH(LINKS(DATASET), "ingest.train_negatives", ingest.negative_file[0], "link prediction: a file with a line `source,target,node,node,...` for training edges: nodes that make pairs with them which are no edges (sample.negative: given)"),
+    PATH(LINKS(DATASET), "ingest.valid_negatives", ingest.negative_file[1], "link prediction: the same for all edges of validation, whose ends are ranked among them (infer.ranking: given)"),
+    PATH(LINKS(DATASET), "ingest.test_negatives", ingest.negative_file[2], "the same for the test"),
     INT(DATASET, "ingest.class_count", ingest.class_count, "0", 0, 1048575, "how many classes, labels or numbers a model has an output for, with a task: a graph without labels or training nodes is taken for it; 0: as many as the labels say"),
     INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
@@ -346,7 +352,7 @@ const struct setting_spec setting_table[] = {
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     TEXT(TRAINING, "infer.nodes", infer.nodes, "", "written by graphmill infer --nodes: number and hash of the nodes that are asked for; empty: all"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
-    CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), or all"),
+    CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), all, or given (ingest.valid_negatives, ingest.test_negatives)"),
     INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranked_end", infer.ranked_end, "target", ranked_names, "link prediction: which end of a test edge is ranked: target, source, or both, each for itself"),
     BOOL(OUTPUTS_OF_LINKS, "infer.filtered", infer.filtered, "true", "link prediction: leave out candidates that make another known edge"),

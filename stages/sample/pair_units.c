@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "common/base/text.h"
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
@@ -43,6 +44,29 @@ static enum error_code check_columns(const struct pair_units *units, struct erro
                      splits->view.key, missing);
 }
 
+/* Which training edges have given negatives. */
+static enum error_code index_given(struct pair_units *units, const struct stage_context *context,
+                                   uint64_t budget_bytes, struct error *err)
+{
+    const struct trained_negatives *trained = &units->splits.trained;
+    char want[32], have[32];
+    if (context->settings->sample.negative != NEGATIVE_GIVEN)
+        return ERROR_NONE;
+    if (!trained->count)
+        return error_set(err, ERROR_CORRUPT, "%s: expected given negatives, found none",
+                         units->splits.view.key);
+    if (budget_bytes && 16 * trained->count > budget_bytes)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "the edges with given negatives want %s, the budget for them is %s; give "
+                         "more --memory",
+                         text_size(16 * trained->count, want), text_size(budget_bytes, have));
+    units->given = (struct edge_index){.source = trained->source,
+                                       .target = trained->target,
+                                       .type = trained->type,
+                                       .count = trained->count};
+    return edge_index_sort(&units->given, err);
+}
+
 enum error_code pair_units_open(struct pair_units *units, const struct stage_context *context,
                                 const struct topology *topology, struct error *err)
 {
@@ -75,13 +99,14 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
         rc = known_pairs_init(&units->all, &known, err);
     if (rc == ERROR_NONE && context->settings->sample.negative == NEGATIVE_DEGREE)
         rc = negative_chances_init(&units->chances, topology, budget, err);
-    return rc;
+    return rc == ERROR_NONE ? index_given(units, context, budget, err) : rc;
 }
 
 void pair_units_close(struct pair_units *units)
 {
     edge_positions_release(&units->edges);
     node_chances_release(&units->chances);
+    edge_index_release(&units->given);
     known_pairs_release(&units->all);
     store_release_record(&units->splits.view);
     *units = (struct pair_units){0};
@@ -108,6 +133,8 @@ enum error_code pair_drawing_init(struct pair_drawing *drawing, const struct pai
         rc = memory_new(&drawing->label, (size_t)most, "the labels of edges", err);
     if (rc == ERROR_NONE && units->is_timed)
         rc = memory_new(&drawing->time, (size_t)most, "the times of edges", err);
+    if (rc == ERROR_NONE && units->given.count)
+        rc = memory_new(&drawing->given_list, (size_t)most, "given negatives", err);
     return rc == ERROR_NONE ? pair_drawer_new(units->topology, budget_bytes, &drawing->drawer, err)
                             : rc;
 }
@@ -121,6 +148,7 @@ void pair_drawing_release(struct pair_drawing *drawing)
     memory_free(drawing->walk);
     memory_free(drawing->label);
     memory_free(drawing->time);
+    memory_free(drawing->given_list);
     *drawing = (struct pair_drawing){0};
 }
 
@@ -136,6 +164,9 @@ static void take_edge(const struct pair_units *units, uint64_t position,
     if (units->is_labelled)
         memcpy(&drawing->label[i], topology_column(place.part, EDGE_LABEL, place.edge),
                sizeof *drawing->label);
+    if (drawing->given_list)
+        drawing->given_list[i] =
+            edge_index_find(&units->given, place.source, place.target, place.type);
     if (units->is_timed)
         memcpy(&drawing->time[i], topology_column(place.part, EDGE_TIME, place.edge),
                sizeof *drawing->time);
@@ -192,6 +223,8 @@ static enum error_code training_request(const struct pair_units *units,
             units->is_labelled ? NEGATIVE_UNIFORM : (enum negative_kind)settings->sample.negative,
         .negatives = (uint32_t)pipeline_negatives(settings),
         .chances = &units->chances,
+        .given = &units->splits.trained.ends,
+        .given_list = drawing->given_list,
         .known = settings->sample.filter_negatives && !units->is_labelled ? &units->training : NULL,
         .positive_count = (uint32_t)count,
         .source = drawing->source,

@@ -24,6 +24,7 @@ struct pair_units { /* {0}: the examples are nodes */
     struct edge_splits splits;
     struct known_pairs training, all; /* edges: of training, of all splits */
     struct node_chances chances;
+    struct edge_index given; /* training edges with negatives of their own, where these are drawn */
 };
 
 /* What one unit is drawn with. */
@@ -34,6 +35,7 @@ struct pair_drawing { /* {0} is releasable */
     uint32_t *walk;            /* [steps + 1] of sample.pairs walks */
     float *label;              /* likewise, of labelled edges */
     double *time;              /* likewise, where the sampler goes by times */
+    uint64_t *given_list;      /* likewise, where negatives are given */
 };
 
 /* `topology` is open. Fails: ERROR_CORRUPT when the held-out edges are not those of the book; ERROR_NO_MEMORY. */

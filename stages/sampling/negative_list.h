@@ -11,7 +11,8 @@
     ROW(NEGATIVE_UNIFORM, uniform, "any node")                                                     \
     ROW(NEGATIVE_DEGREE, degree, "a node by its in-degree to the power of 3/4")                    \
     ROW(NEGATIVE_IN_BATCH, in_batch, "the ends of other edges of the mini-batch")               \
-    ROW(NEGATIVE_SHARED, shared, "nodes that all edges of the mini-batch share, any ones")
+    ROW(NEGATIVE_SHARED, shared, "nodes that all edges of the mini-batch share, any ones")         \
+    ROW(NEGATIVE_GIVEN, given, "those of the edge in ingest.train_negatives; of other edges any")
 /* clang-format on */
 
 #define NEGATIVE_NUMBER(number, name, help) number,

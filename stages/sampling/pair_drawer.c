@@ -141,6 +141,18 @@ static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_
     return is_source_corrupted(request, i) ? request->source[other] : request->target[other];
 }
 
+/* All of the list one after the other, from a place that is drawn, and again from its beginning where it is short. */
+static uint32_t of_list(const struct pair_request *request, uint32_t i, uint32_t k)
+{
+    const uint64_t *start = request->given->start + request->given_list[i];
+    const uint64_t count = start[1] - start[0];
+    const struct random_stream stream = random_stream_of(
+        request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
+    const uint32_t most = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    const uint64_t first = random_below(random_word(&stream, i, 0), most);
+    return request->given->node[start[0] + (first + k) % count];
+}
+
 /* Whether the edge with another end is known, or is a self loop. */
 static bool is_no_negative(const struct pair_request *request, uint32_t i, uint32_t node)
 {
@@ -161,6 +173,8 @@ uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_
         return draw_node(request, node_count, UINT32_MAX, k);
     if (request->negative == NEGATIVE_IN_BATCH && request->positive_count > 1)
         return of_batch(request, i, k);
+    if (request->negative == NEGATIVE_GIVEN && request->given_list[i] != EDGE_INDEX_NONE)
+        return of_list(request, i, k);
     for (uint32_t attempt = 0; attempt < NEGATIVE_ATTEMPTS; attempt++) {
         node = draw_node(request, node_count, i, k * NEGATIVE_ATTEMPTS + attempt);
         if (!request->known || !is_no_negative(request, i, node))
@@ -338,6 +352,7 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
     const bool in_rows = request->excludes != EXCLUDE_NONE && !request->time;
     must(request->positive_count >= 1 && request->slot < 65536);
     must(request->negative != NEGATIVE_DEGREE || request->chances);
+    must(request->negative != NEGATIVE_GIVEN || (request->given && request->given_list));
     *out = (struct drawn_pairs){0};
     enum error_code rc = make_room(drawer, request, err);
     if (rc == ERROR_NONE)

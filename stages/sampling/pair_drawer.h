@@ -19,6 +19,7 @@
 #define STAGES_SAMPLING_PAIR_DRAWER_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_index.h"
 #include "stages/sampling/known_pairs.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
@@ -45,6 +46,8 @@ struct pair_request {
     enum negative_kind negative;
     uint32_t negatives;                 /* of each edge */
     const struct node_chances *chances; /* of NEGATIVE_DEGREE */
+    const struct negative_ends *given;  /* of NEGATIVE_GIVEN, as is the next */
+    const uint64_t *given_list;         /* [positive_count], or EDGE_INDEX_NONE: any node */
     const struct known_pairs *known;    /* those drawn again; NULL: none */
     uint32_t positive_count;            /* at least 1 */
     const uint32_t *source, *target;    /* [positive_count] nodes */

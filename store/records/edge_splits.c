@@ -18,6 +18,21 @@ static const char *const time_name[HELD_OUT_COUNT] = {"valid_time", "test_time"}
 
 static const char class_name[] = "train_classes";
 
+/* Of each split, and of training. */
+static const char *const start_name[] = {"valid_neg_start", "test_neg_start", "train_neg_start"};
+static const char *const negative_name[] = {"valid_negative", "test_negative", "train_negative"};
+static const char train_source[] = "train_source", train_target[] = "train_target",
+                  train_type[] = "train_type";
+
+static void add_negatives(struct record *record, int which, const struct negative_ends *ends,
+                          uint64_t count)
+{
+    if (!ends->start)
+        return;
+    record_add(record, start_name[which], ELEMENT_U64, ends->start, count + 1);
+    record_add(record, negative_name[which], ELEMENT_U32, ends->node, ends->start[count]);
+}
+
 enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                 const struct edge_splits *splits, struct error *err)
 {
@@ -33,6 +48,15 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
             record_add(&record, label_name[s], ELEMENT_F32, splits->label[s], splits->count[s]);
         if (splits->is_timed)
             record_add(&record, time_name[s], ELEMENT_F64, splits->time[s], splits->count[s]);
+        add_negatives(&record, s, &splits->negative[s], splits->count[s]);
+    }
+    const struct trained_negatives *trained = &splits->trained;
+    if (trained->count) {
+        record_add(&record, train_source, ELEMENT_U32, trained->source, trained->count);
+        record_add(&record, train_target, ELEMENT_U32, trained->target, trained->count);
+        if (trained->type)
+            record_add(&record, train_type, ELEMENT_U16, trained->type, trained->count);
+        add_negatives(&record, HELD_OUT_COUNT, &trained->ends, trained->count);
     }
     if (splits->class_count)
         record_add(&record, class_name, ELEMENT_U64, splits->train_class, splits->class_count);
@@ -102,6 +126,68 @@ static enum error_code read_columns(const struct record_view *view, int s, struc
     return ERROR_NONE;
 }
 
+/* Of `count` edges. */
+static enum error_code read_negatives(const struct record_view *view, int which, uint64_t count,
+                                      uint32_t node_count, struct negative_ends *out,
+                                      struct error *err)
+{
+    const void *data = NULL, *node = NULL;
+    *out = (struct negative_ends){0};
+    if (!record_has(view, start_name[which]))
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, start_name[which], ELEMENT_U64,
+                                            (int64_t)count + 1, &data, NULL, err);
+    const uint64_t *start = data;
+    for (uint64_t i = 0; rc == ERROR_NONE && i <= count; i++)
+        if (i ? start[i] <= start[i - 1] : start[0] != 0)
+            rc = error_set(err, ERROR_CORRUPT,
+                           "%s: \"%s\" entry %" PRIu64 ": expected %s, found %" PRIu64, view->key,
+                           start_name[which], i, i ? "more than before" : "0", start[i]);
+    if (rc == ERROR_NONE && start[count] > INT64_MAX)
+        rc = error_set(err, ERROR_CORRUPT, "%s: \"%s\": expected fewer ends, found %" PRIu64,
+                       view->key, start_name[which], start[count]);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, negative_name[which], ELEMENT_U32, (int64_t)start[count],
+                                &node, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = (struct negative_ends){start, node};
+    return check_ends(view, negative_name[which], node, start[count], node_count, err);
+}
+
+/* Those of training. */
+static enum error_code read_trained(const struct record_view *view, uint32_t node_count,
+                                    struct trained_negatives *out, struct error *err)
+{
+    const void *source = NULL, *target = NULL, *type = NULL;
+    uint64_t count = 0;
+    if (!record_has(view, train_source))
+        return ERROR_NONE;
+    enum error_code rc =
+        record_section_get(view, train_source, ELEMENT_U32, -1, &source, &count, err);
+    if (rc == ERROR_NONE)
+        rc =
+            record_section_get(view, train_target, ELEMENT_U32, (int64_t)count, &target, NULL, err);
+    if (rc == ERROR_NONE && record_has(view, train_type))
+        rc = record_section_get(view, train_type, ELEMENT_U16, (int64_t)count, &type, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = check_ends(view, train_source, source, count, node_count, err);
+    if (rc == ERROR_NONE)
+        rc = check_ends(view, train_target, target, count, node_count, err);
+    if (rc == ERROR_NONE && !record_has(view, start_name[HELD_OUT_COUNT]))
+        rc = error_set(err, ERROR_CORRUPT, "%s: expected a section %s, found none", view->key,
+                       start_name[HELD_OUT_COUNT]);
+    if (rc == ERROR_NONE)
+        rc = read_negatives(view, HELD_OUT_COUNT, count, node_count, &out->ends, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->count = count;
+    out->source = source;
+    out->target = target;
+    out->type = type;
+    return ERROR_NONE;
+}
+
 enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
                                    struct edge_splits *out, struct error *err)
 {
@@ -118,6 +204,10 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
     out->is_timed = rc == ERROR_NONE && record_has(view, time_name[0]);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = read_columns(view, s, out, err);
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
+        rc = read_negatives(view, s, out->count[s], node_count, &out->negative[s], err);
+    if (rc == ERROR_NONE)
+        rc = read_trained(view, node_count, &out->trained, err);
     const void *classes = NULL;
     if (rc == ERROR_NONE && out->is_labelled && record_has(view, class_name))
         rc =

@@ -12,6 +12,9 @@
  *             "valid_time", "test_time" F64  where edges have times
  *             of labelled edges also "valid_label", "test_label" F32, and of classes "train_classes" U64 [classes]: how
  *             many of the training edges have each
+ *             given negatives, where there are some: nodes that make pairs with an edge which are none, one list an edge:
+ *             "valid_neg_start", "test_neg_start" U64 [count + 1], "valid_negative", "test_negative" U32, and of as many training edges as
+ *             have some "train_source", "train_target" U32, "train_type" U16 where edges have types, "train_neg_start", "train_negative"
  *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, labels and times, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H
@@ -27,6 +30,19 @@ enum held_out { HELD_OUT_VALID, HELD_OUT_TEST, HELD_OUT_COUNT };
 
 extern const char *const held_out_name[HELD_OUT_COUNT]; /* "valid", "test" */
 
+/* Those of edge i are node[start[i] .. start[i + 1]), at least one. */
+struct negative_ends { /* {0}: none are given */
+    const uint64_t *start;
+    const uint32_t *node;
+};
+
+struct trained_negatives {
+    uint64_t count; /* edges that have some */
+    const uint32_t *source, *target;
+    const uint16_t *type; /* NULL: edges have none */
+    struct negative_ends ends;
+};
+
 /* For writing, fill counts and pointers and leave `view` zero. */
 struct edge_splits {
     bool undirected;
@@ -39,7 +55,9 @@ struct edge_splits {
     const double *time[HELD_OUT_COUNT]; /* [count] where timed */
     uint64_t class_count;               /* 0: not of classes */
     const uint64_t *train_class;        /* [class_count] */
-    struct record_view view;            /* release with store_release_record() */
+    struct negative_ends negative[HELD_OUT_COUNT];
+    struct trained_negatives trained;
+    struct record_view view; /* release with store_release_record() */
 };
 
 MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,

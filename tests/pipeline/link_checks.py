@@ -148,4 +148,5 @@ def check_ranks(folder):
     assert lines and not wrong, f"{wrong} of {lines} ranks are wrong"
 
 
-{"step": check_step, "ranks": check_ranks, "triples": check_triples}[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    {"step": check_step, "ranks": check_ranks, "triples": check_triples}[sys.argv[1]](*sys.argv[2:])

@@ -1,5 +1,6 @@
 /*
- * no_held_out - for a builder that stands in for ingest's: graphs of one kind of edge, of which none are held out.
+ * no_held_out - for a builder that stands in for ingest's: graphs of one kind of edge, of which none are held out or have given
+ * negatives.
  */
 #ifndef TESTS_SUPPORT_NO_HELD_OUT_H
 #define TESTS_SUPPORT_NO_HELD_OUT_H
@@ -12,6 +13,19 @@ enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum h
     (void)builder;
     (void)split;
     (void)given;
+    (void)err;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_give_negatives(struct dataset_builder *builder, enum split split,
+                                               const struct given_edge *edge, const int64_t *node,
+                                               size_t count, struct error *err)
+{
+    (void)builder;
+    (void)split;
+    (void)edge;
+    (void)node;
+    (void)count;
     (void)err;
     return ERROR_NONE;
 }

@@ -222,8 +222,9 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
     return node_targets_set_split(&builder->targets, split, where, first_line, node, count, err);
 }
 
-enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
-                                         const struct given_edge *given, struct error *err)
+/* In the direction in which edges are stored. */
+static struct given_edge as_stored(const struct dataset_builder *builder,
+                                   const struct given_edge *given)
 {
     struct given_edge edge = *given;
     must(builder->schema.node_count > 0);
@@ -231,7 +232,23 @@ enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum h
         edge.source = given->target;
         edge.target = given->source;
     }
+    return edge;
+}
+
+enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
+                                         const struct given_edge *given, struct error *err)
+{
+    const struct given_edge edge = as_stored(builder, given);
     return edge_holdout_give(&builder->edges.holdout, split, &edge, err);
+}
+
+enum error_code dataset_builder_give_negatives(struct dataset_builder *builder, enum split split,
+                                               const struct given_edge *given, const int64_t *node,
+                                               size_t count, struct error *err)
+{
+    const struct given_edge edge = as_stored(builder, given);
+    return given_negatives_add(&builder->edges.holdout.negatives, split, &builder->schema, &edge,
+                               node, count, err);
 }
 
 uint32_t dataset_builder_edge_types(const struct dataset_builder *builder)
@@ -417,7 +434,7 @@ static enum error_code store_schema(struct dataset_builder *builder, bool one_wa
 /* Of a task of pairs: the held-out edges, and what the schema says of them. */
 static enum error_code finish_pairs(struct dataset_builder *builder, struct error *err)
 {
-    const struct edge_holdout *holdout = &builder->edges.holdout;
+    struct edge_holdout *holdout = &builder->edges.holdout;
     struct dataset_schema *schema = &builder->schema;
     const char *path = builder->config.settings->ingest.path;
     schema->task = (enum task_kind)builder->config.settings->ingest.task;

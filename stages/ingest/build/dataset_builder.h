@@ -118,6 +118,12 @@ MUST_CHECK enum error_code dataset_builder_hold_out(struct dataset_builder *buil
                                                     enum held_out split,
                                                     const struct given_edge *given,
                                                     struct error *err);
+/* Given negatives of an edge (given_negatives.h). Fails: ERROR_INPUT for a node out of range, and for none. */
+MUST_CHECK enum error_code dataset_builder_give_negatives(struct dataset_builder *builder,
+                                                          enum split split,
+                                                          const struct given_edge *edge,
+                                                          const int64_t *node, size_t count,
+                                                          struct error *err);
 /* Types that edges of the input may have, once there are edges; 0: they have none. */
 uint32_t dataset_builder_edge_types(const struct dataset_builder *builder);
 /* Node ids of one split, any order. A node in two splits, twice in one, out of range, or (train) without

@@ -22,6 +22,7 @@ enum error_code edge_holdout_init(struct edge_holdout *holdout,
     *holdout = (struct edge_holdout){.schema = schema,
                                      .seed = (uint64_t)settings->seed,
                                      .memory_bytes = memory_bytes,
+                                     .negatives.memory_bytes = memory_bytes,
                                      .is_wanted = pipeline_learns_pairs(settings)};
     return holdout->is_wanted ? pipeline_edge_split(settings, &holdout->split, err) : ERROR_NONE;
 }
@@ -46,6 +47,7 @@ void edge_holdout_release(struct edge_holdout *holdout)
     memory_free(holdout->last);
     memory_free(holdout->given);
     memory_free(holdout->train_class);
+    given_negatives_release(&holdout->negatives);
     *holdout = (struct edge_holdout){0};
 }
 
@@ -140,7 +142,7 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
     const enum error_code made =
         edge_holdout_has_labels(holdout)
             ? memory_new(&holdout->train_class, holdout->labels->class_count, "classes", err)
-            : ERROR_NONE;
+            : given_negatives_sort(&holdout->negatives, holdout->schema, holdout->ids, err);
     if (made != ERROR_NONE)
         return made;
     switch (holdout->split.kind) {
@@ -258,6 +260,7 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
         const int split = split_of(holdout, source, node, type, visited_time(&row->columns, edge));
         if (split == STAYS) {
             count_class(holdout, &row->columns, edge);
+            given_negatives_see(&holdout->negatives, source, node, type);
             order[to++] = order[i];
         } else if ((noted[split] != link || edge_holdout_has_labels(holdout)) &&
                    (!holdout->schema->undirected || source < node)) {
@@ -269,13 +272,18 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
     return rc;
 }
 
-enum error_code edge_holdout_put(const struct edge_holdout *holdout, bool has_types,
-                                 struct store *store, struct error *err)
+enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types, struct store *store,
+                                 struct error *err)
 {
     struct edge_splits splits = {.undirected = holdout->schema->undirected};
     const char *id = holdout->schema->id;
     if (!holdout->is_wanted)
         return ERROR_NONE;
+    const enum error_code rc =
+        given_negatives_match(&holdout->negatives, holdout->ids, holdout->held, &splits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    splits.trained.type = has_types ? splits.trained.type : NULL;
     splits.is_labelled = edge_holdout_has_labels(holdout);
     splits.is_timed = has_times(holdout, &holdout->schema->edge_width);
     if (splits.is_labelled && holdout->labels->task->is_in_class) {

@@ -25,6 +25,7 @@
 #include "stages/ingest/build/edge_row.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/ingest/build/given_edge.h"
+#include "stages/ingest/build/given_negatives.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
@@ -61,6 +62,7 @@ struct edge_holdout { /* {0} holds out none */
     uint64_t given_size;
     struct held_edges listed[HELD_OUT_COUNT]; /* given, of which the links become: */
     struct held_edges held[HELD_OUT_COUNT];
+    struct given_negatives negatives;
     uint64_t *train_class; /* [labels->class_count] how many edges that stay have each class */
 };
 
@@ -83,8 +85,8 @@ MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
 MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                              const struct edge_row *row, uint64_t *order,
                                              uint32_t *kept, struct error *err);
-/* Behind the last row: the record; `has_types`: with those of the edges. Fails: ERROR_IO. */
-MUST_CHECK enum error_code edge_holdout_put(const struct edge_holdout *holdout, bool has_types,
+/* Behind the last row: the record; `has_types`: with those of the edges. Fails: ERROR_IO; as given_negatives_match(). */
+MUST_CHECK enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
                                             struct store *store, struct error *err);
 
 #endif

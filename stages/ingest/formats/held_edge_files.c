@@ -1,5 +1,6 @@
 #include "stages/ingest/formats/held_edge_files.h"
 
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/formats/keyed_file.h"
 
@@ -7,11 +8,13 @@
 
 struct held_file { /* one run */
     const char *path;
-    enum held_out split;
+    enum split split;
     const struct named_nodes *names; /* NULL: ids are numbers */
     struct dataset_builder *builder;
     uint32_t type_count; /* 0: edges have no types */
     uint64_t count;
+    int64_t *node; /* of given negatives: those of a line */
+    size_t capacity;
 };
 
 static enum error_code find_node(const struct held_file *file, const struct field *id, int64_t line,
@@ -49,21 +52,57 @@ static enum error_code find_type(const struct held_file *file, struct delimited 
     return ERROR_NONE;
 }
 
+/* What both kinds of lines begin with. */
+static enum error_code read_edge(struct held_file *file, const struct field *id,
+                                 struct delimited *values, struct given_edge *edge,
+                                 struct error *err)
+{
+    struct field second = {0};
+    (void)delimited_next(values, &second);
+    file->count++;
+    enum error_code rc = find_node(file, id, edge->line, &edge->source, err);
+    if (rc == ERROR_NONE)
+        rc = find_node(file, &second, edge->line, &edge->target, err);
+    return rc == ERROR_NONE && file->type_count
+               ? find_type(file, values, edge->line, &edge->type, err)
+               : rc;
+}
+
 static enum error_code take_edge(void *context, const struct field *id, struct delimited *values,
                                  int64_t line, struct error *err)
 {
     struct held_file *file = context;
-    struct field second = {0};
     struct given_edge edge = {.where = file->path, .line = line};
-    (void)delimited_next(values, &second);
-    enum error_code rc = find_node(file, id, line, &edge.source, err);
-    if (rc == ERROR_NONE)
-        rc = find_node(file, &second, line, &edge.target, err);
-    if (rc == ERROR_NONE && file->type_count)
-        rc = find_type(file, values, line, &edge.type, err);
-    if (rc == ERROR_NONE)
-        rc = dataset_builder_hold_out(file->builder, file->split, &edge, err);
-    file->count++;
+    const enum held_out held = file->split == SPLIT_VALID ? HELD_OUT_VALID : HELD_OUT_TEST;
+    const enum error_code rc = read_edge(file, id, values, &edge, err);
+    return rc == ERROR_NONE ? dataset_builder_hold_out(file->builder, held, &edge, err) : rc;
+}
+
+static enum error_code take_negatives(void *context, const struct field *id,
+                                      struct delimited *values, int64_t line, struct error *err)
+{
+    struct held_file *file = context;
+    struct given_edge edge = {.where = file->path, .line = line};
+    struct field field;
+    size_t count = 0;
+    enum error_code rc = read_edge(file, id, values, &edge, err);
+    while (rc == ERROR_NONE && delimited_next(values, &field)) {
+        rc = memory_grow(&file->node, &file->capacity, count + 1, "given negatives", err);
+        if (rc == ERROR_NONE)
+            rc = find_node(file, &field, line, &file->node[count++], err);
+    }
+    return rc == ERROR_NONE ? dataset_builder_give_negatives(file->builder, file->split, &edge,
+                                                             file->node, count, err)
+                            : rc;
+}
+
+static enum error_code visit(struct held_file *file, keyed_visitor take, struct error *err)
+{
+    static const struct named_nodes none;
+    struct keyed_file lines = {.path = file->path, .form = KEYED_VALUES};
+    const enum error_code rc =
+        keyed_file_visit(&lines, file->names ? file->names : &none, take, file, err);
+    memory_free(file->node);
     return rc;
 }
 
@@ -71,24 +110,27 @@ enum error_code held_edge_files_push(const struct pipeline_settings *settings,
                                      const struct named_nodes *names,
                                      struct dataset_builder *builder, struct error *err)
 {
-    static const struct named_nodes none;
+    static const char *const split_name[SPLIT_COUNT] = {
+        [SPLIT_TRAIN] = "training", [SPLIT_VALID] = "valid", [SPLIT_TEST] = "test"};
     enum error_code rc = ERROR_NONE;
-    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT && pipeline_learns_pairs(settings);
-         s++) {
-        struct keyed_file lines = {.path = settings->ingest.edge_file[1 + s], .form = KEYED_VALUES};
-        struct held_file file = {.path = lines.path,
-                                 .split = (enum held_out)s,
+    for (int i = 0; rc == ERROR_NONE && i < 2 * SPLIT_COUNT && pipeline_learns_pairs(settings);
+         i++) {
+        const int split = i % SPLIT_COUNT;
+        const bool lists_edges = i < SPLIT_COUNT;
+        struct held_file file = {.path = lists_edges ? settings->ingest.edge_file[split]
+                                                     : settings->ingest.negative_file[split],
+                                 .split = (enum split)split,
                                  .names = names,
                                  .builder = builder,
                                  .type_count = dataset_builder_edge_types(builder)};
-        if (!lines.path[0])
+        if (!file.path[0] || (!lists_edges && pipeline_labels_edges(settings)))
             continue;
-        rc = keyed_file_visit(&lines, names ? names : &none, take_edge, &file, err);
+        rc = visit(&file, lists_edges ? take_edge : take_negatives, err);
         if (rc == ERROR_NONE && file.count == 0)
             rc = error_set(err, ERROR_INPUT,
-                           "%s: expected a line `source,target` for each edge of the %s split, "
+                           "%s: expected a line `source,target%s` for each edge of the %s split, "
                            "found none",
-                           file.path, held_out_name[s]);
+                           file.path, lists_edges ? "" : ",node,node,...", split_name[split]);
     }
     return rc;
 }

@@ -1,8 +1,11 @@
 /*
- * held_edge_files - the edges of validation and test that are given by files (ingest.edge_split: given).
+ * held_edge_files - the edges of validation and test that are given by files (ingest.edge_split: given), and given negatives.
  *
  *   source,target      a line for each edge, in the ids of the input; comma, tab or blanks between them, plain or
  *   8412,17            gzip, a header line and comments (#, %) are passed over; what stands behind is not read
+ *
+ *   source,target,...  of ingest.train_negatives and its like: behind an edge (and its type, where edges have types) the
+ *   8412,17,5,99,310   nodes that make pairs with it which are no edges, as many as a line has
  */
 #ifndef STAGES_INGEST_FORMATS_HELD_EDGE_FILES_H
 #define STAGES_INGEST_FORMATS_HELD_EDGE_FILES_H

@@ -118,19 +118,26 @@ static enum error_code sum_edge_list(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Held-out edges lie beside any input. */
+/* Held-out edges and given negatives lie beside any input. */
 static enum error_code sum_held_edges(const struct pipeline_settings *settings,
                                       const struct file_notes *notes, struct checksum_stream *sum,
                                       struct error *err)
 {
-    static const char *const names[] = {"valid_edges", "test_edges"};
+    const struct {
+        const char *setting, *path;
+    } beside[] = {{"valid_edges", settings->ingest.edge_file[1]},
+                  {"test_edges", settings->ingest.edge_file[2]},
+                  {"train_negatives", settings->ingest.negative_file[0]},
+                  {"valid_negatives", settings->ingest.negative_file[1]},
+                  {"test_negatives", settings->ingest.negative_file[2]}};
+    const size_t count = pipeline_labels_edges(settings) ? 2 : sizeof beside / sizeof *beside;
     enum error_code rc = ERROR_NONE;
-    for (int i = 0; rc == ERROR_NONE && i < 2 && pipeline_learns_pairs(settings); i++) {
-        if (!settings->ingest.edge_file[1 + i][0])
+    for (size_t i = 0; rc == ERROR_NONE && i < count && pipeline_learns_pairs(settings); i++) {
+        if (!beside[i].path[0])
             continue;
-        rc = sum_file(notes, sum, settings->ingest.edge_file[1 + i], names[i], err);
+        rc = sum_file(notes, sum, beside[i].path, beside[i].setting, err);
         if (rc != ERROR_NONE)
-            return error_context(err, rc, "ingest.%s", names[i]);
+            return error_context(err, rc, "ingest.%s", beside[i].setting);
     }
     return rc;
 }

@@ -233,6 +233,37 @@ static enum error_code check_splits(const struct partition_check *check, struct 
     return rc;
 }
 
+/* Of `count` edges. */
+static bool has_same_negatives(const struct partition_check *check,
+                               const struct negative_ends *expected,
+                               const struct negative_ends *found, uint64_t count)
+{
+    if (!expected->start || !found->start)
+        return expected->start == found->start;
+    if (memcmp(expected->start, found->start, (count + 1) * sizeof *found->start) != 0)
+        return false;
+    for (uint64_t i = 0; i < found->start[count]; i++)
+        if (check->permutation->to_dataset[found->node[i]] != expected->node[i])
+            return false;
+    return true;
+}
+
+/* Those of training edges. */
+static bool has_same_trained(const struct partition_check *check,
+                             const struct trained_negatives *expected,
+                             const struct trained_negatives *found)
+{
+    const uint32_t *to_dataset = check->permutation->to_dataset;
+    if (expected->count != found->count || (expected->type != NULL) != (found->type != NULL))
+        return false;
+    for (uint64_t i = 0; i < found->count; i++)
+        if (to_dataset[found->source[i]] != expected->source[i] ||
+            to_dataset[found->target[i]] != expected->target[i] ||
+            (found->type && found->type[i] != expected->type[i]))
+            return false;
+    return has_same_negatives(check, &expected->ends, &found->ends, found->count);
+}
+
 static enum error_code compare_edge_splits(const struct partition_check *check,
                                            const struct edge_splits *expected,
                                            const struct edge_splits *found, struct error *err)
@@ -260,7 +291,15 @@ static enum error_code compare_edge_splits(const struct partition_check *check,
             return error_set(err, ERROR_CORRUPT,
                              "labels or times of %s edges are not those of the dataset",
                              held_out_name[s]);
+        if (!has_same_negatives(check, &expected->negative[s], &found->negative[s],
+                                found->count[s]))
+            return error_set(err, ERROR_CORRUPT,
+                             "negatives of %s edges are not those of the dataset",
+                             held_out_name[s]);
     }
+    if (!has_same_trained(check, &expected->trained, &found->trained))
+        return error_set(err, ERROR_CORRUPT,
+                         "negatives of training edges are not those of the dataset");
     return ERROR_NONE;
 }
 

@@ -320,6 +320,42 @@ enum error_code part_writer_splits(const struct part_writer *writer, struct erro
     return rc;
 }
 
+/* Those of the list in new numbers, which are the caller's. */
+static enum error_code renumber(const struct numbering *numbering, const uint32_t *node,
+                                uint64_t count, uint32_t **out, struct error *err)
+{
+    const enum error_code rc = memory_new(out, count, "held-out edges", err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
+        (*out)[i] = numbering->to_new[node[i]];
+    return rc;
+}
+
+/* The nodes of edge_splits that are renumbered, one list after the other. */
+enum { END_LISTS = 3 * HELD_OUT_COUNT + 3 };
+
+static int list_ends(struct edge_splits *splits, const uint32_t **list[END_LISTS],
+                     uint64_t count[END_LISTS])
+{
+    struct trained_negatives *trained = &splits->trained;
+    int lists = 0;
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        const struct negative_ends *ends = &splits->negative[s];
+        list[lists] = &splits->source[s];
+        count[lists++] = splits->count[s];
+        list[lists] = &splits->target[s];
+        count[lists++] = splits->count[s];
+        list[lists] = &splits->negative[s].node;
+        count[lists++] = ends->start ? ends->start[splits->count[s]] : 0;
+    }
+    list[lists] = &trained->source;
+    count[lists++] = trained->count;
+    list[lists] = &trained->target;
+    count[lists++] = trained->count;
+    list[lists] = &trained->ends.node;
+    count[lists++] = trained->count ? trained->ends.start[trained->count] : 0;
+    return lists;
+}
+
 enum error_code part_writer_edge_splits(const struct part_writer *writer, struct error *err)
 {
     const struct dataset_schema *schema = writer->schema;
@@ -327,7 +363,9 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     const struct key from = key_dataset(schema->id, "edge_splits");
     const uint32_t expected[HELD_OUT_COUNT] = {schema->valid_count, schema->test_count};
     struct edge_splits splits = {0}, mapped = {0};
-    uint32_t *end[HELD_OUT_COUNT][2] = {{NULL}};
+    const uint32_t **list[END_LISTS] = {NULL};
+    uint64_t count[END_LISTS] = {0};
+    uint32_t *renumbered[END_LISTS] = {NULL};
     const bool has_types = schema->edge_width.of[EDGE_TYPE] != 0;
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
@@ -342,24 +380,17 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
         if (rc == ERROR_NONE && splits.count[s] && (splits.type[s] != NULL) != has_types)
             rc = error_set(err, ERROR_CORRUPT, "%s: %s edges %s types, expected as the dataset",
                            from.text, held_out_name[s], splits.type[s] ? "with" : "without");
-        for (int side = 0; rc == ERROR_NONE && side < 2; side++) {
-            const uint32_t *node = side ? splits.target[s] : splits.source[s];
-            rc = memory_new(&end[s][side], splits.count[s], "held-out edges", err);
-            for (uint64_t i = 0; rc == ERROR_NONE && i < splits.count[s]; i++)
-                end[s][side][i] = n->to_new[node[i]];
-        }
-        mapped.count[s] = splits.count[s];
-        mapped.type[s] = splits.type[s];
-        mapped.source[s] = end[s][0];
-        mapped.target[s] = end[s][1];
+    }
+    const int lists = rc == ERROR_NONE ? list_ends(&mapped, list, count) : 0;
+    for (int i = 0; rc == ERROR_NONE && i < lists; i++) {
+        rc = renumber(n, *list[i], count[i], &renumbered[i], err);
+        *list[i] = renumbered[i];
     }
     if (rc == ERROR_NONE)
         rc = edge_splits_put(writer->store, key_partition(writer->partition_id, "edge_splits").text,
                              writer->partition_id, &mapped, err);
-    for (int s = 0; s < HELD_OUT_COUNT; s++) {
-        memory_free(end[s][0]);
-        memory_free(end[s][1]);
-    }
+    for (int i = 0; i < lists; i++)
+        memory_free(renumbered[i]);
     store_release_record(&splits.view);
     return rc;
 }

@@ -129,6 +129,9 @@ static void known_pairs_are_the_edges(void **state)
 /* Seeds are the distinct ends in the order in which they first stand there; the same request, the same draw. */
 static void seeds_are_the_ends_of_the_pairs(void **state)
 {
+    static const uint64_t start[] = {0, 2}, list[POSITIVES] = {0, EDGE_INDEX_NONE};
+    static const uint32_t node[] = {3, 9};
+    static const struct negative_ends given = {start, node};
     struct fixture *f = *state;
     struct error err = {0};
     struct drawn_pairs drawn;
@@ -138,6 +141,8 @@ static void seeds_are_the_ends_of_the_pairs(void **state)
         struct node_chances chances = {0};
         assert_ok(negative_chances_init(&chances, &f->memory.topology, 0, &err), &err);
         request.chances = &chances;
+        request.given = &given;
+        request.given_list = list;
         for (int again = 0; again < 2; again++) {
             assert_ok(pair_drawer_draw(f->drawer, &request, &drawn, &err), &err);
             assert_int_equal(drawn.pairs.positive_count, POSITIVES);

@@ -65,6 +65,9 @@ static int tear_down(void **state)
 
 static void each_end_is_a_seed_at_its_time(void **state)
 {
+    static const uint64_t start[] = {0, 2}, list[POSITIVES] = {0, EDGE_INDEX_NONE};
+    static const uint32_t node[] = {3, 9};
+    static const struct negative_ends given = {start, node};
     const struct fixture *f = *state;
     struct error err = {0};
     struct drawn_pairs drawn;
@@ -77,6 +80,8 @@ static void each_end_is_a_seed_at_its_time(void **state)
                                              .negative = (enum negative_kind)kind,
                                              .negatives = NEGATIVES,
                                              .chances = &chances,
+                                             .given = &given,
+                                             .given_list = list,
                                              .positive_count = POSITIVES,
                                              .source = f->source,
                                              .target = f->target,

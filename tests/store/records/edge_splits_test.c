@@ -103,13 +103,56 @@ static void labels_and_times_read_back(void **state)
                  "test edge 0: expected a finite label", &t->err);
 }
 
+static void given_negatives_read_back(void **state)
+{
+    static const uint64_t valid_start[] = {0, 2, 3}, train_start[] = {0, 1, 4}, empty[] = {0, 2, 2};
+    static const uint32_t valid_node[] = {4, 4, 0}, train_node[] = {1, 2, 3, 4},
+                          outside[] = {4, 5, 0};
+    static const uint32_t train_source[] = {3, 0}, train_target[] = {0, 1};
+    struct temp_store *t = *state;
+    struct edge_splits given = good, read;
+    given.negative[HELD_OUT_VALID] = (struct negative_ends){valid_start, valid_node};
+    given.trained = (struct trained_negatives){.count = 2,
+                                               .source = train_source,
+                                               .target = train_target,
+                                               .ends = {train_start, train_node}};
+    assert_ok(edge_splits_put(t->store, key, "p-1", &given, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_memory_equal(read.negative[HELD_OUT_VALID].start, valid_start, sizeof valid_start);
+    assert_memory_equal(read.negative[HELD_OUT_VALID].node, valid_node, sizeof valid_node);
+    assert_null(read.negative[HELD_OUT_TEST].start);
+    assert_int_equal(read.trained.count, 2);
+    assert_memory_equal(read.trained.target, train_target, sizeof train_target);
+    assert_memory_equal(read.trained.ends.start, train_start, sizeof train_start);
+    assert_memory_equal(read.trained.ends.node, train_node, sizeof train_node);
+    store_release_record(&read.view);
+    const struct tamper changes[] = {{"valid_neg_start", ELEMENT_U64, empty, 3},
+                                     {"valid_neg_start", ELEMENT_U64, valid_start, 3},
+                                     {"valid_negative", ELEMENT_U32, outside, 3},
+                                     {"valid_negative", ELEMENT_U32, valid_node, 2},
+                                     {"valid_negative", ELEMENT_U32, valid_node, 3},
+                                     {"train_neg_start", ELEMENT_U64, train_start, 2}};
+    static const char *const wrong[] = {
+        "\"valid_neg_start\" entry 2: expected more than before, found 2",
+        NULL,
+        "\"valid_negative\" entry 1: expected below 5, found 5",
+        "valid_negative: expected 3 elements, found 2",
+        NULL,
+        "train_neg_start: expected 3 elements, found 2"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        record_tamper(t->store, key, "p-1", &changes[i]);
+        if (wrong[i])
+            assert_fails(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), ERROR_CORRUPT,
+                         wrong[i], &t->err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_store(splits_read_back_as_written),
-        test_with_store(types_read_back_as_written),
-        test_with_store(wrong_ends_are_refused),
-        test_with_store(labels_and_times_read_back),
+        test_with_store(splits_read_back_as_written), test_with_store(types_read_back_as_written),
+        test_with_store(wrong_ends_are_refused),      test_with_store(labels_and_times_read_back),
+        test_with_store(given_negatives_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
