@@ -356,10 +356,12 @@ static enum error_code add_plain(struct step_export *step, struct error *err)
     enum error_code rc = add_batch(step, err);
     if (rc == ERROR_NONE)
         rc = add_features(step, err);
-    if (rc == ERROR_NONE)
-        rc = task_has_labels(step->folder->run.book.task) ? add_labels(step, err)
-                                                          : add_pairs(step, err);
-    return rc;
+    const enum task_kind task = step->folder->run.book.task;
+    if (rc != ERROR_NONE)
+        return rc;
+    return task_has_labels(task)      ? add_labels(step, err)
+           : task_learns_graphs(task) ? step_export_graphs(step, err)
+                                      : add_pairs(step, err);
 }
 
 enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,

@@ -57,5 +57,7 @@ MUST_CHECK enum error_code step_export_labels(struct step_export *step, const fl
 
 /* Of a graph with relations: the mini-batch, features and labels. */
 MUST_CHECK enum error_code step_export_relations(struct step_export *step, struct error *err);
+/* Of a task of graphs: which graph of the batch each seed is of, as PyG's `batch`, and the labels of graphs. */
+MUST_CHECK enum error_code step_export_graphs(struct step_export *step, struct error *err);
 
 #endif

@@ -208,6 +208,10 @@ enum error_code model_texts_find(struct model_texts *out, const struct model *mo
     put_text(out, "residual", flag(first->residual));
     put_text(out, "jumping_knowledge", jumping_knowledge_names[c->jumping_knowledge]);
     put_decoder(out, c);
+    if (c->readout) {
+        put_text(out, "readout", readout_names[c->readout]);
+        put(out, "graph_outputs", "%" PRIu32, c->graph_outputs);
+    }
     put(out, "weights_version", "%" PRId64, version);
     put_text(out, "run", run_id);
     put_text(out, "flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg");

@@ -474,9 +474,8 @@ const struct stage stage = {
     .summary = "compute every node's embedding and prediction, layer by layer",
     .reads =
         "dataset_schema, feature_statistics, partition_book, topology_seal, shard_seal, snapshot, "
-        "embedding_rows, node_labels, "
-        "node_splits, "
-        "node_permutation, node_ids, wanted_nodes",
+        "embedding_rows, node_labels, node_splits, graph_index, node_permutation, node_ids, "
+        "wanted_nodes",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
     .open = infer_open,

@@ -57,6 +57,7 @@ static enum error_code append(struct output_lines *lines, const char *text, size
 enum error_code output_lines_open(const struct output_lines_config *config,
                                   struct output_lines **out, struct error *err)
 {
+    const char *header = prediction_header(config->table->task);
     struct output_lines *lines = NULL;
     int fd = -1;
     enum error_code rc = memory_new(&lines, 1, "lines of predictions", err);
@@ -68,7 +69,7 @@ enum error_code output_lines_open(const struct output_lines_config *config,
         rc = create(config->path, &fd, err);
     lines->fd_plus_one = fd + 1;
     if (rc == ERROR_NONE)
-        rc = append(lines, prediction_header, strlen(prediction_header), err);
+        rc = append(lines, header, strlen(header), err);
     if (rc != ERROR_NONE) {
         output_lines_close(lines);
         return rc;
@@ -98,13 +99,14 @@ static enum error_code make_line(const struct output_lines *lines, struct piece 
 {
     const struct output_lines_config *config = &lines->config;
     const uint32_t node = config->node ? config->node[row] : row;
-    const uint32_t own = config->to_partition[node];
+    const uint32_t own = config->to_partition ? config->to_partition[node] : node;
     const int split = config->split_of[own] - 1;
     const float *logit = output_row(config->rows, OUTPUT_LOGITS, row);
     const void *label = output_row(config->rows, OUTPUT_LABELS, row);
     enum error_code rc = config->table->task->label_check(label, config->label_classes, err);
     if (rc != ERROR_NONE)
-        return error_context(err, rc, "label of node %" PRIu32, own);
+        return error_context(err, rc, "label of %s %" PRIu32,
+                             config->table->task->example == EXAMPLE_GRAPH ? "graph" : "node", own);
     if (split >= 0)
         rc = tally_add(&piece->tally[split], logit, label, 1, err);
     if (rc != ERROR_NONE || !config->path)
@@ -154,11 +156,12 @@ enum error_code output_lines_write_ids(const char *path, const struct prediction
                                        const uint32_t *node, uint32_t node_count, struct error *err)
 {
     enum { NODES = 4096 };
+    const char *header = prediction_id_header(table->task);
     struct prediction_lines lines = {0};
     int fd = -1;
     enum error_code rc = create(path, &fd, err);
     if (rc == ERROR_NONE)
-        rc = file_write_all(fd, node_id_header, strlen(node_id_header), path, err);
+        rc = file_write_all(fd, header, strlen(header), path, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++) {
         rc = prediction_lines_add_id(&lines, table, node ? node[i] : i, err);
         if (rc == ERROR_NONE && (i % NODES == NODES - 1 || i == node_count - 1)) {

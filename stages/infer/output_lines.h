@@ -27,7 +27,7 @@ struct output_lines;
 struct output_lines_config { /* borrowed until output_lines_close() */
     const struct output_rows *rows;
     const struct prediction_table *table;
-    const uint32_t *to_partition; /* [node_count]: the number of each row */
+    const uint32_t *to_partition; /* [node_count]: the number of each row; NULL: the same */
     const uint8_t
         *split_of; /* [node_count] by number (output_nodes.h): enum split + 1, 0 for none */
     uint32_t label_classes; /* labels are below */

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/infer/output_lines.h"
 #include "store/objects/keys.h"
+#include "store/records/graph_index.h"
 
 #include <inttypes.h>
 
@@ -66,6 +67,23 @@ static enum error_code mark_splits(const struct stage_context *context,
     return ERROR_NONE;
 }
 
+/* Of a task of graphs: these, by the numbers of the input. */
+static enum error_code take_graphs(const struct stage_context *context, struct output_nodes *nodes,
+                                   struct error *err)
+{
+    const struct partition_book *book = context->book;
+    struct graph_index index = {.node_count = 0};
+    const enum error_code rc =
+        graph_index_of_partition(context->store, book->id, book->node_count, &index, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    nodes->count = index.graph_count;
+    nodes->first_node =
+        index.first_id <= UINT32_MAX - index.graph_count ? (uint32_t)index.first_id : 0;
+    store_release_record(&index.view);
+    return ERROR_NONE;
+}
+
 static enum error_code read_splits(const struct stage_context *context, struct output_nodes *nodes,
                                    struct error *err)
 {
@@ -104,13 +122,15 @@ enum error_code output_nodes_open(const struct stage_context *context, struct ou
 {
     const struct partition_book *book = context->book;
     *out = (struct output_nodes){.count = book->node_count, .book = book->book};
-    enum error_code rc =
-        node_permutation_get(context->store, book->id, book->node_count, &out->permutation, err);
+    const bool of_graphs = task_learns_graphs(book->task);
+    enum error_code rc = of_graphs ? take_graphs(context, out, err)
+                                   : node_permutation_get(context->store, book->id,
+                                                          book->node_count, &out->permutation, err);
     if (rc == ERROR_NONE && book->type_count)
         rc = find_type(context, out, err);
     if (rc == ERROR_NONE)
         rc = read_splits(context, out, err);
-    return rc == ERROR_NONE ? read_ids(context, out, err) : rc;
+    return rc == ERROR_NONE && !of_graphs ? read_ids(context, out, err) : rc;
 }
 
 void output_nodes_release(struct output_nodes *nodes)

@@ -1,5 +1,6 @@
 /*
- * output_nodes - the nodes that the outputs are of: all, or of a graph with relations those of the target type.
+ * output_nodes - the nodes that the outputs are of: all, or of a graph with relations those of the target type; of a task of
+ * graphs these, which are rows and numbers alike, in place of nodes.
  *
  * They are counted in two ways. By number they stand as in the shards (type_ranges.h), which for a graph without relations is
  * the partition id; by row as in the outputs, in the order of the input.
@@ -21,7 +22,7 @@ struct output_nodes { /* {0} is empty; release with output_nodes_release() */
     uint32_t first_node;  /* of the dataset: row i is its node first_node + i */
     const uint32_t *book; /* [part_count + 1]: the numbers of each part */
     struct node_permutation
-        permutation;     /* to_dataset is number -> row, to_partition row -> number */
+        permutation; /* to_dataset is number -> row, to_partition row -> number; of graphs empty */
     struct node_ids ids; /* of all nodes of the dataset; without arrays: 0 .. N-1 */
     uint32_t split_count[SPLIT_COUNT];
     uint8_t

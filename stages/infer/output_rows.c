@@ -40,10 +40,9 @@ static enum error_code find_blocks(struct output_rows *rows, struct error *err)
     return rc;
 }
 
-static enum error_code find_room(struct output_rows *rows, uint32_t piece, uint64_t budget_bytes,
-                                 struct error *err)
+enum error_code output_rows_reserve(struct output_rows *rows, uint32_t node_count, uint32_t piece,
+                                    uint64_t budget_bytes, struct error *err)
 {
-    const uint32_t node_count = rows->permutation->node_count;
     const size_t row_bytes = bytes_of_row(rows);
     must(row_bytes); /* there are logits */
     const uint64_t fit = budget_bytes / row_bytes;
@@ -77,7 +76,8 @@ enum error_code output_rows_init(struct output_rows *rows, uint32_t piece, uint6
     const uint64_t blocks = (uint64_t)thread_pool_size(rows->pool) * rows->block_bytes +
                             ((uint64_t)rows->block_count + 1) * sizeof *rows->block_start;
     return rc == ERROR_NONE
-               ? find_room(rows, piece, budget_bytes > blocks ? budget_bytes - blocks : 0, err)
+               ? output_rows_reserve(rows, rows->permutation->node_count, piece,
+                                     budget_bytes > blocks ? budget_bytes - blocks : 0, err)
                : rc;
 }
 

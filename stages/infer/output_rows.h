@@ -43,6 +43,10 @@ struct output_rows { /* {0} is empty; release with output_rows_release() */
  * whether this succeeds or not. Fails: ERROR_NO_MEMORY naming bytes wanted and budget. */
 MUST_CHECK enum error_code output_rows_init(struct output_rows *rows, uint32_t piece,
                                             uint64_t budget_bytes, struct error *err);
+/* The room alone, for a caller that brings the rows itself: rows->row_bytes are set, and the same fails. */
+MUST_CHECK enum error_code output_rows_reserve(struct output_rows *rows, uint32_t node_count,
+                                               uint32_t piece, uint64_t budget_bytes,
+                                               struct error *err);
 void output_rows_release(struct output_rows *rows);
 /* Reads the rows of the next dataset nodes from `first` on, as many as there is room for; the first call is for node 0, and each
  * other one for rows->end. Fails: ERROR_CORRUPT naming shard, tensor and block; ERROR_IO, ERROR_NO_SPACE. */

@@ -9,6 +9,7 @@
 #include "common/parallel/first_failure.h"
 #include "common/parallel/tile_turns.h"
 #include "stages/infer/chosen_rows.h"
+#include "stages/infer/graph_outputs.h"
 #include "stages/infer/link_outputs.h"
 #include "stages/infer/output_lines.h"
 #include "stages/infer/output_nodes.h"
@@ -39,6 +40,7 @@ struct outputs {
     struct run_loss loss;
     struct tally tally[SPLIT_COUNT];
     struct output_rows rows;
+    struct graph_outputs graphs; /* of a task of graphs: what makes these */
     struct npy_writer embedding_file;
     struct prediction_table table;
     struct output_lines *lines;
@@ -61,6 +63,11 @@ static uint32_t row_count(const struct outputs *o)
 static bool learns_pairs(const struct outputs *o)
 {
     return task_learns_pairs(o->request->context->book->task);
+}
+
+static bool learns_graphs(const struct outputs *o)
+{
+    return task_learns_graphs(o->request->context->book->task);
 }
 
 static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
@@ -88,7 +95,7 @@ static enum error_code open_layer(const struct outputs *o, int layer, struct fea
         .layer = layer,
         .weights = request->identity,
         .part_count = context->book->part_count,
-        .book = o->nodes.book,
+        .book = learns_graphs(o) ? context->book->book : o->nodes.book,
         .tensor = tensor,
         .only_read = true,
     };
@@ -180,10 +187,12 @@ static enum error_code open_files(struct outputs *o, struct error *err)
     const struct stage_context *context = o->request->context;
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    o->table = (struct prediction_table){.task = task_of(context->book->task),
-                                         .class_count = model_output_dim(o->request->model),
-                                         .ids = &o->nodes.ids,
-                                         .first_node = o->nodes.first_node};
+    o->table = (struct prediction_table){
+        .task = task_of(context->book->task),
+        .class_count = learns_graphs(o) ? o->request->model->config.graph_outputs
+                                        : model_output_dim(o->request->model),
+        .ids = &o->nodes.ids,
+        .first_node = o->nodes.first_node};
     if (context->settings->infer.embeddings) {
         rc = file_path(path, err, "%s/embeddings.npy", o->folder);
         if (rc == ERROR_NONE)
@@ -272,11 +281,28 @@ static enum error_code take_selected(struct outputs *o, struct error *err)
     return rc;
 }
 
+/* What a readout makes of the last layer. */
+static enum error_code open_graphs(struct outputs *o, struct output_rows *rows, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    const struct graph_outputs_config config = {
+        .context = context,
+        .model = o->request->model,
+        .weights = o->request->weights,
+        .layer = o->logits,
+        .piece = OUTPUT_PIECE_ROWS,
+        .budget_bytes = context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE,
+    };
+    return graph_outputs_open(&o->graphs, &config, rows, err);
+}
+
 /* Rows as the parts have them. */
 static enum error_code open_layers(struct outputs *o, struct error *err)
 {
     const int layers = o->request->model->config.layer_count;
     enum error_code rc = open_layer(o, layers, &o->logits, err);
+    if (rc == ERROR_NONE && learns_graphs(o))
+        return open_graphs(o, &o->rows, err);
     if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings &&
         !learns_pairs(o)) /* which are of the last layer itself */
         rc = open_layer(o, layers - 1, &o->embeddings, err);
@@ -311,6 +337,7 @@ static void release(struct outputs *o)
     release_rows(o);
     memory_free(o->wanted_row);
     memory_free(o->selected_labels);
+    graph_outputs_close(&o->graphs);
     feature_source_close(o->logits);
     feature_source_close(o->embeddings);
     feature_source_close(o->labels);
@@ -369,7 +396,8 @@ static enum error_code go_through_rows(struct outputs *o, uint32_t count, struct
     if (o->request->wanted) /* which are there */
         return write_range(o, err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < count; first = o->rows.end) {
-        rc = output_rows_read(&o->rows, first, err);
+        rc = learns_graphs(o) ? graph_outputs_read(&o->graphs, &o->rows, first, err)
+                              : output_rows_read(&o->rows, first, err);
         if (rc == ERROR_NONE)
             rc = write_range(o, err);
     }
@@ -414,11 +442,14 @@ static enum error_code write_links(struct outputs *o, struct error *err)
 static enum error_code count_rows(const struct outputs *o, struct tally *tally, struct error *err)
 {
     const struct stage_context *context = o->request->context;
-    struct outputs pass = {.request = o->request, .rows = o->rows};
+    struct outputs pass = {.request = o->request, .rows = o->rows, .logits = o->logits};
     struct output_lines_config config = lines_config(o, tally, NULL);
     enum error_code rc = ERROR_NONE;
     config.rows = &pass.rows;
-    if (!o->request->wanted) {
+    if (learns_graphs(o)) {
+        pass.rows = (struct output_rows){0};
+        rc = open_graphs(&pass, &pass.rows, err);
+    } else if (!o->request->wanted) {
         pass.rows = (struct output_rows){
             .source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
             .permutation = &o->nodes.permutation,
@@ -432,6 +463,7 @@ static enum error_code count_rows(const struct outputs *o, struct tally *tally, 
     if (rc == ERROR_NONE)
         rc = go_through_rows(&pass, o->nodes.count, err);
     output_lines_close(pass.lines);
+    graph_outputs_close(&pass.graphs);
     release_rows(&pass);
     return rc;
 }

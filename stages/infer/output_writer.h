@@ -8,6 +8,7 @@
  *                       labels separated by spaces, no probability
  *                       Of a task of pairs: source,target,split,score,rank of each held-out edge (link_outputs.h),
  *                       and the embeddings are the last layer, which the decoder reads
+ *                       Of a task of graphs: graph,split,..., and the embeddings are what the readout gives (graph_outputs.h)
  *   node_ids.csv        the user's ids, row i for node i; only when those of the rows are not 0..N-1 and there is
  *                       no predictions.csv beside the embeddings
  *   metrics.json        metrics of each split, over the whole split

@@ -8,8 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-const char prediction_header[] = "node,split,label,prediction,probability\n";
-const char node_id_header[] = "node\n";
+static bool is_of_graphs(const struct task *task)
+{
+    return task && task->example == EXAMPLE_GRAPH;
+}
+
+const char *prediction_header(const struct task *task)
+{
+    return is_of_graphs(task) ? "graph,split,label,prediction,probability\n"
+                              : "node,split,label,prediction,probability\n";
+}
+
+const char *prediction_id_header(const struct task *task)
+{
+    return is_of_graphs(task) ? "graph\n" : "node\n";
+}
+
 const char edge_header[] = "source,target,split,label,prediction,probability\n";
 
 const char *prediction_link_header(bool has_types, bool ranks_source)

@@ -1,5 +1,5 @@
 /*
- * prediction_table - the lines of predictions.csv, one a node, in the user's ids.
+ * prediction_table - the lines of predictions.csv, one a node or a graph, in the user's ids.
  *
  * Lines are made in memory, a piece of the table at a time, so that threads can make pieces side by side.
  */
@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-extern const char prediction_header[]; /* the first line, and that of a table of ids alone */
-extern const char node_id_header[];
+/* The first line, and that of a table of ids alone, of nodes or graphs; static. `task` NULL: of nodes. */
+const char *prediction_header(const struct task *task);
+const char *prediction_id_header(const struct task *task);
 extern const char edge_header[]; /* of labelled edges */
 
 struct prediction_table { /* what all lines share */

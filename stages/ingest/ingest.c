@@ -127,8 +127,12 @@ static enum error_code read_input(const struct stage_context *context,
 
 /* What to write where labels or training nodes are missing. The files of an edge list are checked for
  * beforehand, so that what is missing there is in them. */
-static const struct training_advice *advice_for(enum ingest_format format)
+static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
+    static const struct training_advice of_graphs = {
+        "add graph-label.csv, whose line i is the class of graph i (-1: none)",
+        "add train.csv (and valid.csv, test.csv) with a graph id a line, or a line `split: random "
+        "80/10/10` below `ingest:`"};
     static const struct training_advice advice[] = {
         [FORMAT_FOLDER] = {"add node-label.csv, whose line i is the class of node i (-1: none)",
                            "add train.csv (and valid.csv, test.csv) with a node id a line, or a "
@@ -141,7 +145,7 @@ static const struct training_advice *advice_for(enum ingest_format format)
                               "random 60/20/20` in its place"},
         [FORMAT_GENERATED] = {"set ingest.classes", "raise ingest.train_share"},
     };
-    return &advice[format];
+    return pipeline_learns_graphs(settings) ? &of_graphs : &advice[settings->ingest.format];
 }
 
 struct remarks {
@@ -196,12 +200,11 @@ static enum error_code make_dataset(const struct stage_context *context, const c
 {
     struct dataset_summary summary = {0};
     struct dataset_builder *builder = NULL;
-    const enum ingest_format format = (enum ingest_format)context->settings->ingest.format;
     const struct dataset_builder_config config = {.store = context->store,
                                                   .settings = context->settings,
                                                   .dataset_id = id,
                                                   .name = context->settings->name,
-                                                  .advice = advice_for(format),
+                                                  .advice = advice_for(context->settings),
                                                   .summary = &summary,
                                                   .memory_bytes = context->memory_bytes};
     enum error_code rc = unread_files_visit(context->settings, say_unread, remarks, err);
@@ -290,7 +293,7 @@ const struct stage stage = {
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
     .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
-              "edge_splits, node_ids, feature_statistics",
+              "edge_splits, graph_index, node_ids, feature_statistics",
     .form = STAGE_ONCE,
     .work = ingest_work,
 };

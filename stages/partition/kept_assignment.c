@@ -2,6 +2,7 @@
 
 #include "common/base/log.h"
 #include "stages/partition/layout/assignment.h"
+#include "stages/partition/layout/graph_ranges.h"
 #include "stages/partition/methods/node_assigner.h"
 #include "store/records/partition_book.h"
 
@@ -47,13 +48,24 @@ static enum error_code take(const struct partition_input *input, uint32_t *part,
     return rc;
 }
 
+/* Of a task of graphs: ranges of these, which cut no edge, whatever method looks for few cuts. */
+static enum error_code assign_graphs(const struct partition_input *input, uint32_t *part,
+                                     const char **chosen, struct error *err)
+{
+    const struct pipeline_settings *settings = input->context->settings;
+    if (settings->partition.method != PARTITION_RANGE)
+        *chosen = partitioner_name("range");
+    return graph_ranges_assign(&input->graphs, (uint32_t)settings->partition.parts, part, err);
+}
+
 static enum error_code make(const struct partition_input *input, uint32_t *part,
                             const char **chosen, struct error *err)
 {
     const struct partition_request request = partition_input_request(input);
-    enum error_code rc = node_assigner_run(&request, part, chosen, err);
+    enum error_code rc = input->graphs.graph_count ? assign_graphs(input, part, chosen, err)
+                                                   : node_assigner_run(&request, part, chosen, err);
     if (rc == ERROR_NONE && *chosen)
-        log_info("partition.method auto is %s here", *chosen);
+        log_info("partition.method is %s here", *chosen);
     return rc == ERROR_NONE ? assignment_put(request.store, input->id, part,
                                              input->schema.node_count, *chosen, err)
                             : rc;

@@ -18,6 +18,7 @@
 #include "stages/partition/check/partition_check.h"
 #include "stages/partition/check/partition_quality.h"
 #include "stages/partition/kept_assignment.h"
+#include "stages/partition/layout/graph_ranges.h"
 #include "stages/partition/layout/part_writer.h"
 #include "stages/partition/layout/renumbering.h"
 #include "stages/partition/partition_input.h"
@@ -46,6 +47,8 @@ struct partition_job { /* {0} is empty; for one unit */
     struct partition_input input;
     const char *chosen; /* kept_assignment.h */
     struct renumbering renumbering;
+    uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
+    struct graph_sizes graph_sizes;
     struct graph_types types;
     struct partition_quality quality;
 };
@@ -76,6 +79,21 @@ static enum error_code assign_and_renumber(struct partition_job *job, struct err
     return rc == ERROR_NONE ? renumbering_by_type(&job->renumbering, &job->input.schema, err) : rc;
 }
 
+/* Of a task of graphs: the nodes of each side by side. */
+static enum error_code order_graphs(struct partition_job *job, struct error *err)
+{
+    const struct graph_index *graphs = &job->input.graphs;
+    if (!graphs->graph_count)
+        return ERROR_NONE;
+    enum error_code rc =
+        memory_new(&job->graph_first, (size_t)graphs->graph_count + 1, "the nodes of graphs", err);
+    if (rc == ERROR_NONE)
+        rc = graph_ranges_order(&job->renumbering, graphs, job->graph_first, err);
+    return rc == ERROR_NONE
+               ? graph_ranges_measure(graphs, job->input.in_degree, &job->graph_sizes, err)
+               : rc;
+}
+
 static enum tensor_type feature_type_of(const struct partition_job *job)
 {
     static const enum tensor_type by_setting[] = {
@@ -102,7 +120,10 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         rc = part_writer_topologies(&writer, &job->quality, err);
     if (rc == ERROR_NONE)
         rc = part_writer_shards(&writer, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && job->graph_first)
+        rc = graph_ranges_put(writer.store, job->input.id, job->input.schema.id, &job->input.graphs,
+                              job->graph_first, err);
+    else if (rc == ERROR_NONE)
         rc = part_writer_splits(&writer, err);
     if (rc == ERROR_NONE)
         rc = part_writer_edge_splits(&writer, err);
@@ -155,6 +176,9 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
         .train_count = schema->train_count,
         .valid_count = schema->valid_count,
         .test_count = schema->test_count,
+        .graph_count = job->graph_sizes.graph_count,
+        .graph_nodes_most = job->graph_sizes.most_nodes,
+        .graph_edges_most = job->graph_sizes.most_edges,
         .book = job->renumbering.book,
     };
     const struct node_permutation permutation = {
@@ -183,6 +207,8 @@ static enum error_code build(struct partition_job *job, struct error *err)
     enum error_code rc = partition_input_measure(&job->input, err);
     if (rc == ERROR_NONE)
         rc = assign_and_renumber(job, err);
+    if (rc == ERROR_NONE)
+        rc = order_graphs(job, err);
     if (rc == ERROR_NONE)
         rc = write_parts(job, err);
     if (rc == ERROR_NONE)
@@ -236,6 +262,7 @@ static void partition_close(void *state)
     if (!job)
         return;
     partition_quality_release(&job->quality);
+    memory_free(job->graph_first);
     renumbering_release(&job->renumbering);
     partition_input_release(&job->input);
     memory_free(job);
@@ -270,10 +297,10 @@ static enum error_code partition_work(const struct stage_context *context, void 
 const struct stage stage = {
     .name = "partition",
     .summary = "cuts the graph into parts and lays out their topology and features",
-    .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits",
-    .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, partition_report, "
-              "node_permutation, "
-              "partition_book",
+    .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits, "
+             "graph_index",
+    .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, graph_index, "
+              "partition_report, node_permutation, partition_book",
     .form = STAGE_ONCE,
     .open = partition_open,
     .work = partition_work,

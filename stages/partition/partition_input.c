@@ -41,6 +41,22 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
+/* Of a task of graphs: these, and whether each part can have one. */
+static enum error_code read_graphs(struct partition_input *input, struct error *err)
+{
+    const int64_t parts = input->context->settings->partition.parts;
+    if (!task_learns_graphs(input->schema.task))
+        return ERROR_NONE;
+    const enum error_code rc = graph_index_of_dataset(
+        input->context->store, input->schema.id, input->schema.node_count, &input->graphs, err);
+    if (rc != ERROR_NONE || parts <= input->graphs.graph_count)
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "partition.parts is %" PRId64 ", expected at most %" PRIu32
+                     " parts: the dataset has that many graphs, and each is whole in a part",
+                     parts, input->graphs.graph_count);
+}
+
 enum error_code partition_input_read(struct partition_input *input,
                                      const struct stage_context *context, struct error *err)
 {
@@ -63,6 +79,8 @@ enum error_code partition_input_read(struct partition_input *input,
                        context->settings->partition.parts, input->schema.node_count);
     if (rc == ERROR_NONE)
         rc = check_pairs(context->settings, &input->schema, err);
+    if (rc == ERROR_NONE)
+        rc = read_graphs(input, err);
     const uint64_t fixed = (uint64_t)BYTES_PER_NODE * input->schema.node_count + BYTES_ASIDE;
     if (context->memory_bytes > fixed)
         input->budget_bytes = context->memory_bytes - fixed;
@@ -79,22 +97,39 @@ static enum error_code count_in_edges(void *in_degree, const struct edge_chunk *
     return ERROR_NONE;
 }
 
+/* Of marks of graphs: those of their nodes. */
+static void spread_marks(const struct partition_input *input, const uint8_t *of_graph)
+{
+    for (uint32_t node = 0; node < input->schema.node_count; node++)
+        input->split_marks[node] = of_graph[input->graphs.graph_of[node]];
+}
+
 static enum error_code mark_splits(struct partition_input *input, struct error *err)
 {
     struct store *store = input->context->store;
     const struct key key = key_dataset(input->schema.id, "splits");
     struct node_splits splits = {0};
+    const uint32_t graphs = input->graphs.graph_count;
+    uint8_t *own = NULL; /* of graphs */
     enum error_code rc = node_splits_get(store, key.text, input->schema.id, &splits, err);
+    if (rc == ERROR_NONE && graphs)
+        rc = memory_new(&own, graphs, "split marks of graphs", err);
+    uint8_t *marks = own ? own : input->split_marks;
+    const uint32_t count = graphs ? graphs : input->schema.node_count;
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
         for (uint32_t i = 0; rc == ERROR_NONE && i < splits.count[s]; i++) {
             const uint32_t node = splits.node[s][i];
-            if (node >= input->schema.node_count || input->split_marks[node])
-                rc = error_set(err, ERROR_CORRUPT,
-                               "%s: node %" PRIu32 " of split %d is out of range or in two splits",
-                               key.text, node, s);
+            if (node >= count || marks[node])
+                rc =
+                    error_set(err, ERROR_CORRUPT,
+                              "%s: number %" PRIu32 " of split %d is out of range or in two splits",
+                              key.text, node, s);
             else
-                input->split_marks[node] = (uint8_t)(s + 1);
+                marks[node] = (uint8_t)(s + 1);
         }
+    if (rc == ERROR_NONE && own)
+        spread_marks(input, own);
+    memory_free(own);
     store_release_record(&splits.view);
     return rc;
 }
@@ -127,6 +162,7 @@ struct partition_request partition_input_request(const struct partition_input *i
 
 void partition_input_release(struct partition_input *input)
 {
+    store_release_record(&input->graphs.view);
     memory_free(input->split_marks);
     memory_free(input->in_degree);
     *input = (struct partition_input){0};

@@ -9,6 +9,7 @@
 #include "stages/partition/methods/partitioner.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/graph_index.h"
 
 #include <stdint.h>
 
@@ -18,7 +19,9 @@ struct partition_input { /* {0} is empty; large for a stack */
     char id[ID_SIZE];      /* of the partition */
     uint64_t budget_bytes; /* what arrays of nodes leave of the memory */
     uint32_t *in_degree;   /* [node_count], owned; likewise below */
-    uint8_t *split_marks;  /* [node_count]: enum split plus 1, 0 for none */
+    uint8_t *
+        split_marks; /* [node_count]: enum split plus 1, 0 for none; of graphs that of a node's own */
+    struct graph_index graphs; /* of a task of graphs */
 };
 
 /* Finds the newest dataset of the settings, and what the partition is called. Borrows `context`.

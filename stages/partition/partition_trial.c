@@ -94,6 +94,11 @@ enum error_code partition_trial(struct partition_input *input, struct error *err
     struct trial trial = {.input = input, .method = name};
     (void)setting_print(setting_find("partition.method"), input->context->settings, name,
                         sizeof name);
+    if (input->graphs.graph_count)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is %s, of which each graph is whole in a part: there are no "
+                         "methods to compare",
+                         task_name(input->schema.task));
     enum error_code rc = partition_input_measure(input, err);
     if (rc == ERROR_NONE)
         rc = assign(&trial, err);

@@ -197,6 +197,7 @@ struct pipeline_settings {
         int64_t decoder;   /* enum decoder_kind; likewise below, of tasks of pairs */
         int64_t link_loss; /* enum link_loss_kind */
         double link_margin;
+        int64_t readout; /* enum readout_kind, of tasks of graphs */
     } train_step;
     struct {
         int64_t optimizer;
@@ -279,6 +280,8 @@ MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *s
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
 bool pipeline_learns_pairs(const struct pipeline_settings *settings);
 bool pipeline_labels_edges(const struct pipeline_settings *settings);
+/* Whether it is of graphs. */
+bool pipeline_learns_graphs(const struct pipeline_settings *settings);
 /* What the field of their labels is called; NULL of other tasks. */
 const char *pipeline_edge_label(const struct pipeline_settings *settings);
 /* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with labels. */

@@ -75,6 +75,11 @@ bool pipeline_labels_edges(const struct pipeline_settings *settings)
     return task_labels_edges((enum task_kind)settings->ingest.task);
 }
 
+bool pipeline_learns_graphs(const struct pipeline_settings *settings)
+{
+    return task_learns_graphs((enum task_kind)settings->ingest.task);
+}
+
 const char *pipeline_edge_label(const struct pipeline_settings *settings)
 {
     return pipeline_labels_edges(settings) ? settings->ingest.edge_label : NULL;
@@ -216,6 +221,42 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
                          "train-step.decoder is %s, which has one score: expected one of concat, "
                          "mlp, bilinear, distmult for the classes of %s",
                          decoder ? decoder_type_of(decoder)->name : "none", task);
+    return ERROR_NONE;
+}
+
+/* What graphs are learnt with. */
+static enum error_code check_graphs(const struct pipeline_settings *s, struct error *err)
+{
+    const char *task = task_name((enum task_kind)s->ingest.task);
+    const enum partition_method method = (enum partition_method)s->partition.method;
+    const enum sampler_kind sampler = (enum sampler_kind)s->sample.sampler;
+    if (!pipeline_learns_graphs(s))
+        return ERROR_NONE;
+    if (s->ingest.format != FORMAT_FOLDER)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is %s, but this ingest.format does not say which graph a "
+                         "node is of: expected folder",
+                         task);
+    if (s->ingest.relations)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is %s, which is of graphs of one relation: write "
+                         "`relations: false` below `ingest:`",
+                         task);
+    if (method != PARTITION_METIS && method != PARTITION_AUTO && method != PARTITION_RANGE)
+        return error_set(err, ERROR_INVALID,
+                         "partition.method cuts graphs, which %s keeps whole: expected metis, auto "
+                         "or range, all of which are ranges of graphs then, and cut no edge",
+                         task);
+    if (sampler != SAMPLER_NEIGHBOR && sampler != SAMPLER_WEIGHTED_NEIGHBOR &&
+        sampler != SAMPLER_NEIGHBOR_WITH_REPLACEMENT)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler draws other nodes than those of whole graphs, which %s "
+                         "learns from: expected neighbor, weighted_neighbor or "
+                         "neighbor_with_replacement",
+                         task);
+    if (s->train_step.readout == READOUT_NONE)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.readout is none, expected sum, mean or max");
     return ERROR_NONE;
 }
 
@@ -396,6 +437,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_negatives(s, err);
     if (rc == ERROR_NONE)
         rc = check_edge_labels(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_graphs(s, err);
     if (rc == ERROR_NONE)
         rc = check_model(s, err);
     if (rc == ERROR_NONE)

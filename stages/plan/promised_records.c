@@ -40,8 +40,10 @@ static enum error_code expect_of_schema(const struct search *search,
         rc = expect(search, key_edge_chunk(schema->id, (int64_t)i), err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < schema->feature_chunk_count; i++)
         rc = expect(search, key_feature_chunk(schema->id, (int64_t)i), err);
-    if (rc == ERROR_NONE && task_has_labels(schema->task))
+    if (rc == ERROR_NONE && task_has_targets(schema->task))
         rc = expect(search, key_dataset(schema->id, "labels"), err);
+    if (rc == ERROR_NONE && task_learns_graphs(schema->task))
+        rc = expect(search, key_dataset(schema->id, "graphs"), err);
     if (rc == ERROR_NONE && task_learns_pairs(schema->task))
         rc = expect(search, key_dataset(schema->id, "edge_splits"), err);
     if (rc == ERROR_NONE && schema->node_id_form != NODE_ID_CONSECUTIVE)
@@ -89,6 +91,8 @@ static enum error_code expect_of_book(const struct search *search,
         rc = expect(search, key_partition(book->id, wholes[i]), err);
     if (rc == ERROR_NONE && task_learns_pairs(book->task))
         rc = expect(search, key_partition(book->id, "edge_splits"), err);
+    if (rc == ERROR_NONE && task_learns_graphs(book->task))
+        rc = expect(search, key_partition(book->id, "graphs"), err);
     for (int part = 0; part < book->part_count; part++)
         for (size_t i = 0; rc == ERROR_NONE && i < sizeof pieces / sizeof *pieces; i++)
             rc = expect(search, key_part(book->id, part, pieces[i]), err);

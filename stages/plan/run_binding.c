@@ -73,6 +73,8 @@ enum error_code run_schedule(struct schedule *out, const struct pipeline_setting
         return rc;
     out->embeddings = embeddings;
     out->embedding_shards = embeddings.shard_count;
+    if (book->graph_count) /* whose nodes are the seeds */
+        schedule_take_graphs(out, book->graph_nodes_most, book->node_count);
     return ERROR_NONE;
 }
 

@@ -103,8 +103,9 @@ static enum error_code count_classes(struct store *store, const struct partition
     if (task->example == EXAMPLE_EDGE)
         return count_edge_classes(store, book, count, labelled, err);
     enum error_code rc = node_labels_get(store, book->dataset_id, &labels, err);
-    if (rc == ERROR_NONE && (labels.task != book->task || labels.class_count != book->class_count ||
-                             labels.node_count != book->node_count))
+    if (rc == ERROR_NONE &&
+        (labels.task != book->task || labels.class_count != book->class_count ||
+         labels.node_count != (book->graph_count ? book->graph_count : book->node_count)))
         rc = error_set(err, ERROR_CORRUPT, "labels of %s: other ones than those of partition %s",
                        book->dataset_id, book->id);
     if (rc == ERROR_NONE)

@@ -55,10 +55,22 @@ static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
                                            : DECODER_NONE;
 }
 
+/* What stands behind the layers: the decoder of pairs, or a readout of graphs and its matrix. */
+static void set_head(struct model_config *config, const struct pipeline_settings *settings,
+                     uint32_t outputs)
+{
+    config->decoder = decoder_of(settings);
+    config->decoder_outputs = outputs;
+    if (!pipeline_learns_graphs(settings))
+        return;
+    config->readout = (enum readout_kind)settings->train_step.readout;
+    config->graph_outputs = outputs;
+}
+
 struct widths {
     uint32_t input, output,
         edge;        /* columns: of the input, of the last layer, of features of edges */
-    uint32_t scores; /* of a pair; 0: one */
+    uint32_t scores; /* of a pair, or outputs of a graph; 0: one */
 };
 
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
@@ -74,20 +86,20 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
                                   .layer_count = count,
                                   .edge_dim = widths->edge};
     const int giver = giver_of_classes(settings);
-    const bool of_pairs = pipeline_learns_pairs(settings); /* then the last width is free */
+    const bool has_head = pipeline_learns_pairs(settings) || pipeline_learns_graphs(settings);
+    /* with which the last width is free */
     enum error_code rc = ERROR_NONE;
-    config.decoder = decoder_of(settings);
-    config.decoder_outputs = widths->scores;
+    set_head(&config, settings, widths->scores);
     for (int i = 0; i < count; i++) {
         const int64_t hidden = settings->train_step.layers.item[i].hidden;
         config.layer[i] = config_of_item(settings, i, i == giver);
-        if (hidden && ((i == giver && !of_pairs) || !has_tensors(config.layer[i].kind)))
+        if (hidden && ((i == giver && !has_head) || !has_tensors(config.layer[i].kind)))
             return error_set(err, ERROR_INVALID,
                              "train-step.layers: hidden of layer %d (%s) is %" PRId64
                              ", but it has %s: leave it out",
                              i + 1, layer_names[config.layer[i].kind], hidden,
                              i == giver ? "a column for each class" : "as many as it reads");
-        if (i == giver && !(of_pairs && hidden))
+        if (i == giver && !(has_head && hidden))
             config.layer[i].output_dim = widths->output;
         else if (!has_tensors(config.layer[i].kind))
             config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : widths->input;
@@ -124,8 +136,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     };
     struct model_config config;
     const enum error_code rc = model_config_of(&config, &outline, err);
-    config.decoder = decoder_of(settings);
-    config.decoder_outputs = widths->scores;
+    set_head(&config, settings, widths->scores);
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
@@ -231,9 +242,9 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     types.pair_relations = book->pair_type_count;
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
-    const bool of_pairs = task_learns_pairs(book->task);
+    const bool has_head = task_learns_pairs(book->task) || task_learns_graphs(book->task);
     const struct widths widths = {.input = input_dim,
-                                  .output = of_pairs ? (uint32_t)settings->train_step.hidden
+                                  .output = has_head ? (uint32_t)settings->train_step.hidden
                                                      : book->class_count,
                                   .edge = reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0,
                                   .scores = book->class_count};

@@ -125,6 +125,12 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
     return rc;
 }
 
+void schedule_take_graphs(struct schedule *s, uint32_t most_nodes, uint32_t node_count)
+{
+    s->seeds_most = smaller(s->batch_size * most_nodes, node_count);
+    s->evaluation_seeds_most = smaller(s->evaluation_batch_size * most_nodes, node_count);
+}
+
 static int64_t round_in_epoch(const struct schedule *s, int64_t round)
 {
     return round % s->rounds_per_epoch;

@@ -18,7 +18,8 @@
 struct schedule {
     int64_t train_count, valid_count;
     int64_t batch_size, evaluation_batch_size;
-    int64_t seeds_most, evaluation_seeds_most; /* of a mini-batch; of pairs more than edges */
+    int64_t seeds_most,
+        evaluation_seeds_most; /* of a mini-batch; of pairs and graphs more than these */
     int64_t batches_per_epoch;
     int32_t batches_per_round;
     int64_t rounds_per_epoch;
@@ -50,6 +51,9 @@ MUST_CHECK enum error_code schedule_init(struct schedule *out,
                                          const struct pipeline_settings *settings,
                                          int64_t train_count, int64_t valid_count,
                                          int32_t part_count, struct error *err);
+
+/* The examples are graphs of up to `most_nodes` nodes, of `node_count` in all: how many seeds that makes. */
+void schedule_take_graphs(struct schedule *s, uint32_t most_nodes, uint32_t node_count);
 
 /* Slots of a round: the last round of an epoch may have fewer. */
 int32_t schedule_slot_count(const struct schedule *s, int64_t round);

@@ -144,6 +144,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define NOTHING            0, NULL
 #define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
 #define LABELLED(part)     SETTING_OF_##part, "ingest.task=edge_classification,edge_regression"
+#define GRAPHS(part)       SETTING_OF_##part, "ingest.task=graph_classification,graph_regression"
 #define PAIRS(part)        SETTING_OF_##part, "ingest.task=link_prediction,edge_classification,edge_regression"
 #define EVERYTHING         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING, NULL
 #define DATASET            SETTING_OF_DATASET, NULL
@@ -225,7 +226,7 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "as PyG's NormalizeFeatures: less the smallest feature of all, then each row divided by its sum, or by 1 when that is below 1"),
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column, of a graph with relations behind `type,NAME` (graphmill infer writes it)"),
-    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns), single_label, multi_label, node_regression or link_prediction"),
+    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns), single_label, multi_label, node_regression; link_prediction; edge_classification, edge_regression; graph_classification, graph_regression"),
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
     CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),
     TEXT(PAIRS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "tasks of edges: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files)"),
@@ -319,6 +320,7 @@ const struct setting_spec setting_table[] = {
     CHOICE_OR_NUMBERS(TRAINING, "train-step.class_weights", train_step.class_weights, "none", class_weight_names, 0, 1e9, "what classes weigh in the loss: none, balanced (by how many training nodes have them), or a number each; multi_label: what a label that is there weighs"),
     CHOICE(PAIRS(TRAINING), "train-step.decoder", train_step.decoder, "dot", decoder_names, "tasks of edges: what makes the scores of a pair" DECODER_LIST(CHOICE_ROW_HELP)),
     CHOICE(LINKS(TRAINING), "train-step.link_loss", train_step.link_loss, "bce", link_loss_names, "link prediction: what is made small" LINK_LOSS_LIST(CHOICE_ROW_HELP)),
+    CHOICE(GRAPHS(TRAINING), "train-step.readout", train_step.readout, "mean", readout_names, "tasks of graphs: what makes one row of those of a graph's nodes" READOUT_LIST(CHOICE_ROW_HELP)),
     DOUBLE(TRAINING_IF("train-step.link_loss=margin"), "train-step.link_margin", train_step.link_margin, "1", 0, 1e6, "margin: how far an edge is to stand above its negatives"),
 
     CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),

@@ -24,6 +24,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
+#include "stages/sample/graph_units.h"
 #include "stages/sample/pair_units.h"
 #include "stages/sample/relation_units.h"
 #include "stages/sample/sampler_tables.h"
@@ -46,6 +47,7 @@ struct sample_state {
     struct sampler_tables tables;
     struct relation_fanouts fanouts; /* of a graph with relations */
     struct pair_units pairs;
+    struct graph_units graphs;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
@@ -56,9 +58,9 @@ struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
     struct relation_sampler *relations; /* in its place, of a graph with relations; else NULL */
-    uint32_t *seed_node;                /* [the larger of the two batch sizes] */
-    double *seed_time;                  /* likewise */
-    uint32_t *cluster;                  /* [parts in a mini-batch] */
+    uint32_t *seed_node; /* [the larger of the two batch sizes, or the nodes of so many graphs] */
+    double *seed_time;   /* likewise */
+    uint32_t *cluster;   /* [parts in a mini-batch] */
     struct pair_drawing pairs;
     struct arena packed; /* the record that is written */
 };
@@ -86,6 +88,7 @@ static void sample_close(void *opaque)
     relation_fanouts_release(&state->fanouts);
     store_release_record(&state->splits.view);
     pair_units_close(&state->pairs);
+    graph_units_close(&state->graphs);
     topology_close(&state->topology);
     memory_free(state);
 }
@@ -117,6 +120,8 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
         rc = sampler_check(sampler_of_run(context), &state->topology, err);
     if (rc == ERROR_NONE)
         rc = pair_units_open(&state->pairs, context, &state->topology, err);
+    if (rc == ERROR_NONE)
+        rc = graph_units_open(&state->graphs, context, err);
     if (rc != ERROR_NONE || state->pairs.is_wanted)
         return rc;
     rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
@@ -125,12 +130,12 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     const uint32_t *count = state->splits.count;
     if (count[SPLIT_TRAIN] != context->schedule->train_count ||
         count[SPLIT_VALID] != context->schedule->valid_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s: %" PRIu32 " training and %" PRIu32
-                         " validation nodes, expected %" PRId64 " and %" PRId64
-                         " as in the partition book",
-                         splits.text, count[SPLIT_TRAIN], count[SPLIT_VALID],
-                         context->schedule->train_count, context->schedule->valid_count);
+        return error_set(
+            err, ERROR_CORRUPT,
+            "%s: %" PRIu32 " training and %" PRIu32 " validation %ss, expected %" PRId64
+            " and %" PRId64 " as in the partition book",
+            splits.text, count[SPLIT_TRAIN], count[SPLIT_VALID], task_subject(book->task),
+            context->schedule->train_count, context->schedule->valid_count);
     return ERROR_NONE;
 }
 
@@ -171,9 +176,10 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
                                   uint64_t budget_bytes, struct error *err)
 {
     const struct schedule *schedule = context->schedule;
-    const int64_t seeds_max = schedule->batch_size > schedule->evaluation_batch_size
-                                  ? schedule->batch_size
-                                  : schedule->evaluation_batch_size;
+    const int64_t trained = state->graphs.is_wanted ? schedule->seeds_most : schedule->batch_size;
+    const int64_t validated =
+        state->graphs.is_wanted ? schedule->evaluation_seeds_most : schedule->evaluation_batch_size;
+    const int64_t seeds_max = trained > validated ? trained : validated;
     const struct neighbor_sampler_config config = {
         .topology = &state->topology,
         .has_self_loops = context->book->self_loop_count != 0,
@@ -378,7 +384,10 @@ static enum error_code sample_training(const struct stage_context *context,
         return sample_pairs(context, state, drawer, unit, &request, batch, err);
     request.seed_node = drawer->seed_node;
     request.cluster = drawer->cluster;
-    if (kind == SAMPLER_OF_SEEDS)
+    if (state->graphs.is_wanted)
+        request.seed_count =
+            graph_units_seeds(&state->graphs, context, &state->splits, unit, drawer->seed_node);
+    else if (kind == SAMPLER_OF_SEEDS)
         request.seed_count = choose_training_seeds(context, state, drawer, unit);
     else if (kind == SAMPLER_OF_CLUSTERS)
         request.cluster_count = choose_clusters(context, drawer, unit);
@@ -402,6 +411,11 @@ static enum error_code sample_evaluation(const struct stage_context *context,
         return sample_pairs(context, state, drawer, unit, &request, batch, err);
     request.seed_count = (uint32_t)count;
     request.seed_node = state->splits.node[SPLIT_VALID] + first;
+    if (state->graphs.is_wanted) {
+        request.seed_node = drawer->seed_node;
+        request.seed_count =
+            graph_units_seeds(&state->graphs, context, &state->splits, unit, drawer->seed_node);
+    }
     return sampler_of_run(context)->has_neighborhoods
                ? draw_batch(context, state, drawer, &request, batch, err)
                : neighbor_sampler_draw(drawer->sampler, &request, batch, err);
@@ -469,7 +483,7 @@ static enum error_code sample_work(const struct stage_context *context, void *op
 const struct stage stage = {
     .name = "sample",
     .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
-    .reads = "topology_seal, node_splits, edge_splits, walk_counts",
+    .reads = "topology_seal, node_splits, edge_splits, graph_index, walk_counts",
     .writes = "mini_batch, walk_counts",
     .form = STAGE_LOOP,
     .works_side_by_side = true,

@@ -36,6 +36,23 @@ static struct batch_bounds bound_nested(double seeds, const struct int_list *fan
     return bounds;
 }
 
+/* Of whole graphs, whose nodes are all seeds: hops find no others. */
+static struct batch_bounds bound_graphs(double graphs, double seeds, const struct int_list *fanouts,
+                                        int hop_count, const struct partition_book *book)
+{
+    const double all = smaller(graphs * (double)book->graph_edges_most, (double)book->edge_count);
+    struct batch_bounds bounds = {.node = {seeds}, .is_nested = true};
+    for (int h = 0; h < hop_count; h++) {
+        const int64_t fanout = h < fanouts->count ? fanouts->value[h] : -1;
+        const double read = fanout < 0 ? all : seeds * (double)fanout;
+        bounds.node[h + 1] = seeds;
+        bounds.edge[h + 1] = larger(bounds.edge[h], h ? 0 : read); /* the first hop expands all */
+    }
+    bounds.row_count = hop_count ? seeds : 0;
+    bounds.edge_count = bounds.edge[hop_count];
+    return bounds;
+}
+
 /* Each seed has a neighbourhood of its own. */
 static struct batch_bounds bound_disjoint(double seeds, const struct int_list *fanouts,
                                           int hop_count, const struct partition_book *book)
@@ -131,6 +148,9 @@ struct batch_bounds batch_bounds_of_training(const struct stage_context *context
     const struct sampler *sampler = sampler_of_run(context);
     const struct int_list *fanouts = &context->settings->sample.fanouts;
     const double seeds = (double)context->schedule->seeds_most;
+    if (context->book->graph_count)
+        return bound_graphs((double)context->schedule->batch_size, seeds, fanouts, hop_count,
+                            context->book);
     if (sampler->form == BATCH_SUBGRAPH)
         return bound_subgraphs(context, hop_count);
     if (sampler->form == BATCH_LAYERED)
@@ -144,6 +164,9 @@ struct batch_bounds batch_bounds_of_validation(const struct stage_context *conte
     const struct sampler *sampler = sampler_of_run(context);
     const struct int_list *fanouts = &context->settings->sample.evaluation_fanouts;
     const double seeds = (double)context->schedule->evaluation_seeds_most;
+    if (context->book->graph_count)
+        return bound_graphs((double)context->schedule->evaluation_batch_size, seeds, fanouts,
+                            hop_count, context->book);
     return sampler->has_neighborhoods && sampler->is_disjoint
                ? bound_disjoint(seeds, fanouts, hop_count, context->book)
                : bound_nested(seeds, fanouts, hop_count, context->book);

@@ -4,6 +4,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/train-step/batch_bounds.h"
 #include "stages/train-step/embedding_input.h"
+#include "stages/train-step/graph_step.h"
 #include "stages/train-step/pair_step.h"
 
 #include <math.h>
@@ -77,6 +78,24 @@ static enum error_code count_pairs(const struct model *model, const struct seed_
                : rc;
 }
 
+static enum error_code count_graphs(const struct model *model, uint32_t graphs, float *logits,
+                                    float *value, const struct model_workspace *workspace,
+                                    const struct task *task, bool trains)
+{
+    struct graph_step step = {
+        .model = model, .weights = value, .row = logits, .workspace = workspace, .task = task};
+    const enum error_code rc = graph_step_reserve(&step, graphs, trains, NULL);
+    step.graph_count = graphs;
+    return rc == ERROR_NONE && trains ? graph_step_backward(&step, logits, &value, NULL) : rc;
+}
+
+/* Graphs of a batch at most. */
+static uint32_t graphs_of(const struct stage_context *context, bool trains)
+{
+    const struct schedule *s = context->schedule;
+    return step_memory_count((double)(trains ? s->batch_size : s->evaluation_batch_size));
+}
+
 /* What train_step.c does in a unit, in an arena that counts. */
 static enum error_code count_pass(const struct model *model, const struct batch_bounds *hops,
                                   const struct seed_pairs *pairs, const struct edge_use *use,
@@ -107,6 +126,9 @@ static enum error_code count_pass(const struct model *model, const struct batch_
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
     if (rc == ERROR_NONE && pairs->positive_count)
         rc = count_pairs(model, pairs, input.seed_count, logits, value, &workspace, trains);
+    if (rc == ERROR_NONE && context->book->graph_count)
+        rc = count_graphs(model, graphs_of(context, trains), logits, value, &workspace,
+                          task_of(context->book->task), trains);
     if (rc == ERROR_NONE && trains && embedding)
         rc = model_backward_to_input(model, value, trace, logits, &workspace, value,
                                      &input_gradient, NULL);

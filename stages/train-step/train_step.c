@@ -18,6 +18,7 @@
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
+#include "stages/train-step/graph_step.h"
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/row_update.h"
 #include "stages/train-step/step_input.h"
@@ -31,8 +32,9 @@ struct train_step {
     struct step_input input;
     struct arena arena; /* everything of one unit */
     struct run_loss loss;
-    struct tally tally; /* of the validation batch at hand */
-    size_t most_bytes;  /* that a unit took */
+    struct graph_targets targets; /* of a task of graphs */
+    struct tally tally;           /* of the validation batch at hand */
+    size_t most_bytes;            /* that a unit took */
 };
 
 /* What a unit computes in; all in the arena. */
@@ -40,16 +42,43 @@ struct step {
     struct step_batch batch;
     const void *labels; /* rows of the task's form */
     float *
-        logits; /* [seeds, class_count]; of a task of pairs [seeds, hidden], what the decoder reads */
+        logits; /* [seeds, class_count]; of a task of pairs or graphs [seeds, hidden], what the decoder or the readout reads */
     float *slope; /* as large: gradient of the loss for the logits */
     struct model_workspace workspace;
-    struct pair_step pairs;  /* of a task of pairs, as is the next */
-    float *decoder_gradient; /* [trained_count] */
+    struct pair_step pairs;   /* of a task of pairs */
+    struct graph_step graphs; /* of a task of graphs */
+    float *head_gradient;     /* [trained_count], of either */
 };
 
 static bool learns_pairs(const struct stage_context *context)
 {
     return task_learns_pairs(context->book->task);
+}
+
+static bool learns_graphs(const struct stage_context *context)
+{
+    return task_learns_graphs(context->book->task);
+}
+
+/* The graphs of the batch. */
+static enum error_code begin_graphs(const struct stage_context *context, struct train_step *t,
+                                    enum batch_use use, struct step *step, struct error *err)
+{
+    const struct schedule *s = context->schedule;
+    const bool trains = use == BATCH_TRAINING;
+    const uint32_t most = (uint32_t)(trains ? s->batch_size : s->evaluation_batch_size);
+    step->graphs = (struct graph_step){.model = &t->input.model,
+                                       .weights = t->input.weights.value,
+                                       .targets = &t->targets,
+                                       .row = step->logits,
+                                       .workspace = &step->workspace,
+                                       .task = task_of(context->book->task),
+                                       .rule = &t->loss.rule};
+    const uint32_t room = most < step->batch.seed_count ? most : step->batch.seed_count;
+    const enum error_code rc = graph_step_reserve(&step->graphs, room, trains, err);
+    return rc == ERROR_NONE
+               ? graph_step_find(&step->graphs, step->batch.node, step->batch.seed_count, room, err)
+               : rc;
 }
 
 static enum error_code begin_step(const struct stage_context *context, struct train_step *t,
@@ -61,7 +90,7 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
     enum error_code rc = step_input_weights(context, &t->input, version, err);
     if (rc == ERROR_NONE)
         rc = step_input_batch(context, &t->input, use, key, &t->arena, &step->batch, err);
-    if (rc == ERROR_NONE && !learns_pairs(context))
+    if (rc == ERROR_NONE && task_has_labels(context->book->task))
         rc = step_input_labels(context, &t->input, &step->batch, &t->arena, &step->labels, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     const size_t count = (size_t)step->batch.seed_count * model_output_dim(&t->input.model);
@@ -80,7 +109,8 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
         step->pairs.task = task_of(context->book->task);
         step->pairs.rule = &t->loss.rule;
     }
-    return rc;
+    return rc == ERROR_NONE && learns_graphs(context) ? begin_graphs(context, t, use, step, err)
+                                                      : rc;
 }
 
 static enum error_code forward(const struct stage_context *context, struct train_step *t,
@@ -116,7 +146,10 @@ static enum error_code check_loss(const struct step *step, const struct loss_res
 {
     if (!isfinite(loss->sum))
         return error_set(err, ERROR_INPUT, "the loss over %" PRIu64 " %s is %g", loss->label_count,
-                         step->batch.pairs.positive_count ? "pairs" : "seeds", loss->sum);
+                         step->batch.pairs.positive_count ? "pairs"
+                         : step->graphs.graph_count       ? "graphs"
+                                                          : "seeds",
+                         loss->sum);
     return check_finite(step->logits, (uint64_t)step->batch.seed_count * class_count, "logits",
                         err);
 }
@@ -151,6 +184,13 @@ static enum error_code find_loss(const struct stage_context *context, struct tra
                                  struct step *step, struct loss_result *loss, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
+    if (learns_graphs(context)) {
+        *loss = graph_step_forward(&step->graphs);
+        rc = check_loss(step, loss, model_output_dim(&t->input.model), err);
+        return rc == ERROR_NONE
+                   ? graph_step_backward(&step->graphs, step->slope, &step->head_gradient, err)
+                   : rc;
+    }
     if (!learns_pairs(context)) {
         *loss = task_loss(task_of(context->book->task), &t->loss.rule, step->logits, step->labels,
                           step->batch.seed_weight, step->batch.seed_count,
@@ -161,7 +201,7 @@ static enum error_code find_loss(const struct stage_context *context, struct tra
     if (rc == ERROR_NONE)
         rc = check_loss(step, loss, model_output_dim(&t->input.model), err);
     return rc == ERROR_NONE ? pair_step_backward(&step->pairs, step->batch.seed_count, step->slope,
-                                                 &step->decoder_gradient, err)
+                                                 &step->head_gradient, err)
                             : rc;
 }
 
@@ -199,8 +239,8 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         .loss_sum = loss.weight_sum > 0 ? loss_mean(&loss) * (double)loss.label_count : loss.sum};
     if (rc == ERROR_NONE)
         rc = backward(context, t, &step, trace, gradient, out, err);
-    if (rc == ERROR_NONE && learns_pairs(context))
-        model_take_head_gradient(&t->input.model, step.decoder_gradient, gradient);
+    if (rc == ERROR_NONE && step.head_gradient)
+        model_take_head_gradient(&t->input.model, step.head_gradient, gradient);
     return rc == ERROR_NONE ? check_finite(gradient, t->input.model.value_count, "gradient", err)
                             : rc;
 }
@@ -235,6 +275,18 @@ static enum error_code count_pairs(struct train_step *t, struct step *step, stru
     return rc == ERROR_NONE ? pair_step_count(&step->pairs, &loss, &t->tally, err) : rc;
 }
 
+static enum error_code count_graphs(struct train_step *t, struct step *step, struct error *err)
+{
+    (void)graph_step_forward(&step->graphs);
+    return tally_add(&t->tally, step->graphs.output, step->graphs.label, step->graphs.graph_count,
+                     err);
+}
+
+static enum error_code count_seeds(struct train_step *t, struct step *step, struct error *err)
+{
+    return tally_add(&t->tally, step->logits, step->labels, step->batch.seed_count, err);
+}
+
 static enum error_code compute_evaluation(const struct stage_context *context, struct train_step *t,
                                           const struct unit *unit, struct evaluation *out,
                                           struct error *err)
@@ -247,9 +299,9 @@ static enum error_code compute_evaluation(const struct stage_context *context, s
     if (rc != ERROR_NONE)
         return rc;
     tally_reset(&t->tally);
-    rc = learns_pairs(context)
-             ? count_pairs(t, &step, err)
-             : tally_add(&t->tally, step.logits, step.labels, step.batch.seed_count, err);
+    rc = learns_pairs(context)    ? count_pairs(t, &step, err)
+         : learns_graphs(context) ? count_graphs(t, &step, err)
+                                  : count_seeds(t, &step, err);
     if (rc == ERROR_NONE)
         rc = check_loss(&step, &t->tally.loss, model_output_dim(&t->input.model), err);
     *out = (struct evaluation){.version = (uint64_t)unit->round,
@@ -317,6 +369,7 @@ static void train_step_close(void *state)
         log_info("memory: a step took up to %s", text_size(t->most_bytes, most));
     step_input_close(&t->input);
     tally_release(&t->tally);
+    graph_targets_close(&t->targets);
     run_loss_release(&t->loss);
     arena_release(&t->arena);
     memory_free(t);
@@ -330,6 +383,8 @@ static enum error_code train_step_open(const struct stage_context *context, void
     if (rc != ERROR_NONE)
         return rc;
     rc = run_loss_init(&t->loss, context->store, context->settings, context->book, err);
+    if (rc == ERROR_NONE)
+        rc = graph_targets_open(&t->targets, context->store, context->book, err);
     if (rc == ERROR_NONE)
         rc = step_input_open(context, &t->input, &t->arena, err);
     if (rc == ERROR_NONE) {
@@ -379,7 +434,7 @@ const struct stage stage = {
     .summary =
         "computes the gradient of a mini-batch, validates weights on one, or seals learnable rows",
     .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
-             "node_splits, embedding_rows",
+             "node_splits, graph_index, embedding_rows",
     .writes = "gradient, gradient_range, evaluation, embedding_rows",
     .form = STAGE_LOOP,
     .is_waited_for = true,

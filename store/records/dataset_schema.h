@@ -11,7 +11,7 @@
  *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
  *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
  *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
- *             is no task; the three splits together hold at most node_count nodes (of a task of pairs valid_count and
+ *             is no task; the three splits together hold at most node_count nodes, or graphs (of a task of pairs valid_count and
  *             test_count are edges, which are in edge_splits.h and not among edge_count)
  *   version   2: one graph, whose types of nodes and edges are names that nothing computes with. 3: has_relations;
  *             each node type has a feature_dim of its own (0: its nodes have no features), each edge type is a
@@ -69,7 +69,7 @@ struct dataset_schema {
     enum task_kind task;
     uint32_t class_count; /* outputs of a model: classes, or labels a node of multi-label */
     uint32_t train_count, valid_count,
-        test_count; /* nodes; of a task of pairs 0, and edges held out */
+        test_count; /* nodes, or graphs; of a task of pairs 0, and edges held out */
     uint64_t edge_chunk_count, feature_chunk_count;
     enum node_id_form node_id_form;
     bool has_relations;   /* node types and relations are told apart */

@@ -3,6 +3,7 @@
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 enum { GRAPH_INDEX_VERSION = 1 };
 
@@ -163,4 +164,36 @@ uint32_t graph_index_largest(const struct graph_index *index)
         largest = count > largest ? count : largest;
     }
     return largest;
+}
+
+/* Of the graph whose nodes begin at `node`: how many they are; 0: they are not all there. */
+static uint32_t whole_graph(const struct graph_index *index, uint32_t graph, const uint32_t *node,
+                            uint32_t left)
+{
+    const uint32_t first = index->first[graph], count = index->first[graph + 1] - first;
+    for (uint32_t i = 0; i < count; i++)
+        if (i >= left || node[i] != first + i)
+            return 0;
+    return count;
+}
+
+enum error_code graph_index_split(const struct graph_index *index, const uint32_t *node,
+                                  uint32_t node_count, uint32_t room, uint32_t *first,
+                                  uint32_t *graph, uint32_t *count, struct error *err)
+{
+    *count = first[0] = 0;
+    for (uint32_t at = 0; at < node_count; at = first[*count]) {
+        const bool is_one = node[at] < index->node_count;
+        const uint32_t own = is_one ? graph_index_find(index, node[at]) : 0;
+        const uint32_t nodes = is_one ? whole_graph(index, own, node + at, node_count - at) : 0;
+        if (nodes == 0 || *count == room)
+            return error_set(err, ERROR_CORRUPT,
+                             "node %" PRIu32 " at place %" PRIu32
+                             ": expected all nodes of up to %" PRIu32 " graphs, graph by graph",
+                             node[at], at, room);
+        if (graph)
+            graph[*count] = own;
+        first[++*count] = at + nodes;
+    }
+    return ERROR_NONE;
 }

@@ -49,6 +49,12 @@ MUST_CHECK enum error_code graph_index_decode(const struct record_view *view, ui
 
 /* Of a partition: the graph that node `node`, below node_count, is of. */
 uint32_t graph_index_find(const struct graph_index *index, uint32_t node);
+/* Of a partition: the graphs, at most `room`, whose nodes follow each other in node [node_count]: graph[g] has first[g] ..
+ * first[g + 1] of them, and *count says how many they are; first [room + 1], graph [room] or NULL. Fails: ERROR_CORRUPT unless they
+ * are all the nodes of each, in order, and no more graphs. */
+MUST_CHECK enum error_code graph_index_split(const struct graph_index *index, const uint32_t *node,
+                                             uint32_t node_count, uint32_t room, uint32_t *first,
+                                             uint32_t *graph, uint32_t *count, struct error *err);
 /* Nodes of the largest graph. */
 uint32_t graph_index_largest(const struct graph_index *index);
 

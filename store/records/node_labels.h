@@ -1,7 +1,7 @@
 /*
- * node_labels - the label of each node of a dataset, or its labels.
+ * node_labels - the label of each node of a dataset, or its labels; of a task of graphs (graph_index.h) that of each graph.
  *
- * Written by ingest, read by partition.
+ * Written by ingest, read by partition; those of graphs by train-step and infer.
  *
  *   dataset/<id>/labels
  *       "shape" U64 [2]            N, class_count

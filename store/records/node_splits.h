@@ -1,5 +1,5 @@
 /*
- * node_splits - which nodes are for training, validation and test.
+ * node_splits - which nodes are for training, validation and test; of a task of graphs (graph_index.h) which graphs.
  *
  * Written by ingest in ids of the dataset and by partition in its own, which sample and infer read.
  *

@@ -9,7 +9,10 @@
 
 enum { BOOK_VERSION = 4, RELATIONS_VERSION = 5, ASSIGNMENT_VERSION = 1 };
 
-static const char pair_types_name[] = "pair_types";
+static const char pair_types_name[] = "pair_types", graphs_name[] = "graphs";
+
+/* The order of the numbers in section "graphs". */
+enum graph_fact { GRAPH_FACT_COUNT_OF, GRAPH_FACT_NODES, GRAPH_FACT_EDGES, GRAPH_FACT_COUNT };
 
 /* The order of the numbers in section "facts". */
 enum fact {
@@ -136,6 +139,9 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
         [FACT_TRAIN] = book->train_count,       [FACT_VALID] = book->valid_count,
         [FACT_TEST] = book->test_count,
     };
+    const uint64_t graph_facts[GRAPH_FACT_COUNT] = {[GRAPH_FACT_COUNT_OF] = book->graph_count,
+                                                    [GRAPH_FACT_NODES] = book->graph_nodes_most,
+                                                    [GRAPH_FACT_EDGES] = book->graph_edges_most};
     enum error_code rc = check_ranges(book, err);
     if (rc == ERROR_NONE && book->relation)
         rc = check_relations(book, err);
@@ -149,6 +155,8 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
     edge_sections_add_widths(&record, &book->edge_width);
     if (book->pair_type_count)
         record_add(&record, pair_types_name, ELEMENT_U32, &book->pair_type_count, 1);
+    if (book->graph_count)
+        record_add(&record, graphs_name, ELEMENT_U64, graph_facts, GRAPH_FACT_COUNT);
     add_relations(&record, book);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
 }
@@ -222,6 +230,34 @@ static enum error_code read_pair_types(struct partition_book *out, struct error 
     return ERROR_NONE;
 }
 
+static enum error_code read_graphs(struct partition_book *out, struct error *err)
+{
+    const void *data = NULL;
+    if (task_learns_graphs(out->task) != record_has(&out->view, graphs_name))
+        return error_set(err, ERROR_CORRUPT, "expected %s section \"%s\" of task %s",
+                         task_learns_graphs(out->task) ? "a" : "no", graphs_name,
+                         task_name(out->task));
+    if (!task_learns_graphs(out->task))
+        return ERROR_NONE;
+    const enum error_code rc = record_section_get(&out->view, graphs_name, ELEMENT_U64,
+                                                  GRAPH_FACT_COUNT, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t *facts = data;
+    if (facts[GRAPH_FACT_COUNT_OF] < 1 || facts[GRAPH_FACT_COUNT_OF] > out->node_count ||
+        facts[GRAPH_FACT_NODES] < 1 || facts[GRAPH_FACT_NODES] > out->node_count ||
+        facts[GRAPH_FACT_EDGES] > out->edge_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "%" PRIu64 " graphs of up to %" PRIu64 " nodes and %" PRIu64
+                         " edges in a graph of %" PRIu32 " nodes and %" PRIu64 " edges",
+                         facts[GRAPH_FACT_COUNT_OF], facts[GRAPH_FACT_NODES],
+                         facts[GRAPH_FACT_EDGES], out->node_count, out->edge_count);
+    out->graph_count = (uint32_t)facts[GRAPH_FACT_COUNT_OF];
+    out->graph_nodes_most = (uint32_t)facts[GRAPH_FACT_NODES];
+    out->graph_edges_most = facts[GRAPH_FACT_EDGES];
+    return ERROR_NONE;
+}
+
 static enum error_code read_relations(struct partition_book *out, struct error *err)
 {
     const struct record_view *view = &out->view;
@@ -283,6 +319,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
         rc = edge_sections_get_widths(&out->view, &out->edge_width, err);
     if (rc == ERROR_NONE)
         rc = read_pair_types(out, err);
+    if (rc == ERROR_NONE)
+        rc = read_graphs(out, err);
     if (rc == ERROR_NONE)
         rc = check_ranges(out, err);
     if (rc == ERROR_NONE)

@@ -13,6 +13,7 @@
  *                                      train, valid, test counts
  *             "edge_widths" U32 [.]  of the edge columns of the topologies (edge_sections.h)
  *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are
+ *             "graphs"  U64 [3]  of a task of graphs: how many there are, and the most nodes and edges that one has
  *   version   4; of a graph with relations 5, with these sections too:
  *             "type_start" U32 [part_count, types + 1]  type_ranges.h
  *             "type_name"  U8  [types, 160]    padded with zeros
@@ -44,9 +45,12 @@ struct partition_book {
     enum task_kind task;
     struct edge_widths edge_width; /* of the edge columns */
     uint32_t train_count, valid_count,
-        test_count;           /* nodes; of a task of pairs 0, and edges held out */
+        test_count;           /* nodes, or graphs; of a task of pairs 0, and edges held out */
     uint32_t pair_type_count; /* of a task of pairs: types that edges have; 0: none */
-    const uint32_t *book;     /* [part_count + 1] */
+    /* Of a task of graphs: how many there are, and what the largest have; else 0. */
+    uint32_t graph_count, graph_nodes_most;
+    uint64_t graph_edges_most;
+    const uint32_t *book; /* [part_count + 1] */
     /* Of a graph with relations; all 0 and NULL otherwise: ask the functions below. */
     uint32_t type_count, relation_count, target_type;
     const uint32_t *type_start;                  /* [part_count, type_count + 1] */

@@ -86,6 +86,23 @@ enum error_code dataset_builder_set_labels(struct dataset_builder *builder, cons
     return ERROR_NONE;
 }
 
+enum error_code dataset_builder_set_graphs(struct dataset_builder *builder, const char *where,
+                                           int64_t first_line, const int64_t *graph,
+                                           int64_t first_id, struct error *err)
+{
+    (void)builder;
+    (void)where;
+    (void)err;
+    must(first_line >= 0 && graph && first_id >= 0);
+    return ERROR_NONE;
+}
+
+uint32_t dataset_builder_graphs(const struct dataset_builder *builder)
+{
+    (void)builder;
+    return 1;
+}
+
 enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
                                           const char *where, int64_t first_line,
                                           const int64_t *node, uint64_t count, struct error *err)

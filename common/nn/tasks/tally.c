@@ -233,8 +233,10 @@ enum error_code tally_measure(const struct tally *tally, enum metric metric, dou
 }
 
 /* In metrics.json. */
-static const char *const example_name[] = {
-    [EXAMPLE_NODE] = "nodes", [EXAMPLE_PAIR] = "pairs", [EXAMPLE_EDGE] = "edges"};
+static const char *const example_name[] = {[EXAMPLE_NODE] = "nodes",
+                                           [EXAMPLE_PAIR] = "pairs",
+                                           [EXAMPLE_EDGE] = "edges",
+                                           [EXAMPLE_GRAPH] = "graphs"};
 
 enum error_code tally_put_json(const struct tally *tally, const char *name,
                                struct json_writer *json, struct error *err)

@@ -41,10 +41,31 @@ bool task_has_labels(enum task_kind kind)
     return task && task->example == EXAMPLE_NODE;
 }
 
+bool task_learns_graphs(enum task_kind kind)
+{
+    const struct task *task = task_of(kind);
+    return task && task->example == EXAMPLE_GRAPH;
+}
+
+bool task_has_targets(enum task_kind kind)
+{
+    return task_has_labels(kind) || task_learns_graphs(kind);
+}
+
+const char *task_subject(enum task_kind kind)
+{
+    static const char *const name[] = {[EXAMPLE_NODE] = "node",
+                                       [EXAMPLE_PAIR] = "pair",
+                                       [EXAMPLE_EDGE] = "edge",
+                                       [EXAMPLE_GRAPH] = "graph"};
+    const struct task *task = task_of(kind);
+    return name[task ? task->example : EXAMPLE_NODE];
+}
+
 bool task_learns_pairs(enum task_kind kind)
 {
     const struct task *task = task_of(kind);
-    return task && task->example != EXAMPLE_NODE;
+    return task && (task->example == EXAMPLE_PAIR || task->example == EXAMPLE_EDGE);
 }
 
 bool task_labels_edges(enum task_kind kind)

@@ -31,7 +31,7 @@ enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
 /* clang-format on */
 
 /* What one thing to learn from is. */
-enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR, EXAMPLE_EDGE };
+enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR, EXAMPLE_EDGE, EXAMPLE_GRAPH };
 
 struct loss_result {
     double sum;             /* over the labelled rows; divide by their number for the mean */
@@ -64,7 +64,7 @@ struct task {
     const char *name;
     /* EXAMPLE_EDGE: edges with labels. EXAMPLE_PAIR: the examples are edges, and pairs that are none, of which a decoder (common/nn/links/) makes scores
      * out of the model's outputs. Nodes then have no labels, and the fields of labels say so; what follows
-     * them is NULL. */
+     * them is NULL. EXAMPLE_GRAPH: labels and splits are of graphs, of whose nodes' rows a readout (common/nn/readout/) makes one. */
     enum task_example example;
     bool
         is_class_number; /* a label is the number of its node's only class, an int32; else labels are float32 */
@@ -122,11 +122,15 @@ const struct task *task_of(enum task_kind kind);
 const char *task_name(enum task_kind kind);
 /* TASK_UNKNOWN when there is no such name. */
 enum task_kind task_named(const char *name, size_t size);
-/* Of any kind: whether nodes have labels; whether the examples are pairs of nodes, of which a decoder makes outputs; whether
- * these are edges with labels. */
+/* Of any kind: whether nodes have labels; whether nodes or graphs have; whether the examples are graphs; whether they are pairs of
+ * nodes, of which a decoder makes outputs; whether these are edges with labels. */
 bool task_has_labels(enum task_kind kind);
+bool task_has_targets(enum task_kind kind);
+bool task_learns_graphs(enum task_kind kind);
 bool task_learns_pairs(enum task_kind kind);
 bool task_labels_edges(enum task_kind kind);
+/* What one of its examples is called: "node", "graph", ...; "node" where there is no task. */
+const char *task_subject(enum task_kind kind);
 /* The first row that takes so many columns of labels. */
 enum task_kind task_of_columns(uint32_t columns);
 /* Labels as edges carry them, [rows], as rows of the task, which are four bytes each. Fails: ERROR_CORRUPT for one that is none

@@ -14,7 +14,9 @@
     ROW(TASK_NODE_REGRESSION, node_regression) \
     ROW(TASK_LINK_PREDICTION, link_prediction) \
     ROW(TASK_EDGE_CLASSIFICATION, edge_classification) \
-    ROW(TASK_EDGE_REGRESSION, edge_regression)
+    ROW(TASK_EDGE_REGRESSION, edge_regression) \
+    ROW(TASK_GRAPH_CLASSIFICATION, graph_classification) \
+    ROW(TASK_GRAPH_REGRESSION, graph_regression)
 
 /* ROW(number, name, help): `name` in train-step.loss. Which of them a task has says its row; `auto` is the first of those. */
 #define LOSS_LIST(ROW)                                                                        \

@@ -14,6 +14,7 @@
 #include "stages/ingest/build/dataset_edges.h"
 #include "stages/ingest/build/declared_types.h"
 #include "stages/ingest/build/feature_maker.h"
+#include "stages/ingest/build/graph_members.h"
 #include "stages/ingest/build/node_targets.h"
 #include "store/records/dataset_types.h"
 
@@ -27,6 +28,7 @@ struct dataset_builder {
     struct dataset_edges edges;
     enum stated_direction stated;
     struct node_targets targets;
+    struct graph_members graphs; /* of a task of graphs, of which the targets are then */
     struct feature_maker features[NODE_TYPE_COUNT_MAX]; /* of each type that is told apart */
     uint32_t selected_type;
     bool uses_degree;    /* one of them */
@@ -80,6 +82,7 @@ void dataset_builder_free(struct dataset_builder *builder)
     for (int t = 0; t < NODE_TYPE_COUNT_MAX; t++)
         feature_maker_close(&builder->features[t]);
     node_targets_release(&builder->targets);
+    graph_members_release(&builder->graphs);
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
@@ -212,6 +215,25 @@ enum error_code dataset_builder_set_labels(struct dataset_builder *builder, cons
     return node_targets_set_labels(&builder->targets, where, first_line, labels, err);
 }
 
+enum error_code dataset_builder_set_graphs(struct dataset_builder *builder, const char *where,
+                                           int64_t first_line, const int64_t *graph,
+                                           int64_t first_id, struct error *err)
+{
+    must(builder->schema.node_count > 0 && !builder->targets.label);
+    const enum error_code rc = graph_members_set(&builder->graphs, where, first_line, graph,
+                                                 builder->schema.node_count, first_id, err);
+    builder->edges.graphs = &builder->graphs;
+    builder->targets.node_count = builder->graphs.graph_count;
+    builder->targets.subject = "graph";
+    builder->targets.first_id = first_id;
+    return rc;
+}
+
+uint32_t dataset_builder_graphs(const struct dataset_builder *builder)
+{
+    return builder->graphs.graph_count;
+}
+
 enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
                                           const char *where, int64_t first_line,
                                           const int64_t *node, uint64_t count, struct error *err)
@@ -308,13 +330,15 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
 {
     const struct training_advice *advice = builder->config.advice;
     const char *path = builder->config.settings->ingest.path;
+    const char *subject = task_subject((enum task_kind)builder->config.settings->ingest.task);
     if (!advice || pipeline_learns_pairs(builder->config.settings) ||
         builder->targets.expected_classes)
         return ERROR_NONE;
     if (builder->targets.class_count == 0)
-        return error_set(err, ERROR_INPUT, "%s: no node has a label: %s", path, advice->labels);
+        return error_set(err, ERROR_INPUT, "%s: no %s has a label: %s", path, subject,
+                         advice->labels);
     if (builder->targets.split[SPLIT_TRAIN].count == 0)
-        return error_set(err, ERROR_INPUT, "%s: no training nodes: %s", path, advice->train);
+        return error_set(err, ERROR_INPUT, "%s: no training %ss: %s", path, subject, advice->train);
     return ERROR_NONE;
 }
 
@@ -397,6 +421,7 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
         .is_one_way = one_way,
         .was_made_undirected = one_way && builder->schema.undirected,
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
+        .graph_count = builder->graphs.graph_count,
     };
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);
@@ -473,6 +498,8 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
         rc = store_features(builder, err);
     if (rc == ERROR_NONE)
         rc = node_targets_put(&builder->targets, builder->config.store, builder->schema.id, err);
+    if (rc == ERROR_NONE)
+        rc = graph_members_put(&builder->graphs, builder->config.store, builder->schema.id, err);
     if (rc == ERROR_NONE)
         rc = store_ids(builder, err);
     if (rc == ERROR_NONE)

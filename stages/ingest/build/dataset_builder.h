@@ -126,6 +126,14 @@ MUST_CHECK enum error_code dataset_builder_give_negatives(struct dataset_builder
                                                           struct error *err);
 /* Types that edges of the input may have, once there are edges; 0: they have none. */
 uint32_t dataset_builder_edge_types(const struct dataset_builder *builder);
+/* Of a task of graphs, before edges, labels and splits, which are then of graphs: graph [node_count] is that of each node, in line
+ * `first_line` + i, and graphs are called first_id, first_id + 1, ... Copied. Fails: ERROR_INPUT as graph_members_set(). */
+MUST_CHECK enum error_code dataset_builder_set_graphs(struct dataset_builder *builder,
+                                                      const char *where, int64_t first_line,
+                                                      const int64_t *graph, int64_t first_id,
+                                                      struct error *err);
+/* How many there are. */
+uint32_t dataset_builder_graphs(const struct dataset_builder *builder);
 /* Node ids of one split, any order. A node in two splits, twice in one, out of range, or (train) without
  * a label is refused with where and line. */
 MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *builder,

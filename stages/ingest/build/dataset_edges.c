@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/edge_sorter.h"
+#include "stages/ingest/build/graph_members.h"
 #include "store/records/dataset_types.h"
 
 #include <inttypes.h>
@@ -177,6 +178,8 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
         rc = check_attributes(edges, piece, i, err);
     if (rc == ERROR_NONE)
         rc = edge_labels_check(&edges->labels, piece, i, err);
+    if (rc == ERROR_NONE && edges->graphs)
+        rc = graph_members_check(edges->graphs, piece->source[i], piece->target[i], err);
     if (rc != ERROR_NONE)
         return rc;
     note_weight(edges, piece, i);

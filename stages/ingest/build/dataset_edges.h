@@ -41,6 +41,7 @@ struct dataset_edges { /* {0} is closed */
     uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
     struct edge_chunk_writer writer;
     struct edge_labels labels;
+    const struct graph_members *graphs; /* borrowed; NULL: the dataset is one */
     struct edge_holdout
         holdout; /* set by the caller, before the first edge; {0}: none is held out */
 };

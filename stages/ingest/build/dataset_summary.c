@@ -228,31 +228,33 @@ static void warn_of_classes(const struct lines *lines)
     const struct dataset_summary *summary = lines->summary;
     char text[SUMMARY_LINE_SIZE];
     const bool is_multi = !task_of(lines->schema->task)->is_class_number;
+    const char *subject = task_subject(lines->schema->task);
     const uint32_t used = classes_with_nodes(summary), classes = summary->class_count;
     const uint32_t empty = name_empty(summary, summary->class_nodes, text);
     if (!is_multi && used == 1)
         say(lines, true, "all labels are the same: there is nothing to tell apart");
     if (!is_multi && used > 10 && used == summary->labelled_nodes)
         say(lines, true,
-            "every labelled node has a class of its own: are these ids rather than labels?");
+            "every labelled %s has a class of its own: are these ids rather than labels?", subject);
     if (!is_multi && empty == 1 && classes > 1 && summary->class_nodes[0] == 0)
         say(lines, true,
-            "labels begin at 1: class 0 has no node; subtract 1, or an output is wasted on it");
+            "labels begin at 1: class 0 has no %s; subtract 1, or an output is wasted on it",
+            subject);
     else if (empty > 0 && (is_multi || empty < classes - 1))
-        say(lines, true, "%" PRIu32 " of %" PRIu32 " classes have no node (%s): is a label wrong?",
-            empty, classes, text);
+        say(lines, true, "%" PRIu32 " of %" PRIu32 " classes have no %s (%s): is a label wrong?",
+            empty, classes, subject, text);
     else if (empty > 0 && used > 0)
         say(lines, true, "the only label is %" PRIu32 ", which makes %" PRIu32 " classes",
             classes - 1, classes);
     if (classes > CLASSES_MANY)
         say(lines, true,
             "%" PRIu32 " classes, because the largest label is %" PRIu32 "; %" PRIu32
-            " of them have nodes: is one of the labels an id?",
-            classes, classes - 1, used);
+            " of them have %ss: is one of the labels an id?",
+            classes, classes - 1, used, subject);
     const uint32_t untrained = name_empty(summary, summary->class_train, text);
     if (lines->schema->train_count > 0 && untrained > empty)
-        say(lines, true, "%" PRIu32 " classes have no training node (%s): they cannot be learnt",
-            untrained, text);
+        say(lines, true, "%" PRIu32 " classes have no training %s (%s): they cannot be learnt",
+            untrained, subject, text);
 }
 
 static void say_held_edges(const struct lines *lines)
@@ -279,14 +281,18 @@ static void say_targets(const struct lines *lines)
     const struct task *task = task_of(schema->task);
     if (task_learns_pairs(schema->task))
         say_held_edges(lines);
-    if (!task_has_labels(schema->task))
+    if (!task_has_targets(schema->task))
         return;
+    if (task_learns_graphs(schema->task))
+        say(lines, false, "graphs: %" PRIu32 " of %.1f nodes on average", summary->graph_count,
+            (double)schema->node_count / summary->graph_count);
     task->describe(schema->class_count, words, sizeof words);
     if (task->is_in_class)
-        say(lines, false, "labels: %" PRIu64 " nodes with %s (%s)", summary->labelled_nodes, words,
-            class_sizes(summary, sizes));
+        say(lines, false, "labels: %" PRIu64 " %ss with %s (%s)", summary->labelled_nodes,
+            task_subject(schema->task), words, class_sizes(summary, sizes));
     else
-        say(lines, false, "labels: %" PRIu64 " nodes with %s", summary->labelled_nodes, words);
+        say(lines, false, "labels: %" PRIu64 " %ss with %s", summary->labelled_nodes,
+            task_subject(schema->task), words);
     say(lines, false, "splits: %" PRIu32 " train, %" PRIu32 " valid, %" PRIu32 " test",
         schema->train_count, schema->valid_count, schema->test_count);
     if (lines->settings->ingest.class_count) /* nothing is trained on it */
@@ -295,8 +301,9 @@ static void say_targets(const struct lines *lines)
         warn_of_classes(lines);
     if (schema->valid_count == 0)
         say(lines, true,
-            "no validation nodes: nothing can be said about training on the way, and the last "
-            "weights are used instead of the best");
+            "no validation %ss: nothing can be said about training on the way, and the last "
+            "weights are used instead of the best",
+            task_subject(schema->task));
 }
 
 void dataset_summary_lines(const struct dataset_summary *summary,

@@ -23,7 +23,8 @@ struct dataset_summary {      /* {0} is empty and releasable */
     bool is_one_way;          /* direction was not said, and no edge has its reverse */
     bool was_made_undirected; /* because of that */
     uint64_t isolated_nodes;  /* without an edge to another node */
-    uint64_t labelled_nodes;
+    uint64_t labelled_nodes;  /* or graphs; likewise below */
+    uint32_t graph_count;     /* of a task of graphs */
     uint32_t class_count;
     uint64_t *class_nodes; /* [class_count] nodes with the label */
     uint64_t *class_train; /* [class_count] of them in the training split */

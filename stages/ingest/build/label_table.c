@@ -80,9 +80,9 @@ enum error_code label_table_parse(struct label_table *table, struct delimited *c
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": label in column %" PRIu32
                              ": expected a number, found '%.*s' (classes are numbered 0, 1, 2, "
-                             "..., and a file with a line for each node has no header)",
+                             "..., and a file with a line for each %s has no header)",
                              table->path, line, at + 1, field.size < 40 ? (int)field.size : 40,
-                             field.text);
+                             field.text, task_subject(table->task));
     }
     if (at != table->column_count)
         return error_set(err, ERROR_INPUT,

@@ -7,9 +7,25 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
+
+static const char *subject_of(const struct node_targets *targets)
+{
+    return targets->subject ? targets->subject : "node";
+}
+
+/* What the input calls a node, or a graph. */
+static const char *name_of(const struct node_targets *targets, uint32_t node,
+                           char text[NODE_ID_TEXT_SIZE])
+{
+    if (!targets->first_id)
+        return node_ids_text(&targets->ids, node, text);
+    (void)snprintf(text, NODE_ID_TEXT_SIZE, "%" PRId64, targets->first_id + node);
+    return text;
+}
 
 static enum error_code check_rows(const char *where, int64_t first_line,
                                   const struct label_rows *labels, uint32_t class_count,
@@ -33,8 +49,8 @@ enum error_code node_targets_set_labels(struct node_targets *targets, const char
     must(!targets->label); /* labels come once */
     if (labels->count != targets->node_count)
         return error_set(err, ERROR_INPUT,
-                         "%s: expected %u labels, one for each node, found %" PRIu64, where,
-                         targets->node_count, labels->count);
+                         "%s: expected %u labels, one for each %s, found %" PRIu64, where,
+                         targets->node_count, subject_of(targets), labels->count);
     if (labels->columns < 1)
         return error_set(err, ERROR_INPUT, "%s: expected 1 or more label columns, found 0", where);
     uint32_t class_count = task->class_count(labels->row, labels->count, labels->columns);
@@ -112,18 +128,21 @@ static enum error_code copy_text(char **out, const char *text, struct error *err
 static enum error_code mark(struct node_targets *targets, enum split split, int64_t node,
                             struct error *err)
 {
+    const char *subject = subject_of(targets);
+    const int64_t first = targets->first_id;
     char text[NODE_ID_TEXT_SIZE];
     if (node < 0 || node >= targets->node_count)
-        return error_set(err, ERROR_INPUT,
-                         "node %" PRId64 " is out of range: expected a node id from 0 to %u", node,
-                         targets->node_count - 1);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s %" PRId64 " is out of range: expected a %s id from %" PRId64 " to %" PRId64,
+            subject, first + node, subject, first, first + (int64_t)targets->node_count - 1);
     const int before = targets->split_of[node];
     if (before == 1 + (int)split)
-        return error_set(err, ERROR_INPUT, "node %s is in the %s split twice",
-                         node_ids_text(&targets->ids, (uint32_t)node, text), split_names[split]);
+        return error_set(err, ERROR_INPUT, "%s %s is in the %s split twice", subject,
+                         name_of(targets, (uint32_t)node, text), split_names[split]);
     if (before)
-        return error_set(err, ERROR_INPUT, "node %s of the %s split is in the %s split already",
-                         node_ids_text(&targets->ids, (uint32_t)node, text), split_names[split],
+        return error_set(err, ERROR_INPUT, "%s %s of the %s split is in the %s split already",
+                         subject, name_of(targets, (uint32_t)node, text), split_names[split],
                          split_names[before - 1]);
     targets->split_of[node] = (uint8_t)(1 + split);
     return ERROR_NONE;
@@ -148,23 +167,24 @@ enum error_code node_targets_set_split(struct node_targets *targets, enum split 
     if (rc == ERROR_NONE && is_mask(targets, node, count))
         return error_set(
             err, ERROR_INPUT,
-            "%s: found 0 or 1 for each node (a mask), expected the ids of the %s nodes: "
+            "%s: found 0 or 1 for each %s (a mask), expected the ids of the %s %ss: "
             "in Python, numpy.savetxt(\"%s.csv\", numpy.flatnonzero(mask), fmt=\"%%d\")",
-            where, split_names[split], split_names[split]);
+            where, subject_of(targets), split_names[split], subject_of(targets),
+            split_names[split]);
     if (rc == ERROR_NONE && count > targets->node_count)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s: the %s split has %" PRIu64 " nodes: expected at most %u", where,
-                       split_names[split], count, targets->node_count);
+        rc =
+            error_set(err, ERROR_INPUT, "%s: the %s split has %" PRIu64 " %ss: expected at most %u",
+                      where, split_names[split], count, subject_of(targets), targets->node_count);
     if (rc == ERROR_NONE && !targets->split_of)
         rc = memory_new(&targets->split_of, targets->node_count, "the splits of nodes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&list->node, count, "a split", err);
     list->first_line = first_line;
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        rc = mark(targets, split, node[i], err);
+        rc = mark(targets, split, node[i] - targets->first_id, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "%s:%" PRId64, where, first_line + (int64_t)i);
-        list->node[i] = (uint32_t)node[i];
+        list->node[i] = (uint32_t)(node[i] - targets->first_id);
         list->count++;
     }
     return rc;
@@ -271,9 +291,9 @@ enum error_code node_targets_check(struct node_targets *targets, enum task_kind 
         if (!node_targets_has_label(targets, train->node[i]))
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64
-                             ": node %s has no label: expected one for every training node",
-                             train->where, train->first_line + i,
-                             node_ids_text(&targets->ids, train->node[i], text));
+                             ": %s %s has no label: expected one for every training %s",
+                             train->where, train->first_line + i, subject_of(targets),
+                             name_of(targets, train->node[i], text), subject_of(targets));
     if (targets->split_of)
         sort_splits(targets);
     return ERROR_NONE;

@@ -1,5 +1,5 @@
 /*
- * node_targets - what is to be learnt of the nodes: labels, and which nodes are for what.
+ * node_targets - what is to be learnt of the nodes: labels, and which nodes are for what; of a task of graphs, of the graphs.
  *
  * Labels and splits arrive in any order, so what concerns both (a training node has a label) is
  * checked at the end, and where each split came from is kept for that message.
@@ -34,8 +34,10 @@ struct split_list {
     int64_t first_line;
 };
 
-struct node_targets { /* {0} has nothing */
-    uint32_t node_count;
+struct node_targets {    /* {0} has nothing */
+    uint32_t node_count; /* or graphs */
+    const char *subject; /* what messages call one: "graph"; NULL: "node" */
+    int64_t first_id;    /* of graphs: what the input calls the first */
     struct node_ids ids; /* what messages call nodes; borrowed, {0}: their numbers */
     enum task_kind task; /* TASK_UNKNOWN before there are labels; TASK_NONE when no node has one */
     uint32_t class_count, label_width;

@@ -230,16 +230,45 @@ static enum error_code read_features(const struct folder *folder, bool has_node_
                                       : read_plain_features(folder, err);
 }
 
+/* Of a task of graphs: which each node is of. */
+static enum error_code read_graphs(const struct folder *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    struct integer_column graphs = {0};
+    if (!task_learns_graphs(folder->task))
+        return ERROR_NONE;
+    enum error_code rc = input_files_find(folder->path, "node-graph", table_endings, path, err);
+    if (rc == ERROR_NONE && !path[0])
+        return error_set(
+            err, ERROR_NOT_FOUND,
+            "%s: expected node-graph.csv, node-graph.csv.gz or node-graph.npy with the "
+            "number of each node's graph, found none",
+            folder->path);
+    if (rc == ERROR_NONE)
+        rc = integer_column_read(&graphs, path, folder->meta.node_count, err);
+    if (rc == ERROR_NONE && graphs.count != folder->meta.node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected %" PRIu64 " graph ids, one for each node, found %" PRIu64,
+                       path, folder->meta.node_count, graphs.count);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_graphs(folder->builder, path, graphs.first_line, graphs.value, 0,
+                                        err);
+    integer_column_release(&graphs);
+    return rc;
+}
+
 static enum error_code read_labels(const struct folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     const struct folder_meta *meta = &folder->meta;
-    const enum error_code rc =
-        input_files_find(folder->path, "node-label", table_endings, path, err);
+    const bool of_graphs = task_learns_graphs(folder->task);
+    const enum error_code rc = input_files_find(
+        folder->path, of_graphs ? "graph-label" : "node-label", table_endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
-    return label_reader_run(path, meta->node_count, meta->class_count, folder->task,
-                            folder->builder, err);
+    return label_reader_run(path,
+                            of_graphs ? dataset_builder_graphs(folder->builder) : meta->node_count,
+                            meta->class_count, folder->task, folder->builder, err);
 }
 
 enum error_code folder_reader_split(const char *path, enum split split, uint64_t node_count,
@@ -258,7 +287,7 @@ static enum error_code read_split(const struct folder *folder, const char *path,
                                   struct error *err)
 {
     struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
-    if (names_of(folder))
+    if (names_of(folder) && !task_learns_graphs(folder->task))
         return node_files_push_split(&file, split, &folder->names, folder->builder, err);
     return folder_reader_split(path, split, folder->meta.node_count, folder->builder, err);
 }
@@ -291,6 +320,8 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
                                       meta->is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
     if (rc == ERROR_NONE)
         rc = read_names(folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_graphs(folder, err);
     if (rc == ERROR_NONE)
         rc = read_edges(folder, err);
     if (rc == ERROR_NONE)

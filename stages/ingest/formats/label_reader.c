@@ -39,9 +39,9 @@ static enum error_code parse_line(struct labels *labels, const struct text_line 
     enum error_code rc = label_table_parse(&labels->table, &cursor, line->number, err);
     if (rc == ERROR_NONE && has_ids(labels))
         rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": expected the label alone (line i is that of node i), found "
+                       "%s:%" PRId64 ": expected the label alone (line i is that of %s i), found "
                        "what looks like `id,label`: keep the second column, in the order of ids",
-                       labels->table.path, line->number);
+                       labels->table.path, line->number, task_subject(labels->table.task));
     return rc == ERROR_NONE ? take_row(labels, err) : rc;
 }
 
@@ -117,10 +117,10 @@ static enum error_code read_array(struct labels *labels, const struct npy_reader
     if (header->dimension_count < 1 || header->dimension_count > 2 ||
         header->shape[0] != labels->table.node_count)
         return error_set(err, ERROR_INPUT,
-                         "%s: expected %" PRIu64
-                         " rows of labels, one for each node, found %" PRIu64 " in %" PRIu32
-                         " dimensions",
-                         labels->table.path, labels->table.node_count, header->shape[0],
+                         "%s: expected %" PRIu64 " rows of labels, one for each %s, found %" PRIu64
+                         " in %" PRIu32 " dimensions",
+                         labels->table.path, labels->table.node_count,
+                         task_subject(labels->table.task), header->shape[0],
                          header->dimension_count);
     enum error_code rc = label_table_columns(
         &labels->table, header->dimension_count == 2 ? header->shape[1] : 1, err);

@@ -2,6 +2,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "stages/partition/check/graph_check.h"
 #include "stages/partition/check/shard_check.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "store/objects/keys.h"
@@ -329,7 +330,8 @@ enum error_code partition_check(const struct partition_check *check, struct erro
 {
     enum error_code rc = check_edges(check, err);
     if (rc == ERROR_NONE)
-        rc = check_splits(check, err);
+        rc = task_learns_graphs(check->schema->task) ? graph_check(check, err)
+                                                     : check_splits(check, err);
     if (rc == ERROR_NONE)
         rc = check_edge_splits(check, err);
     if (rc == ERROR_NONE)

@@ -16,8 +16,11 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
         assert_true(task->takes_columns && task->label_take && task->label_width);
         assert_true(task->label_check && task->has_label && task->class_count && task->describe);
         assert_non_null(task->count_size);
-        assert_true(task_has_labels(kind) != task_learns_pairs(kind));
-        assert_int_equal(task_learns_pairs(kind), task->example != EXAMPLE_NODE);
+        assert_true(task_has_targets(kind) != task_learns_pairs(kind));
+        assert_int_equal(task_learns_pairs(kind),
+                         task->example == EXAMPLE_PAIR || task->example == EXAMPLE_EDGE);
+        assert_int_equal(task_has_labels(kind), task->example == EXAMPLE_NODE);
+        assert_int_equal(task_learns_graphs(kind), task->example == EXAMPLE_GRAPH);
         assert_int_equal(task_labels_edges(kind), task->example == EXAMPLE_EDGE);
         if (task->example != EXAMPLE_PAIR)
             assert_true(task->loss && task->count && task->print);

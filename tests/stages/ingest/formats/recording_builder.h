@@ -13,7 +13,9 @@
 #include "tests/support/no_held_out.h"
 #include "tests/support/test.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 enum { RECORDED_EDGES = 1 << 21, RECORDED_IDS = 8192, RECORDED_TEXT = 65536 };
 
@@ -42,6 +44,9 @@ struct dataset_builder {
     uint64_t labelled;
     uint64_t split_count[SPLIT_COUNT];
     int64_t split_first[SPLIT_COUNT];
+    uint32_t graph_count; /* of a task of graphs */
+    int64_t first_graph, first_graph_id;
+    char graph_where[FILE_PATH_SIZE];
     struct node_ids ids;
     int64_t integer[RECORDED_IDS];
     uint64_t offset[RECORDED_IDS + 1];
@@ -178,6 +183,26 @@ enum error_code dataset_builder_set_labels(struct dataset_builder *builder, cons
     for (uint64_t i = 0; i < labels->count; i++)
         builder->labelled += builder->label[i] >= 0 ? 1 : 0;
     return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_graphs(struct dataset_builder *builder, const char *where,
+                                           int64_t first_line, const int64_t *graph,
+                                           int64_t first_id, struct error *err)
+{
+    (void)err;
+    for (uint64_t i = 0; i < builder->node_count; i++)
+        if (graph[i] - first_id >= builder->graph_count)
+            builder->graph_count = (uint32_t)(graph[i] - first_id + 1);
+    builder->first_graph = graph[0];
+    builder->first_graph_id = first_id;
+    (void)snprintf(builder->graph_where, sizeof builder->graph_where, "%s:%" PRId64, where,
+                   first_line);
+    return ERROR_NONE;
+}
+
+uint32_t dataset_builder_graphs(const struct dataset_builder *builder)
+{
+    return builder->graph_count;
 }
 
 enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
