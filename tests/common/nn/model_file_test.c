@@ -27,15 +27,15 @@ static struct model_outline outline_of(enum layer_kind kind, int layers)
                                   .dropout = 0.1F};
 }
 
-static void write_outline(struct written *w, const struct model_outline *outline,
-                          enum model_flavor flavor)
+static void write_config(struct written *w, const struct model_config *config,
+                         enum model_flavor flavor)
 {
     struct error err = {0};
     struct temp_dir dir;
     *w = (struct written){.value = NULL};
     temp_dir_make(&dir);
     const char *path = temp_dir_write(&dir, "model.safetensors", "what was there before", 21);
-    assert_ok(model_init_outline(&w->model, outline, &err), &err);
+    assert_ok(model_init(&w->model, config, &err), &err);
     w->value = memory_alloc(w->model.value_count, sizeof *w->value);
     model_initialise(&w->model, 7, w->value);
     assert_ok(model_file_write(&w->model, w->value, "run-1", 12, flavor, NULL, path, &err), &err);
@@ -43,6 +43,15 @@ static void write_outline(struct written *w, const struct model_outline *outline
     assert_ok(safetensors_decode((const uint8_t *)w->bytes, w->size, path, &w->content, &err),
               &err);
     temp_dir_remove(&dir);
+}
+
+static void write_outline(struct written *w, const struct model_outline *outline,
+                          enum model_flavor flavor)
+{
+    struct model_config config;
+    struct error err = {0};
+    assert_ok(model_config_of(&config, outline, &err), &err);
+    write_config(w, &config, flavor);
 }
 
 static void write_model(struct written *w, enum layer_kind kind, int layers,
@@ -230,6 +239,23 @@ static void the_metadata_has_what_the_kind_has(void **state)
     forget(&w);
 }
 
+static void the_metadata_says_how_to_build_the_decoder(void **state)
+{
+    const struct model_outline outline = outline_of(LAYER_SAGE, 2);
+    struct model_config config;
+    struct written w;
+    struct error err = {0};
+    (void)state;
+    assert_ok(model_config_of(&config, &outline, &err), &err);
+    config.decoder = DECODER_BILINEAR;
+    config.decoder_outputs = 4;
+    write_config(&w, &config, MODEL_FLAVOR_PYG);
+    expect_text(&w, "decoder", "bilinear");
+    expect_text(&w, "decoder_outputs", "4");
+    expect_text(&w, "decoder_relations", "1");
+    forget(&w);
+}
+
 static void equal_models_give_equal_bytes(void **state)
 {
     struct written one, other;
@@ -351,6 +377,7 @@ int main(void)
         cmocka_unit_test(the_metadata_says_how_to_build_the_model),
         cmocka_unit_test(the_metadata_has_what_the_kind_has),
         cmocka_unit_test(the_metadata_has_types_and_relations),
+        cmocka_unit_test(the_metadata_says_how_to_build_the_decoder),
         cmocka_unit_test(equal_models_give_equal_bytes),
         cmocka_unit_test(what_was_written_is_read_back),
         cmocka_unit_test(failures_leave_the_file_as_it_was),
