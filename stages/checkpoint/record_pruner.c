@@ -105,6 +105,14 @@ static enum error_code prune_snapshots(const struct stage_context *context, enum
 
 /* --- all --- */
 
+/* Is this the key of one that outlives what it was written with? */
+static bool is_companion(const struct stage_context *context, const struct unit_row *row,
+                         const struct unit *unit, const struct key *key)
+{
+    return row->companion_oldest &&
+           strcmp(row->companion(context->schedule, context->run_id, unit).text, key->text) == 0;
+}
+
 static enum error_code prune_kind(const struct stage_context *context, enum unit_kind kind,
                                   const struct retention *retention, struct error *err)
 {
@@ -119,8 +127,12 @@ static enum error_code prune_kind(const struct stage_context *context, enum unit
     const struct unit any = unit_at(kind, limit, 0);
     const int count = unit_keys(context->schedule, context->run_id, &any, keys);
     enum error_code rc = ERROR_NONE;
-    for (int record = 0; record < count && rc == ERROR_NONE; record++)
-        rc = prune(context, &(struct series){kind, record}, limit, err);
+    for (int record = 0; record < count && rc == ERROR_NONE; record++) {
+        const int64_t oldest = is_companion(context, row, &any, &keys[record])
+                                   ? row->companion_oldest(context->schedule, limit)
+                                   : limit;
+        rc = prune(context, &(struct series){kind, record}, oldest, err);
+    }
     return rc;
 }
 

@@ -117,8 +117,15 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
     return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
 }
 
-/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite: samples are at
- * most run_ahead rounds ahead of the first round that is not aggregated; the validation after that round
+/* How far ahead of the first round that is not aggregated a unit can have a finished prerequisite, other than a validation:
+ * samples are at most run_ahead rounds ahead. A step that wants a residual has it of the slot's round before, which may be the
+ * last but one: the last round of an epoch has fewer slots. */
+static int64_t rounds_ahead(const struct schedule *s)
+{
+    return s->keeps_residuals && s->run_ahead < 2 ? 2 : s->run_ahead;
+}
+
+/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite; the validation after that round
  * may wait for the one before alone. */
 static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units, struct error *err)
 {
@@ -137,7 +144,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
                                err);
         if (first_open < 0 && !aggregated)
             first_open = round;
-        if (first_open >= 0 && round >= first_open + s->run_ahead)
+        if (first_open >= 0 && round >= first_open + rounds_ahead(s))
             break;
     }
     const int64_t next = schedule_snapshot_at_or_after(s, first_open + 1);
@@ -194,6 +201,23 @@ static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *un
     return rc == ERROR_NONE ? restore(r, outputs, &done, err) : rc;
 }
 
+/* What was pruned behind a snapshot that was made meanwhile looks as if it were not done: then all is looked at again. Each time
+ * the run has come further, so that has an end. */
+static enum error_code rebuild_until_still(struct rebuild *r, struct unit_list *units,
+                                           struct error *err)
+{
+    struct chain_state now = r->state;
+    enum error_code rc = ERROR_NONE;
+    do {
+        r->state = now;
+        rc = now.stopped ? rebuild_inference(r, units, err) : rebuild_training(r, units, err);
+        if (rc == ERROR_NONE)
+            rc = chain_state_read(r->schedule, r->store, r->run_id, &now, err);
+    } while (rc == ERROR_NONE && !now.finished &&
+             now.snapshot_version != r->state.snapshot_version);
+    return rc;
+}
+
 enum error_code chain_rebuild(const struct schedule *schedule, struct store *store,
                               const char *run_id, struct work_queue *queue, struct error *err)
 {
@@ -203,8 +227,7 @@ enum error_code chain_rebuild(const struct schedule *schedule, struct store *sto
     if (rc == ERROR_NONE)
         rc = chain_state_mend(store, run_id, &r.state, err);
     if (rc == ERROR_NONE && !r.state.finished)
-        rc = r.state.stopped ? rebuild_inference(&r, &units, err)
-                             : rebuild_training(&r, &units, err);
+        rc = rebuild_until_still(&r, &units, err);
     unit_list_release(&units);
     unit_list_release(&r.prerequisites);
     memory_free(r.done_name);

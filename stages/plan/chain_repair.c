@@ -147,7 +147,6 @@ static enum error_code repair_embeddings(const struct schedule *schedule, struct
     const int64_t newest = state->snapshot_version > 0 ? state->snapshot_version : 0;
     const int64_t read = unit->round < newest ? unit->round : newest; /* inference takes the best */
     bool whole = true;
-    *is_set_back = false;
     if (schedule->embedding_shards == 0 || !unit_row_of(unit->kind)->reads_embeddings ||
         !schedule_has_snapshot(schedule, read))
         return ERROR_NONE;
@@ -158,11 +157,38 @@ static enum error_code repair_embeddings(const struct schedule *schedule, struct
     return remove_snapshots(schedule, store, run_id, read, newest, err);
 }
 
+/* --- what outlives the record it was made with --- */
+
+/* Without its companion a unit is not done. Where a snapshot covers it, those behind it are none: the run goes back to the one
+ * before. */
+static enum error_code repair_companion(const struct schedule *schedule, struct store *store,
+                                        const char *run_id, const struct chain_state *state,
+                                        const struct unit *input, bool *is_set_back,
+                                        struct error *err)
+{
+    const struct unit_row *row = unit_row_of(input->kind);
+    bool whole = true;
+    if (!row->companion_oldest)
+        return ERROR_NONE;
+    const struct key key = row->companion(schedule, run_id, input);
+    enum error_code rc = key.text[0] ? is_whole(store, key.text, &whole, err) : ERROR_NONE;
+    if (rc != ERROR_NONE || whole)
+        return rc;
+    rc = store_remove(store, chain_output_key(schedule, run_id, input).text, err);
+    if (rc != ERROR_NONE || !row->is_covered(schedule, state, input))
+        return rc;
+    *is_set_back = true;
+    return remove_snapshots(schedule, store, run_id,
+                            schedule_snapshot_at_or_after(schedule, input->round + 1),
+                            state->snapshot_version, err);
+}
+
 enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,
                                     const char *run_id, const struct chain_state *state,
                                     const struct unit *unit, bool *missing, struct error *err)
 {
     struct unit_list inputs = {0};
+    bool is_set_back = false;
     *missing = false;
     enum error_code rc =
         chain_prerequisites(schedule, unit, chain_last_version(schedule, state), &inputs, err);
@@ -176,16 +202,18 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
                                    err);
         if (rc == ERROR_NONE)
             rc = remove_without_pieces(schedule, store, run_id, &inputs.unit[i], err);
+        if (rc == ERROR_NONE)
+            rc = repair_companion(schedule, store, run_id, state, &inputs.unit[i], &is_set_back,
+                                  err);
         if (rc == ERROR_NONE && row->artifact)
             rc = remove_part_if_damaged(schedule, store, run_id, &inputs.unit[i], err);
         if (rc == ERROR_NONE)
             rc = chain_is_done(schedule, store, run_id, state, &inputs.unit[i], &done, err);
-        *missing = *missing || !done;
+        *missing = *missing || !done || is_set_back;
     }
     if (rc == ERROR_NONE)
         rc = repair_versions(schedule, store, run_id, state, unit, &inputs, missing, err);
     unit_list_release(&inputs);
-    bool is_set_back = false;
     if (rc == ERROR_NONE)
         rc = repair_embeddings(schedule, store, run_id, state, unit, missing, &is_set_back, err);
     if (rc == ERROR_NONE && state->snapshot_version > 0 && !is_set_back) {

@@ -189,8 +189,9 @@ struct pipeline_settings {
         bool features;                          /* the model reads those of the nodes */
         int64_t precision;                      /* enum precision */
         int64_t gradient;                       /* enum gradient_encoding */
-        int64_t edge_weights, edge_features;    /* enum edge_choice */
-        int64_t loss;                           /* enum loss */
+        double gradient_kept;
+        int64_t edge_weights, edge_features; /* enum edge_choice */
+        int64_t loss;                        /* enum loss */
         double huber_delta;
         double label_smoothing;
         struct choice_or_numbers class_weights; /* enum class_weights_choice */

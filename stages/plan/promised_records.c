@@ -181,6 +181,24 @@ static int64_t newest_number(const struct unit_row *row, const struct kept_round
     return is_of_round ? kept->version - 1 : kept->version;
 }
 
+/* Companions that outlive the records they were written with. */
+static enum error_code expect_companions(const struct search *search, const struct run_binding *run,
+                                         const struct unit_row *row, enum unit_kind kind,
+                                         int64_t oldest, struct error *err)
+{
+    const struct schedule *s = &run->schedule;
+    enum error_code rc = ERROR_NONE;
+    if (!row->companion_oldest)
+        return rc;
+    for (int64_t number = row->companion_oldest(s, oldest); number < oldest; number++)
+        for (int32_t slot = unit_slot_count(s, kind, number) - 1; slot >= 0 && rc == ERROR_NONE;
+             slot--) {
+            const struct unit unit = unit_at(kind, number, slot);
+            rc = expect(search, row->companion(s, run->plan.id, &unit), err);
+        }
+    return rc;
+}
+
 static enum error_code expect_kind(const struct search *search, const struct run_binding *run,
                                    const struct kept_rounds *kept, enum unit_kind kind,
                                    struct error *err)
@@ -197,7 +215,7 @@ static enum error_code expect_kind(const struct search *search, const struct run
          number <= newest_number(row, kept) && rc == ERROR_NONE;
          number = unit_number_after(s, kind, number))
         rc = expect_slots(search, run, kind, number, err);
-    return rc;
+    return rc == ERROR_NONE ? expect_companions(search, run, row, kind, oldest, err) : rc;
 }
 
 /* Of inference expect_end() tells. */

@@ -94,7 +94,8 @@ static bool is_usable(const struct pipeline_settings *settings,
 {
     const int64_t patience = settings->checkpoint.patience;
     const int64_t their_patience = theirs->checkpoint.patience;
-    return snapshot->version <= schedule->round_count &&
+    return !schedule->keeps_residuals && /* those of a sibling are not taken over */
+           snapshot->version <= schedule->round_count &&
            schedule_has_snapshot(schedule, snapshot->version) &&
            schedule_oldest_needed(schedule, snapshot->version) == snapshot->version &&
            (patience == 0 || (their_patience > 0 && their_patience <= patience));

@@ -67,7 +67,10 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
         else if (row->line == LINE_NONE &&
                  kept->stopped) /* a batch of validation: the last one reads it */
             *limit = kept->version - 1;
-    } else if (number >= kept->oldest) {
+    } else if (row->companion_oldest && number < kept->oldest &&
+               number >= row->companion_oldest(&r->run->schedule, kept->oldest))
+        *limit = number; /* a companion, which was kept longer */
+    else if (number >= kept->oldest) {
         if (row->is_in_snapshot && number <= kept->version)
             rc = restore(r, number, &restored, err);
         if (!restored)

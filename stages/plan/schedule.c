@@ -7,6 +7,7 @@
 #include "stages/plan/run_origin.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/gradient_encoding.h"
 
 #include <inttypes.h>
 
@@ -80,6 +81,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .can_stop_early = settings->checkpoint.patience > 0,
         .infers_some = settings->infer.nodes[0] != '\0',
         .layer_count = settings->infer.nodes[0] ? 0 : model->config.layer_count,
+        .keeps_residuals = settings->train_step.gradient == GRADIENT_SPARSE,
         .counts_walks = settings->sample.sampler == SAMPLER_GRAPHSAINT_WALK &&
                         settings->sample.sample_coverage > 0,
         .needs_degree = model->needs_degree,
@@ -140,6 +142,32 @@ int32_t schedule_slot_count(const struct schedule *s, int64_t round)
 {
     const int64_t before = round_in_epoch(s, round) * s->batches_per_round;
     return (int32_t)smaller(s->batches_per_round, s->batches_per_epoch - before);
+}
+
+int64_t schedule_slot_before(const struct schedule *s, int64_t round, int32_t slot)
+{
+    do
+        round--;
+    while (round >= 0 && schedule_slot_count(s, round) <= slot);
+    return round;
+}
+
+int64_t schedule_slot_after(const struct schedule *s, int64_t round, int32_t slot)
+{
+    do
+        round++;
+    while (round < s->round_count && schedule_slot_count(s, round) <= slot);
+    return round < s->round_count ? round : -1;
+}
+
+int64_t schedule_oldest_residual(const struct schedule *s, int64_t version)
+{
+    int64_t oldest = version;
+    for (int32_t slot = 0; s->keeps_residuals && slot < s->batches_per_round; slot++) {
+        const int64_t before = schedule_slot_before(s, version, slot);
+        oldest = before >= 0 && before < oldest ? before : oldest;
+    }
+    return oldest;
 }
 
 int64_t schedule_epoch(const struct schedule *s, int64_t round)

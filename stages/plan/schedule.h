@@ -37,9 +37,10 @@ struct schedule {
     struct embedding_tensors embeddings; /* what is learnt for nodes, and its shards */
     int32_t embedding_shards;            /* of all of them; 0: there are none */
     bool counts_walks;                   /* for the normalisation of GraphSAINT's walks */
-    bool needs_degree;                   /* a layer wants the degrees of a mini-batch's nodes */
-    bool infers_some; /* nodes, all layers of them with the outputs: then layer_count is 0 */
-    bool infers_best; /* inference takes the best weights; else the last ones */
+    bool keeps_residuals; /* of gradients of which the largest numbers alone are sent */
+    bool needs_degree;    /* a layer wants the degrees of a mini-batch's nodes */
+    bool infers_some;     /* nodes, all layers of them with the outputs: then layer_count is 0 */
+    bool infers_best;     /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };
@@ -57,6 +58,12 @@ void schedule_take_graphs(struct schedule *s, uint32_t most_nodes, uint32_t node
 
 /* Slots of a round: the last round of an epoch may have fewer. */
 int32_t schedule_slot_count(const struct schedule *s, int64_t round);
+/* The last round before `round`, or the first behind it, that has the slot; -1: there is none. */
+int64_t schedule_slot_before(const struct schedule *s, int64_t round, int32_t slot);
+int64_t schedule_slot_after(const struct schedule *s, int64_t round, int32_t slot);
+/* The oldest round whose residuals (store/records/residual.h) the rounds from `version` on need; `version` when they need
+ * none. */
+int64_t schedule_oldest_residual(const struct schedule *s, int64_t version);
 int64_t schedule_epoch(const struct schedule *s, int64_t round);
 /* A mini-batch is made in the first epoch of a sampling pass: is this round in one? */
 bool schedule_samples(const struct schedule *s, int64_t round);

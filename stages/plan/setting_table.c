@@ -59,7 +59,7 @@ static const char *const precision_names[] = {
     [PRECISION_FP32] = "fp32", [PRECISION_BF16] = "bf16", NULL};
 #define ENCODING_CHOICE(number, name, help) [number] = #name,
 static const char *const gradient_names[] = {
-    GRADIENT_ENCODING_LIST(ENCODING_CHOICE)[GRADIENT_SPARSE] = NULL};
+    GRADIENT_ENCODING_LIST(ENCODING_CHOICE)[GRADIENT_ENCODING_COUNT] = NULL};
 static const char *const optimizer_names[] = {
     [RULE_ADAM] = "adam", [RULE_ADAMW] = "adamw", [RULE_SGD] = "sgd", NULL};
 static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
@@ -312,6 +312,7 @@ const struct setting_spec setting_table[] = {
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
     CHOICE(TRAINING, "train-step.gradient", train_step.gradient, "f32", gradient_names, "how the gradient of a mini-batch is stored" GRADIENT_ENCODING_LIST(CHOICE_ROW_HELP)),
+    DOUBLE(TRAINING_IF("train-step.gradient=top_k"), "train-step.gradient_kept", train_step.gradient_kept, "0.01", 0.0001, 1, "top_k: the share of its numbers that a gradient keeps"),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
     CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
     CHOICE(TRAINING, "train-step.loss", train_step.loss, "auto", loss_names, "what is made small: auto (the first of its task)" LOSS_LIST(LOSS_HELP)),

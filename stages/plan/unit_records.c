@@ -16,7 +16,8 @@ int unit_keys(const struct schedule *s, const char *run_id, const struct unit *u
         out[count++] = row->artifact(s, run_id, unit);
     out[count++] = row->output(s, run_id, unit);
     if (row->companion)
-        out[count++] = row->companion(s, run_id, unit);
+        out[count] = row->companion(s, run_id, unit);
+    count += row->companion && out[count].text[0];
     const int pieces = row->piece_count ? row->piece_count(s) : 0;
     for (int i = 0; i < pieces; i++)
         out[count++] = row->piece(run_id, unit, i);

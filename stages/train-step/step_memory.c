@@ -105,7 +105,7 @@ static enum error_code count_pass(const struct model *model, const struct batch_
     const uint32_t embedding = (uint32_t)context->settings->train_step.embedding;
     struct message_block block[LAYER_COUNT_MAX];
     struct model_trace *trace = NULL;
-    float *value = NULL, *logits = NULL, *input_gradient = NULL;
+    float *value = NULL, *rest = NULL, *logits = NULL, *input_gradient = NULL;
     struct model_input input = {.block = block,
                                 .seed_count = step_memory_count(hops->node[0]),
                                 .rows = {.precision = model->config.precision}};
@@ -122,6 +122,8 @@ static enum error_code count_pass(const struct model *model, const struct batch_
                        NULL);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", NULL);
+    if (rc == ERROR_NONE && trains && context->schedule->keeps_residuals)
+        rc = arena_new(arena, &rest, (size_t)model->trained_count, "the rest of it", NULL);
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
     if (rc == ERROR_NONE && pairs->positive_count)

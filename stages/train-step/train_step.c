@@ -18,6 +18,7 @@
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
+#include "stages/train-step/error_feedback.h"
 #include "stages/train-step/graph_step.h"
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/row_update.h"
@@ -206,8 +207,8 @@ static enum error_code find_loss(const struct stage_context *context, struct tra
 }
 
 static enum error_code compute_gradient(const struct stage_context *context, struct train_step *t,
-                                        const struct unit *unit, struct gradient *out,
-                                        struct error *err)
+                                        const struct unit *unit, float **value,
+                                        struct gradient *out, struct error *err)
 {
     struct step step;
     struct model_trace *trace = NULL;
@@ -229,6 +230,7 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         return rc;
     struct loss_result loss;
     rc = find_loss(context, t, &step, &loss, err);
+    *value = gradient;
     *out = (struct gradient){
         .weights_version = (uint64_t)unit->round,
         .value_count = t->input.model.value_count,
@@ -249,13 +251,19 @@ static enum error_code train(const struct stage_context *context, struct train_s
                              const struct unit *unit, struct error *err)
 {
     struct gradient gradient = {0};
-    const enum error_code rc = compute_gradient(context, t, unit, &gradient, err);
+    float *value = NULL;
+    enum error_code rc = compute_gradient(context, t, unit, &value, &gradient, err);
     if (rc == ERROR_INPUT)
         return error_context(err, rc, "poison batch: round %" PRId64 " slot %" PRId32, unit->round,
                              unit->slot);
     if (rc != ERROR_NONE)
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
+    if (context->schedule->keeps_residuals)
+        rc = error_feedback_apply(context, unit, &t->arena, value,
+                                  (size_t)t->input.model.trained_count, &gradient, err);
+    if (rc != ERROR_NONE)
+        return rc;
     const int ranges = gradient_sum_ranges(context->schedule);
     const struct gradient_form form = {
         .encoding = (enum gradient_encoding)context->settings->train_step.gradient,
@@ -434,8 +442,8 @@ const struct stage stage = {
     .summary =
         "computes the gradient of a mini-batch, validates weights on one, or seals learnable rows",
     .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
-             "node_splits, graph_index, embedding_rows",
-    .writes = "gradient, gradient_range, evaluation, embedding_rows",
+             "node_splits, graph_index, embedding_rows, residual",
+    .writes = "gradient, gradient_range, residual, evaluation, embedding_rows",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .check = run_model_check_machine,

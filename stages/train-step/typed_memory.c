@@ -61,7 +61,7 @@ static enum error_code count_pass(const struct model *model, const struct counte
 {
     struct input_rows rows[RELATION_TYPE_COUNT_MAX] = {{0}};
     struct model_trace *trace = NULL;
-    float *value = NULL, *logits = NULL;
+    float *value = NULL, *rest = NULL, *logits = NULL;
     bool learnt[RELATION_TYPE_COUNT_MAX] = {false};
     const struct model_input input = {.relations = blocks->block,
                                       .type_rows = rows,
@@ -81,6 +81,8 @@ static enum error_code count_pass(const struct model *model, const struct counte
         rc = arena_new(arena, &logits, (size_t)seeds * model_output_dim(model), "logits", err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", err);
+    if (rc == ERROR_NONE && trains && context->schedule->keeps_residuals)
+        rc = arena_new(arena, &rest, (size_t)model->trained_count, "the rest of it", err);
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, err);
     if (rc == ERROR_NONE && trains)

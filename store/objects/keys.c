@@ -93,6 +93,11 @@ struct key key_gradient_sum(const char *run_id, int64_t round, int number)
     return make("run/%s/round/%010" PRId64 "/gradient_sum/%010d", run_id, round, number);
 }
 
+struct key key_residual(const char *run_id, int64_t round, int slot)
+{
+    return make("run/%s/round/%010" PRId64 "/slot/%05d/residual", run_id, round, slot);
+}
+
 struct key key_embedding_seal(const char *run_id, int64_t version, int shard)
 {
     return make("run/%s/embedding/%010" PRId64 "/shard/%010d", run_id, version, shard);

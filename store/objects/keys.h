@@ -8,7 +8,7 @@
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
  *   run/<id>/plan  walk_counts  wanted_nodes
  *   run/<id>/evaluation/<k>/mini_batch
- *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient  gradient_range/<i>   run/<id>/round/<r>/gradient_sum/<n>
+ *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient  gradient_range/<i>  residual   run/<id>/round/<r>/gradient_sum/<n>
  *   run/<id>/round/<r>/embedding/<s>   run/<id>/embedding/<v>/shard/<s>
  *   run/<id>/weights/<v>   run/<id>/optimizer/<v>
  *   run/<id>/evaluation/<k>/result/<v>
@@ -54,6 +54,7 @@ struct key key_gradient(const char *run_id, int64_t round, int slot);
 /* A range of that gradient's values; the sum of one over slots (stages/plan/gradient_sums.h). */
 struct key key_gradient_range(const char *run_id, int64_t round, int slot, int range);
 struct key key_gradient_sum(const char *run_id, int64_t round, int number);
+struct key key_residual(const char *run_id, int64_t round, int slot);
 /* Rows of embeddings of a shard that the rounds before version `version` changed. */
 struct key key_embedding_seal(const char *run_id, int64_t version, int shard);
 struct key key_walk_counts(const char *run_id);

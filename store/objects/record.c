@@ -59,6 +59,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_WANTED_NODES] = "wanted_nodes",
     [RECORD_GRAPH_INDEX] = "graph_index",
     [RECORD_GRADIENT_RANGE] = "gradient_range",
+    [RECORD_RESIDUAL] = "residual",
 };
 
 const char *record_kind_name(enum record_kind kind)

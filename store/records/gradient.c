@@ -80,7 +80,7 @@ static enum error_code encode_all(const struct gradient *g, const struct gradien
                                   int64_t round, int slot, struct encoded_gradient *out,
                                   struct error *err)
 {
-    *out = (struct encoded_gradient){0};
+    *out = (struct encoded_gradient){.error = {g->squared_error, g->squared_norm}};
     if (!form || form->encoding == GRADIENT_F32)
         return ERROR_NONE;
     uint64_t row_values = 0;
@@ -96,7 +96,9 @@ static enum error_code encode_all(const struct gradient *g, const struct gradien
         rc = encode(g->group[0].gradient, row_values, ROW_BLOCK, form->encoding, &row_stream,
                     &out->rows, err);
     out->value_count = out->value.count;
-    return rc == ERROR_NONE ? find_error(g->value, &out->value, out->error, err) : rc;
+    return rc == ERROR_NONE && form->encoding != GRADIENT_SPARSE
+               ? find_error(g->value, &out->value, out->error, err)
+               : rc;
 }
 
 static void add_values(struct record *record, const struct gradient *g,

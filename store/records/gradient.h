@@ -46,8 +46,9 @@ struct gradient {
     const float *value; /* [value_count]; NULL: they lie in ranges beside it (gradient_range.h) */
     uint64_t seed_count, correct_count;
     double loss_sum;
-    double squared_error, squared_norm; /* of the encoding; 0 as floats. Set when it is stored */
-    int group_count; /* 0 without learnable embeddings, or where the mini-batch read none */
+    double squared_error,
+        squared_norm; /* of the encoding; 0 as floats. To be put: of what was left out before */
+    int group_count;  /* 0 without learnable embeddings, or where the mini-batch read none */
     /* [group_count], types ascending. To be put, they lie one behind the other: nodes behind nodes, gradients behind
      * gradients. */
     struct gradient_rows group[RELATION_TYPE_COUNT_MAX];

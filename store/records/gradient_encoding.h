@@ -24,14 +24,12 @@
 #define GRADIENT_ENCODING_LIST(ROW)                                                                \
     ROW(GRADIENT_F32, f32, "4 bytes a number")                                                     \
     ROW(GRADIENT_BF16, bf16, "2 bytes, rounded at random")                                         \
-    ROW(GRADIENT_INT8, int8, "1 byte, in steps of a 127th of the largest of 1024, rounded at random")
+    ROW(GRADIENT_INT8, int8, "1 byte, in steps of a 127th of the largest of 1024, rounded at random") \
+    ROW(GRADIENT_SPARSE, top_k, "8 bytes for each of the largest numbers (train-step.gradient_kept); what is left is added to the slot's next gradient")
 /* clang-format on */
 
 #define GRADIENT_ENCODING_NUMBER(number, name, help) number,
-enum gradient_encoding {
-    GRADIENT_ENCODING_LIST(GRADIENT_ENCODING_NUMBER) GRADIENT_SPARSE,
-    GRADIENT_ENCODING_COUNT
-};
+enum gradient_encoding { GRADIENT_ENCODING_LIST(GRADIENT_ENCODING_NUMBER) GRADIENT_ENCODING_COUNT };
 #undef GRADIENT_ENCODING_NUMBER
 enum { ENCODED_ARRAY_COUNT = 2 };
 

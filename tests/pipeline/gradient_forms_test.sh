@@ -40,4 +40,45 @@ for settings in "train-step.norm=batch" "train-step.embedding=12"; do
     replays "$settings" aggregate
 done
 "$bin/graphmill" verify "$work/train-step.embedding=12" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+
+# The largest numbers alone: what is left waits in a residual for the slot's next round. Epochs end in a round of fewer slots.
+largest=("${small[@]}" --set train-step.gradient=top_k --set sample.batches_per_round=3)
+outcome() { sha256sum <"$work/$1/outputs/predictions.csv"; sha256sum <"$work/$1/metrics.jsonl"; tail -c 4096 "$work/$1/outputs/model.safetensors" | sha256sum; }
+hash=$(run largest "$pipeline" "${largest[@]}" --workers 1 --threads 1 | json weights_hash)
+before=$(outcome largest)
+[ "$(run largest-5 "$pipeline" "${largest[@]}" --workers 5 --threads 3 | json weights_hash)" = "$hash" ] || fail "top_k: 5 workers make a difference"
+[ "$(run more "$pipeline" "${largest[@]}" --set train-step.gradient_kept=0.05 | json weights_hash)" != "$hash" ] || fail "gradient_kept changes nothing"
+run f32-3 "$pipeline" "${small[@]}" --set sample.batches_per_round=3 >/dev/null
+awk -v f="$(bytes_of f32-3)" -v k="$(bytes_of largest)" 'BEGIN { exit !(k < f / 20) }' || fail "gradients have $(bytes_of f32-3) and $(bytes_of largest) bytes"
+awk -v e="$(rounds_say largest gradient_error)" 'BEGIN { exit !(e > 0.3 && e < 1) }' || fail "metrics say that $(rounds_say largest gradient_error) of a gradient waits"
+replays largest train-step
+replays largest aggregate
+for unit in "--round 0 --slot 0" "--round 1 --slot 1" "--round 2 --slot 0"; do replays largest train-step $unit; done
+# All of them: as floats, to the last bit.
+[ "$(run all "$pipeline" "${small[@]}" --set train-step.gradient=top_k --set train-step.gradient_kept=1 | json weights_hash)" = "$plain" ] || fail "all numbers are not all numbers"
+
+# A run that keeps little keeps the residuals that its newest rounds need, and verify asks for them; lost or damaged ones are made again.
+little=("${largest[@]}" --set checkpoint.keep=1)
+run little "$pipeline" "${little[@]}" >/dev/null
+[ "$(outcome little)" = "$before" ] || fail "checkpoint.keep makes a difference"
+"$bin/graphmill" verify "$work/little" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+kept=("$work"/little/store/run/*/round/*/slot/*/residual.record)
+[ ${#kept[@]} -ge 3 ] && [ ${#kept[@]} -le 6 ] || fail "${#kept[@]} residuals are kept: ${kept[*]}"
+for harm in damage lose; do
+    for name in largest little; do
+        victims=("$work/$name"/store/run/*/round/*/slot/*/residual.record)
+        victim=${victims[$((${#victims[@]} / 2))]}
+        if [ $harm = damage ]; then printf '\377' | dd of="$victim" bs=1 seek=300 conv=notrunc status=none; else rm "$victim"; fi
+        expect 65 "${victim#"$work/$name/store/"}|residual" "$bin/graphmill" verify "$work/$name" --remove
+        set=("${largest[@]}")
+        [ $name = largest ] || set=("${little[@]}")
+        run $name "$pipeline" "${set[@]}" >/dev/null || fail "$name after $harm of $victim"
+        [ "$(outcome $name)" = "$before" ] || fail "$name: $harm of $victim changed outputs"
+        "$bin/graphmill" verify "$work/$name" >"$work/verified" || fail "$name: verify after $harm: $(cat "$work/verified")"
+    done
+done
+# More epochs than a sibling begin anew, with what a run from nothing gives.
+run little "$pipeline" "${little[@]}" --set epochs=4 >/dev/null
+run four "$pipeline" "${largest[@]}" --set epochs=4 >/dev/null
+[ "$(outcome little)" = "$(outcome four)" ] || fail "4 epochs after 3 are not 4 epochs"
 expect 78 'train-step.gradient' run bad "$pipeline" "${small[@]}" --set train-step.gradient=int4

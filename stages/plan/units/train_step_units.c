@@ -15,6 +15,14 @@ static enum error_code add_row_gradients(const struct schedule *s, int64_t seale
     return rc;
 }
 
+/* The step of a slot that made what another of that slot adds; nothing when round is -1. */
+static enum error_code add_step(int64_t round, int32_t slot, struct unit_list *out,
+                                struct error *err)
+{
+    const struct unit step = {.kind = UNIT_TRAIN_STEP, .round = round, .slot = slot};
+    return round >= 0 ? unit_list_add(out, step, err) : ERROR_NONE;
+}
+
 static enum error_code step_waits_for(const struct schedule *s, const struct unit *unit,
                                       int64_t last_version, struct unit_list *out,
                                       struct error *err)
@@ -24,6 +32,8 @@ static enum error_code step_waits_for(const struct schedule *s, const struct uni
     (void)last_version;
     if (schedule_samples(s, unit->round))
         rc = unit_list_add(out, sample, err);
+    if (rc == ERROR_NONE && s->keeps_residuals)
+        rc = add_step(schedule_slot_before(s, unit->round, unit->slot), unit->slot, out, err);
     return rc == ERROR_NONE ? unit_list_add_weights(out, s, unit->round, err) : rc;
 }
 
@@ -47,7 +57,9 @@ static enum error_code step_sets_free(const struct schedule *s, const struct uni
 {
     enum error_code rc = ERROR_NONE;
     (void)weights_version;
-    if (gradient_sum_count(s, unit->round) == 0)
+    if (s->keeps_residuals)
+        rc = add_step(schedule_slot_after(s, unit->round, unit->slot), unit->slot, out, err);
+    if (rc == ERROR_NONE && gradient_sum_count(s, unit->round) == 0)
         return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err);
     for (int range = 0; range < gradient_sum_ranges(s) && rc == ERROR_NONE; range++) {
         const int32_t sum = gradient_sum_of(s, unit->round, 0, unit->slot, range);
@@ -66,6 +78,12 @@ static struct key step_output(const struct schedule *s, const char *run_id, cons
 static struct key step_piece(const char *run_id, const struct unit *unit, int index)
 {
     return key_gradient_range(run_id, unit->round, unit->slot, index);
+}
+
+static struct key step_companion(const struct schedule *s, const char *run_id,
+                                 const struct unit *unit)
+{
+    return s->keeps_residuals ? key_residual(run_id, unit->round, unit->slot) : (struct key){""};
 }
 
 static bool step_is_covered(const struct schedule *s, const struct chain_state *state,
@@ -91,6 +109,8 @@ const struct unit_row train_step_unit = {
     .output = step_output,
     .piece_count = gradient_sum_ranges,
     .piece = step_piece,
+    .companion = step_companion,
+    .companion_oldest = schedule_oldest_residual,
     .slot_count = schedule_slot_count,
     .is_covered = step_is_covered,
 };

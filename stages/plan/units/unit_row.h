@@ -72,11 +72,13 @@ struct unit_row {
     /* The record whose presence says that it is done; with an artifact, that one's seal. */
     struct key (*output)(const struct schedule *s, const char *run_id, const struct unit *unit);
     struct key (*artifact)(const struct schedule *s, const char *run_id, const struct unit *unit);
-    /* A second record, which is written before that one. NULL: there is one only. */
+    /* A second record, which is written before that one. NULL, or an empty key: there is one only. */
     struct key (*companion)(const struct schedule *s, const char *run_id, const struct unit *unit);
     /* Records beside that one, which are written before it and as old, such as the ranges of a gradient. NULL: none. */
     int (*piece_count)(const struct schedule *s);
     struct key (*piece)(const char *run_id, const struct unit *unit, int index);
+    /* The first number whose companion is kept when records are kept from `oldest` on. NULL: `oldest`. */
+    int64_t (*companion_oldest)(const struct schedule *s, int64_t oldest);
     /* Slots of the units at this number of its line; of infer the parts. NULL: one. */
     int32_t (*slot_count)(const struct schedule *s, int64_t number);
     /* The numbers of its line that have units. NULL: all of the line. Before the first: below 0. */

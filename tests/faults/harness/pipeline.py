@@ -23,6 +23,7 @@ INGEST = {
     "generated": GENERATED,
     "subgraphs": GENERATED,
     "ranges": GENERATED,
+    "gradients": GENERATED,
     "links": GENERATED + """
   task: link_prediction
   edge_split: random 80/10/10""",
@@ -40,7 +41,7 @@ INGEST = {
     "embeddings": """  path: {folder}
   relations: true
   add_reverse: true"""}
-MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
 EXAMPLES = {"links": 12, "ranges": 0.5}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
     "subgraphs": """  sampler: graphsaint_walk
@@ -50,6 +51,9 @@ SAMPLER = {  # where it is not that of all others
     "times": "  sampler: temporal_neighbor\n"}
 LEARNT = {"embeddings": """  embedding: 8
   type_embedding: "venue: 5"
+""",
+    "gradients": """  gradient: top_k
+  gradient_kept: 0.05
 """}
 SLOTS = {"ranges": 5}  # where a round has not two
 AGGREGATE = {"ranges": """aggregate:

@@ -1,6 +1,7 @@
 #include "stages/plan/chain_repair.h"
 #include "store/records/embedding_rows.h"
 #include "store/records/gradient_range.h"
+#include "store/records/residual.h"
 #include "store/records/snapshot.h"
 
 #include "tests/stages/small_run.h"
@@ -245,6 +246,32 @@ static void a_snapshot_without_its_seals_is_none(void **state)
     }
 }
 
+/* A step that left no residual is made again; where a snapshot covers it, that snapshot is none. */
+static void a_step_without_its_residual_is_made_again(void **state)
+{
+    static const float rest[2] = {1, 2};
+    for (int covered = 0; covered < 2; covered++) {
+        struct small_run run;
+        begin(&run, *state);
+        run.schedule.keeps_residuals = true;
+        const int64_t round = covered ? 2 : 3; /* the snapshot is of version 2 */
+        const struct key residual = key_residual(SMALL_RUN_ID, round - 1, 0);
+        small_run_put_version(&run, 3);
+        small_run_put_gradients(&run, round - 1);
+        small_run_put_mini_batches(&run, round);
+        for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, round - 1); slot++)
+            assert_ok(residual_put(run.store, SMALL_RUN_ID, round - 1, slot, rest, 2,
+                                   STORE_RECOMPUTABLE, &run.err),
+                      &run.err);
+        assert_false(repair(&run, UNIT_TRAIN_STEP, round));
+        tear(&run, residual);
+        assert_true(repair(&run, UNIT_TRAIN_STEP, round));
+        assert_false(stored(&run, residual));
+        assert_false(stored(&run, key_gradient(SMALL_RUN_ID, round - 1, 0)));
+        assert_int_equal(stored(&run, key_snapshot(SMALL_RUN_ID, 2)), !covered);
+    }
+}
+
 static void a_checkpoint_is_done_when_the_switch_has_reached_it(void **state)
 {
     struct small_run run;
@@ -271,6 +298,7 @@ int main(void)
         test_with_store(mini_batches_of_an_earlier_time_are_made_again),
         test_with_store(a_gradient_that_rows_are_made_of_is_made_again),
         test_with_store(a_snapshot_without_its_seals_is_none),
+        test_with_store(a_step_without_its_residual_is_made_again),
         test_with_store(a_checkpoint_is_done_when_the_switch_has_reached_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

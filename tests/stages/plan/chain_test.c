@@ -7,6 +7,7 @@
 #include "stages/plan/chain_rebuild.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/gradient_encoding.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/test.h"
@@ -334,6 +335,7 @@ static struct schedule draw_schedule(void)
         (void)snprintf(settings.infer.nodes, sizeof settings.infer.nodes, "3 abc");
     settings.sample.sampler = draw(2) ? SAMPLER_GRAPHSAINT_WALK : SAMPLER_NEIGHBOR;
     settings.infer.weights = draw(2) ? WEIGHTS_BEST : WEIGHTS_LAST;
+    settings.train_step.gradient = draw(3) ? GRADIENT_F32 : GRADIENT_SPARSE;
     return schedule_of(1 + (int64_t)draw(9), (int64_t)draw(5), 1 + (int32_t)draw(3), &settings);
 }
 

@@ -2,6 +2,7 @@
 #include "stages/plan/chain.h"
 #include "stages/plan/schedule.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/gradient_encoding.h"
 
 #include "tests/support/test.h"
 
@@ -42,6 +43,35 @@ static void counts_rounds_and_slots(void **state)
         assert_int_equal(schedule_epoch(&s, round), round / 3);
         assert_true(schedule_samples(&s, round));
     }
+}
+
+/* Three rounds an epoch, of which the last has one slot. */
+static void residuals_go_from_a_slot_to_its_next_round(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = settings_of(3, 10, 2, 1);
+    const struct schedule none = schedule_of(&settings, 45, 0);
+    settings.train_step.gradient = GRADIENT_SPARSE;
+    const struct schedule s = schedule_of(&settings, 45, 0);
+    assert_int_equal(schedule_slot_before(&s, 0, 0), -1);
+    assert_int_equal(schedule_slot_before(&s, 3, 0), 2);
+    assert_int_equal(schedule_slot_before(&s, 3, 1), 1);
+    assert_int_equal(schedule_slot_after(&s, 1, 0), 2);
+    assert_int_equal(schedule_slot_after(&s, 1, 1), 3);
+    assert_int_equal(schedule_slot_after(&s, 8, 0), -1);
+    assert_int_equal(schedule_slot_after(&s, 7, 1), -1);
+    for (int64_t round = 0; round < s.round_count; round++)
+        for (int32_t slot = 0; slot < schedule_slot_count(&s, round); slot++) {
+            const int64_t after = schedule_slot_after(&s, round, slot);
+            if (after >= 0)
+                assert_int_equal(schedule_slot_before(&s, after, slot), round);
+        }
+    assert_int_equal(schedule_oldest_residual(&s, 0), 0);
+    assert_int_equal(schedule_oldest_residual(&s, 1), 0);
+    assert_int_equal(schedule_oldest_residual(&s, 2), 1);
+    assert_int_equal(schedule_oldest_residual(&s, 3), 1);
+    assert_int_equal(schedule_oldest_residual(&s, 4), 3);
+    assert_int_equal(schedule_oldest_residual(&none, 3), 3);
 }
 
 /* Four parts. */
@@ -329,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_rounds_and_slots),
+        cmocka_unit_test(residuals_go_from_a_slot_to_its_next_round),
         cmocka_unit_test(an_epoch_of_clusters_has_each_part_once),
         cmocka_unit_test(imported_weights_end_the_schedule),
         cmocka_unit_test(a_small_dataset_makes_one_short_batch),
