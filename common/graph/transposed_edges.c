@@ -30,8 +30,9 @@ static void fill(const struct message_block *block, bool skip_self_loops,
         }
 }
 
-static enum error_code build(const struct message_block *block, bool skip_self_loops, bool numbers,
-                             struct arena *arena, struct transposed_edges *out, struct error *err)
+enum error_code transposed_edges_new(const struct message_block *block, bool numbers,
+                                     struct arena *arena, struct transposed_edges *out,
+                                     struct error *err)
 {
     static const char what[] = "the transposed edges";
     *out = (struct transposed_edges){.edge = NULL};
@@ -40,11 +41,23 @@ static enum error_code build(const struct message_block *block, bool skip_self_l
         rc = arena_new(arena, &out->destination, message_block_edges(block), what, err);
     if (rc == ERROR_NONE && numbers)
         rc = arena_new(arena, &out->edge, message_block_edges(block), what, err);
-    if (rc != ERROR_NONE || arena->counts)
-        return rc;
+    return rc;
+}
+
+void transposed_edges_fill(const struct message_block *block, bool skip_self_loops,
+                           const struct transposed_edges *out)
+{
     count(block, skip_self_loops, out->start);
     fill(block, skip_self_loops, out);
-    return ERROR_NONE;
+}
+
+static enum error_code build(const struct message_block *block, bool skip_self_loops, bool numbers,
+                             struct arena *arena, struct transposed_edges *out, struct error *err)
+{
+    const enum error_code rc = transposed_edges_new(block, numbers, arena, out, err);
+    if (rc == ERROR_NONE && !arena->counts)
+        transposed_edges_fill(block, skip_self_loops, out);
+    return rc;
 }
 
 enum error_code transposed_edges_build(const struct message_block *block, bool skip_self_loops,

@@ -25,7 +25,14 @@ MUST_CHECK enum error_code transposed_edges_build(const struct message_block *bl
                                                   bool skip_self_loops, struct arena *arena,
                                                   struct transposed_edges *out, struct error *err);
 
-/* The same, numbered. */
+/* The same in two steps: room for all edges of the block, `numbers` with edge, and what goes there. */
+MUST_CHECK enum error_code transposed_edges_new(const struct message_block *block, bool numbers,
+                                                struct arena *arena, struct transposed_edges *out,
+                                                struct error *err);
+void transposed_edges_fill(const struct message_block *block, bool skip_self_loops,
+                           const struct transposed_edges *out);
+
+/* Built, and numbered. */
 MUST_CHECK enum error_code transposed_edges_number(const struct message_block *block,
                                                    bool skip_self_loops, struct arena *arena,
                                                    struct transposed_edges *out, struct error *err);

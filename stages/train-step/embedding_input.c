@@ -1,12 +1,15 @@
 #include "stages/train-step/embedding_input.h"
 
+#include "common/base/cpu_kernel.h"
 #include "common/base/key_sort.h"
+#include "common/math/vector.h"
+#include "store/records/parameter_values.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
-enum { BUDGET_SHARE = 2, TILE_ROWS_COPIED = 512 };
+enum { BUDGET_SHARE = 2, TILE_ROWS_COPIED = 512, ROWS_AHEAD = 8 };
 
 static enum sparse_rule rule_of(const struct stage_context *context)
 {
@@ -107,26 +110,80 @@ struct gather_job {
     size_t from_stride, width;
     uint32_t count;
     float *out;
+    atomic_bool has_bad; /* a number that is not finite */
 };
+
+CPU_INLINE const float *row_at(const struct gather_job *job, uint64_t entry)
+{
+    return job->from + (uint32_t)job->key[entry] * job->from_stride;
+}
 
 /* A node that stands at several places, as in the subgraphs of a shadow batch, has the sum over them, in their order. */
 static void gather_tile(void *context, int64_t tile, int thread)
 {
-    const struct gather_job *job = context;
+    struct gather_job *job = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS_COPIED);
     const uint32_t end =
         job->count - first < TILE_ROWS_COPIED ? job->count : first + TILE_ROWS_COPIED;
     (void)thread;
     for (uint32_t i = first; i < end; i++) {
         float *out = job->out + i * job->width;
-        memcpy(out, job->from + (uint32_t)job->key[job->start[i]] * job->from_stride,
-               job->width * sizeof *out);
+        if (end - i > ROWS_AHEAD)
+            vector_prefetch(row_at(job, job->start[i + ROWS_AHEAD]), job->width * sizeof *out);
+        memcpy(out, row_at(job, job->start[i]), job->width * sizeof *out);
         for (uint64_t e = job->start[i] + 1; e < job->start[i + 1]; e++) {
-            const float *row = job->from + (uint32_t)job->key[e] * job->from_stride;
+            const float *row = row_at(job, e);
             for (size_t c = 0; c < job->width; c++)
                 out[c] += row[c];
         }
     }
+    const size_t values = (end - first) * job->width;
+    if (parameter_values_first_bad(job->out + first * job->width, values) < values)
+        atomic_store(&job->has_bad, true);
+}
+
+/* What a gradient is made in; the arrays of all types lie one behind the other. */
+struct gradient_room {
+    uint64_t *key, *scratch; /* of one type */
+    uint32_t *node;
+    float *row;
+};
+
+/* Keys node << 32 | place of distinct nodes, ascending, by a bit for each node up to the last; false where one stands twice,
+ * or there are too few of them for that. scratch [count], before [count]. */
+static bool order_by_bits(const uint32_t *node, uint32_t count, uint64_t *key, uint64_t *scratch,
+                          uint32_t *before)
+{
+    uint32_t last = 0, marked = 0;
+    for (uint32_t i = 0; i < count; i++)
+        last = node[i] > last ? node[i] : last;
+    const uint32_t words = last / 64 + 1;
+    if (words > count)
+        return false;
+    memset(scratch, 0, words * sizeof *scratch);
+    for (uint32_t i = 0; i < count; i++)
+        scratch[node[i] / 64] |= (uint64_t)1 << (node[i] % 64);
+    for (uint32_t w = 0; w < words; w++) {
+        before[w] = marked;
+        marked += (uint32_t)__builtin_popcountll(scratch[w]);
+    }
+    for (uint32_t i = 0; i < count && marked == count; i++) {
+        const uint64_t lower = ((uint64_t)1 << (node[i] % 64)) - 1;
+        const uint32_t at =
+            before[node[i] / 64] + (uint32_t)__builtin_popcountll(scratch[node[i] / 64] & lower);
+        key[at] = (uint64_t)node[i] << 32 | i;
+    }
+    return marked == count;
+}
+
+/* The same of any nodes; one that stands several times has its places in order. */
+static void order_nodes(const struct embedding_nodes *nodes, const struct gradient_room *room)
+{
+    if (order_by_bits(nodes->node, nodes->count, room->key, room->scratch, room->node))
+        return;
+    for (uint32_t i = 0; i < nodes->count; i++)
+        room->key[i] = (uint64_t)nodes->node[i] << 32 | i;
+    key_sort(room->key, room->scratch, nodes->count);
 }
 
 /* Distinct nodes of sorted keys [count] into node, and where each begins; how many there are. */
@@ -144,13 +201,6 @@ static uint32_t group(const uint64_t *key, uint32_t count, uint32_t *node, uint6
     return rows;
 }
 
-/* What a gradient is made in; the arrays of all types lie one behind the other. */
-struct gradient_room {
-    uint64_t *key, *scratch; /* of one type */
-    uint32_t *node;
-    float *row;
-};
-
 /* For `count` nodes in all, at most `most` of a type, and `values` numbers in all. */
 static enum error_code new_gradient(size_t count, size_t most, size_t values, struct arena *arena,
                                     struct gradient_room *out, struct error *err)
@@ -164,27 +214,24 @@ static enum error_code new_gradient(size_t count, size_t most, size_t values, st
     return rc == ERROR_NONE ? arena_new(arena, &out->row, values, what, err) : rc;
 }
 
-static enum error_code check_finite(const struct stage_context *context,
-                                    const struct gradient_rows *rows, struct error *err)
+static enum error_code tell_bad(const struct stage_context *context,
+                                const struct gradient_rows *rows, struct error *err)
 {
     const struct partition_book *book = context->book;
-    for (uint64_t i = 0; i < rows->count * rows->width; i++)
-        if (!isfinite(rows->gradient[i]))
-            return error_set(err, ERROR_INPUT,
-                             "the gradient of the embedding of %s node %" PRIu32 " is %g",
-                             book->type_count ? book->type_name[rows->type] : "partition",
-                             rows->node[i / rows->width], (double)rows->gradient[i]);
-    return ERROR_NONE;
+    must(rows->width > 0);
+    const size_t bad = parameter_values_first_bad(rows->gradient, rows->count * rows->width);
+    return error_set(err, ERROR_INPUT, "the gradient of the embedding of %s node %" PRIu32 " is %g",
+                     book->type_count ? book->type_name[rows->type] : "partition",
+                     rows->node[bad / rows->width], (double)rows->gradient[bad]);
 }
 
 /* Of the nodes of a type, into the room. */
-static struct gradient_rows gather_type(const struct stage_context *context,
-                                        const struct embedding_nodes *nodes, uint32_t width,
-                                        const struct gradient_room *room)
+static enum error_code gather_type(const struct stage_context *context,
+                                   const struct embedding_nodes *nodes, uint32_t width,
+                                   const struct gradient_room *room, struct gradient_rows *out,
+                                   struct error *err)
 {
-    for (uint32_t i = 0; i < nodes->count; i++)
-        room->key[i] = (uint64_t)nodes->node[i] << 32 | i;
-    key_sort(room->key, room->scratch, nodes->count);
+    order_nodes(nodes, room);
     const uint32_t row_count = group(room->key, nodes->count, room->node, room->scratch);
     struct gather_job job = {.key = room->key,
                              .start = room->scratch,
@@ -195,11 +242,12 @@ static struct gradient_rows gather_type(const struct stage_context *context,
                              .out = room->row};
     thread_pool_run(context->pool, (row_count + TILE_ROWS_COPIED - 1) / TILE_ROWS_COPIED,
                     gather_tile, &job);
-    return (struct gradient_rows){.type = nodes->type,
+    *out = (struct gradient_rows){.type = nodes->type,
                                   .width = width,
                                   .count = row_count,
                                   .node = room->node,
                                   .gradient = room->row};
+    return atomic_load(&job.has_bad) ? tell_bad(context, out, err) : ERROR_NONE;
 }
 
 enum error_code embedding_input_gradient(const struct stage_context *context,
@@ -218,12 +266,11 @@ enum error_code embedding_input_gradient(const struct stage_context *context,
     for (int t = 0; t < type_count && rc == ERROR_NONE; t++) {
         if (nodes[t].count == 0)
             continue;
-        const struct gradient_rows rows =
-            gather_type(context, &nodes[t], embedding_input_width(context, nodes[t].type), &room);
-        room.node += rows.count;
-        room.row += rows.count * rows.width;
-        out->group[out->group_count++] = rows;
-        rc = check_finite(context, &rows, err);
+        struct gradient_rows *rows = &out->group[out->group_count++];
+        rc = gather_type(context, &nodes[t], embedding_input_width(context, nodes[t].type), &room,
+                         rows, err);
+        room.node += rows->count;
+        room.row += rows->count * rows->width;
     }
     return rc;
 }

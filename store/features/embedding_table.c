@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_AT_ONCE = 256, ROWS_AHEAD = 3 };
+enum { ROWS_AT_ONCE = 256, ROWS_AHEAD = 3, VALUES_AHEAD = 8 };
 
 struct embedding_table {
     struct embedding_table_config config;
@@ -167,6 +167,9 @@ static void read_resident(const struct read_job *job, size_t at, size_t end)
     for (size_t i = at; i < end; i++) {
         const uint32_t node = job->node[i];
         float *out = job->out + i * job->stride;
+        if (end - i > VALUES_AHEAD)
+            vector_prefetch(table->row + (size_t)job->node[i + VALUES_AHEAD] * table->row_size,
+                            width * sizeof *out);
         if (is_stored(table, node))
             memcpy(out, table->row + (size_t)node * table->row_size, width * sizeof *out);
         else

@@ -18,7 +18,12 @@
 #if CPU_LEVEL_X86
 #include <immintrin.h>
 
-enum { LANES = AGGREGATION_AVX512_DIM_MIN, BLOCK_VECTORS = 16, SMALL_BLOCK_VECTORS = 8 };
+enum {
+    LANES = AGGREGATION_AVX512_DIM_MIN,
+    BLOCK_VECTORS = 16,
+    SMALL_BLOCK_VECTORS = 8,
+    EDGES_AHEAD = 12 /* that gradients are asked for */
+};
 
 #define AVX512_INLINE CPU_AVX512_CODE CPU_INLINE
 
@@ -117,6 +122,7 @@ struct transposing {
     const struct transposed_edges *edges;
     const float *gradient;
     size_t dim, width;
+    uint32_t edge_end; /* of all sources that are summed */
 };
 
 /* The same for the row of a source. */
@@ -134,6 +140,9 @@ AVX512_INLINE void sum_source_columns(const struct transposing *transposing, str
     out += columns.first;
     EACH_VECTOR(DECLARE)
     for (uint32_t e = transposing->edges->start[source]; e < end; e++) {
+        if (transposing->edge_end - e > EDGES_AHEAD)
+            vector_prefetch(gradient + destination[e + EDGES_AHEAD] * width,
+                            columns.count * sizeof *gradient);
         const float *row = gradient + destination[e] * width;
         const float scale = destination_scale[destination[e]];
         const __m512 factor = _mm512_set1_ps(
@@ -263,7 +272,8 @@ void aggregation_backward_avx512(const struct aggregation *aggregation,
                                             .edges = edges,
                                             .gradient = gradient,
                                             .dim = dim,
-                                            .width = aggregation_width(aggregation, dim)};
+                                            .width = aggregation_width(aggregation, dim),
+                                            .edge_end = edges->start[end]};
     const bool valued = aggregation->edge_value != NULL;
     for (uint32_t j = first; j < end; j++, out += dim) {
         struct columns columns = {0};

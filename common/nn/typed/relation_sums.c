@@ -331,9 +331,16 @@ static enum error_code find_relation_room(struct backward_job *job, uint32_t r, 
                   (size_t)block->destination_count * source_dim(pass, r), what, err);
     if (rc != ERROR_NONE)
         return rc;
-    return (aggregation_numbers_edges(&job->sums->aggregation[r])
-                ? transposed_edges_number
-                : transposed_edges_build)(block, false, arena, &job->transposed[r], err);
+    return transposed_edges_new(block, aggregation_numbers_edges(&job->sums->aggregation[r]), arena,
+                                &job->transposed[r], err);
+}
+
+static void transpose_relation(void *context, int64_t relation, int thread)
+{
+    const struct backward_job *job = context;
+    (void)thread;
+    if (job->aggregated_gradient[relation])
+        transposed_edges_fill(&job->pass->edges[relation].block, false, &job->transposed[relation]);
 }
 
 static enum error_code find_room(struct backward_job *job, struct arena *arena, int threads,
@@ -401,6 +408,8 @@ enum error_code relation_sums_backward(const struct relation_sums *sums,
 {
     struct backward_job job = {.sums = sums, .pass = pass, .output_gradient = output_gradient};
     enum error_code rc = find_room(&job, workspace->arena, thread_pool_size(workspace->pool), err);
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        thread_pool_run(workspace->pool, pass->schema->relation_count, transpose_relation, &job);
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
         rc = own_back(&job, t, gradient, workspace, err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
