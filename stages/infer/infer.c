@@ -17,7 +17,7 @@
  * computed with is given back before the outputs are written.
  *
  *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile; where those rows do not fit
- *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
+ *             and are summed in windows (source_windows.h, typed_windows.h), what neighbours of a tile do not take is for them too
  *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
  * Of a run that wants some nodes alone there is one unit, outputs/w: selection.h.

@@ -21,9 +21,19 @@ struct type_inputs {
     struct type_input type[RELATION_TYPE_COUNT_MAX];
 };
 
-static const uint32_t *book_of(const struct type_inputs *inputs, uint32_t type)
+const uint32_t *type_inputs_book(const struct type_inputs *inputs, uint32_t type)
 {
     return inputs->book + type * ((size_t)inputs->ranges.part_count + 1);
+}
+
+uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part)
+{
+    return type_inputs_book(inputs, type)[part];
+}
+
+struct feature_source *type_inputs_source(const struct type_inputs *inputs, uint32_t type)
+{
+    return inputs->type[type].source;
 }
 
 static bool is_there(const struct type_input *input)
@@ -53,8 +63,8 @@ static void find_types(struct type_inputs *inputs)
         struct type_input *own = &inputs->type[t];
         own->dim = layer ? model->layer[layer].type_input_dim[t] : model->config.types.input_dim[t];
         if (needed[t])
-            own->bytes =
-                (uint64_t)book_of(inputs, t)[inputs->ranges.part_count] * own->dim * sizeof(float);
+            own->bytes = (uint64_t)type_inputs_book(inputs, t)[inputs->ranges.part_count] *
+                         own->dim * sizeof(float);
     }
 }
 
@@ -81,7 +91,7 @@ static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint
         .weights = inputs->config.identity,
         .node_type = type,
         .part_count = inputs->ranges.part_count,
-        .book = book_of(inputs, type),
+        .book = type_inputs_book(inputs, type),
         .tensor = made ? name : "features",
         .budget_bytes = budget_bytes,
         .sharers = context->sharers,
@@ -179,6 +189,25 @@ static void share_out(struct type_inputs *inputs, const uint32_t *count)
                          budget > held ? budget - held : 0);
 }
 
+void type_inputs_limit(struct type_inputs *inputs, uint64_t budget_bytes)
+{
+    static const uint32_t none[RELATION_TYPE_COUNT_MAX];
+    inputs->config.budget_bytes = budget_bytes;
+    share_out(inputs, none);
+}
+
+uint64_t type_inputs_need(const struct type_inputs *inputs, uint32_t count)
+{
+    uint64_t bytes = 0;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
+        const struct feature_source *source = inputs->type[t].source;
+        if (source)
+            bytes += feature_source_is_resident(source) ? feature_source_bytes(source)
+                                                        : feature_shares_need(source, count, true);
+    }
+    return bytes;
+}
+
 /* The rows of the nodes with these numbers in the type. */
 static enum error_code fetch_type(struct type_inputs *inputs, uint32_t type, const uint32_t *number,
                                   uint32_t count, struct input_rows *rows, struct error *err)
@@ -202,11 +231,11 @@ static enum error_code number_nodes(const struct type_inputs *inputs, const stru
                                     struct error *err)
 {
     const struct typed_span *span = &tile->span;
-    const uint32_t *book = book_of(inputs, type);
+    const uint32_t *book = type_inputs_book(inputs, type);
     const enum error_code rc = arena_new(tile->arena, out, count, "numbers of nodes", err);
     if (rc != ERROR_NONE)
         return rc;
-    if (tile->batch.type_count)
+    if (tile->batch.type_count && !tile->sum)
         return relation_batch_numbers(&tile->batch, type, &inputs->ranges, book, *out, err);
     for (uint32_t i = 0; i < count; i++)
         (*out)[i] = book[span->part] + span->first + i;

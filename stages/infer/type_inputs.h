@@ -38,7 +38,19 @@ void type_inputs_close(struct type_inputs *inputs); /* NULL is fine */
 uint64_t type_inputs_bytes(const struct type_inputs *inputs);
 bool type_inputs_are_resident(const struct type_inputs *inputs);
 
-/* Fills in the rows that a layer reads of a tile: of all in its batch, or of its span alone. Valid until the next call, with what
+/* The first number of a type in a part; of part `part_count` how many there are. */
+uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part);
+const uint32_t *type_inputs_book(const struct type_inputs *inputs, uint32_t type);
+
+/* From now on at most so many bytes. What the last fetch took is given back. */
+void type_inputs_limit(struct type_inputs *inputs, uint64_t budget_bytes);
+/* What rows that are in memory take, and fetching `count` of each other type. */
+uint64_t type_inputs_need(const struct type_inputs *inputs, uint32_t count);
+
+/* The rows of a type by numbers in it; NULL: nobody needs any. */
+struct feature_source *type_inputs_source(const struct type_inputs *inputs, uint32_t type);
+
+/* Fills in the rows that a layer reads of a tile: of all in its batch; of one with sums, or without edges, of its span alone. Valid until the next call, with what
  * else they need in the tile's arena. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY when a tile does not fit the budget. */
 MUST_CHECK enum error_code type_inputs_fetch(struct type_inputs *inputs, struct typed_tile *tile,
                                              struct error *err);

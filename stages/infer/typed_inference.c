@@ -7,12 +7,15 @@
 #include "common/nn/typed/typed_model.h"
 #include "stages/infer/layer_shard.h"
 #include "stages/infer/type_inputs.h"
+#include "stages/infer/typed_windows.h"
 #include "store/features/feature_source.h"
 
 struct typed_inference {
     struct typed_inference_config config;
-    struct type_inputs *inputs; /* NULL: none are open */
-    int input_layer;            /* the layer that reads them */
+    struct type_inputs *inputs;    /* NULL: none are open */
+    struct typed_windows *windows; /* over them; NULL: tiles read their sources' rows */
+    uint64_t own_bytes; /* with windows: for the rows of a tile's own nodes, and those in memory */
+    int input_layer;    /* the layer that reads them */
     /* Of the unit at hand: */
     const float *weights;
     int layer, part; /* from 1; from 0 */
@@ -31,6 +34,8 @@ void typed_inference_close_inputs(struct typed_inference *inference)
 {
     if (!inference)
         return;
+    typed_windows_free(inference->windows);
+    inference->windows = NULL;
     type_inputs_close(inference->inputs);
     inference->inputs = NULL;
     inference->input_layer = 0;
@@ -60,7 +65,24 @@ static void tell_memory(const struct typed_inference *inference)
              text_size(tiles->neighbor_bytes + tiles->value_bytes, tile),
              text_size(type_inputs_bytes(inference->inputs), rows), inference->input_layer,
              type_inputs_are_resident(inference->inputs) ? "all fit"
+             : inference->windows                        ? "are summed in windows"
                                                          : "are read as tiles want them");
+}
+
+/* What the budget has beside the rows of a tile's own nodes. */
+static enum error_code open_windows(struct typed_inference *inference, int layer, struct error *err)
+{
+    const uint64_t all = inference->config.rows_bytes;
+    inference->own_bytes = type_inputs_need(inference->inputs, TYPED_TILE_NODES);
+    const struct typed_windows_config config = {
+        .tiles = inference->config.tiles,
+        .inputs = inference->inputs,
+        .layer = layer,
+        .budget_bytes = all > inference->own_bytes ? all - inference->own_bytes : 0};
+    return type_inputs_are_resident(inference->inputs) ||
+                   !typed_windows_are_possible(model_of(inference), layer) || !config.budget_bytes
+               ? ERROR_NONE
+               : typed_windows_new(&config, &inference->windows, err);
 }
 
 static enum error_code open_inputs(struct typed_inference *inference,
@@ -76,7 +98,9 @@ static enum error_code open_inputs(struct typed_inference *inference,
     if (inference->input_layer == layer)
         return ERROR_NONE;
     typed_inference_close_inputs(inference);
-    const enum error_code rc = type_inputs_open(&config, &inference->inputs, err);
+    enum error_code rc = type_inputs_open(&config, &inference->inputs, err);
+    if (rc == ERROR_NONE)
+        rc = open_windows(inference, layer, err);
     if (rc != ERROR_NONE)
         return rc;
     inference->input_layer = layer;
@@ -84,14 +108,17 @@ static enum error_code open_inputs(struct typed_inference *inference,
     return ERROR_NONE;
 }
 
+/* `is_summed`: it is among those that typed_windows_sum() was asked for. */
 static enum error_code infer_tile(struct typed_inference *inference, const struct typed_span *span,
-                                  float **output, struct error *err)
+                                  bool is_summed, float **output, struct error *err)
 {
     const struct stage_context *context = inference->config.context;
     struct typed_tiles *tiles = inference->config.tiles;
     struct typed_tile tile;
     enum error_code rc = typed_tiles_draw(tiles, inference->layer, span, &tile, err);
     stage_times_enter(context->times, TIME_READ);
+    if (rc == ERROR_NONE && is_summed)
+        rc = typed_windows_take(inference->windows, &tile, err);
     if (rc == ERROR_NONE)
         rc = type_inputs_fetch(inference->inputs, &tile, err);
     stage_times_enter(context->times, TIME_COMPUTE);
@@ -101,6 +128,23 @@ static enum error_code infer_tile(struct typed_inference *inference, const struc
 }
 
 /* --- a part --- */
+
+/* Sums for the tiles from `first` on, whose memory is that of rows of sources else. */
+static enum error_code sum_tiles(struct typed_inference *inference, const struct typed_span *first,
+                                 uint32_t *summed, struct error *err)
+{
+    *summed = first->first;
+    if (!inference->windows)
+        return ERROR_NONE;
+    type_inputs_limit(inference->inputs, inference->own_bytes);
+    const enum error_code rc =
+        typed_windows_sum(inference->windows, first->type, first->part, first->first, summed, err);
+    if (rc != ERROR_NONE || *summed > first->first)
+        return rc;
+    typed_windows_rest(inference->windows);
+    type_inputs_limit(inference->inputs, inference->config.rows_bytes);
+    return ERROR_NONE;
+}
 
 static enum error_code write_type(struct typed_inference *inference, uint32_t type,
                                   struct feature_shard_writer *writer, struct error *err)
@@ -113,6 +157,7 @@ static enum error_code write_type(struct typed_inference *inference, uint32_t ty
         .dim = model_layer_output_dim(model_of(inference), inference->layer - 1),
         .row_count = end};
     layer_tensor_of_type(type, tensor.name);
+    uint32_t summed = 0; /* rows before it have sums */
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
     for (struct typed_span span = {.type = type, .part = inference->part};
          rc == ERROR_NONE && span.first < end; span.first += span.count) {
@@ -121,7 +166,10 @@ static enum error_code write_type(struct typed_inference *inference, uint32_t ty
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
         span.count =
             typed_tiles_size(inference->config.tiles, type, inference->part, span.first, end);
-        rc = infer_tile(inference, &span, &output, err);
+        if (span.first >= summed)
+            rc = sum_tiles(inference, &span, &summed, err);
+        if (rc == ERROR_NONE)
+            rc = infer_tile(inference, &span, span.first < summed, &output, err);
         stage_times_enter(context->times, TIME_WRITE);
         if (rc == ERROR_NONE)
             rc = feature_shard_writer_add(writer, output, span.count, err);

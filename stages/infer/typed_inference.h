@@ -4,6 +4,9 @@
  * What part_inference.h is of a graph with one type of nodes. The nodes of a type are taken in tiles (typed_tiles.h) fixed by the
  * graph, not by the memory, so a softmax goes over all edges. The output is one sealed shard with a tensor for each type
  * (layer_tensor_of_type()): of all types that the logits still need, so of the last layer of the target type alone.
+ *
+ * Where the rows of the layer below do not fit and the layer sums them, that is done for many tiles at once (typed_windows.h), with
+ * the same bits. Rows that are projected first, and attention, are read as tiles want them.
  */
 #ifndef STAGES_INFER_TYPED_INFERENCE_H
 #define STAGES_INFER_TYPED_INFERENCE_H

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Attention holds several rows for each source. */
-enum { TILE_NODES = 1024, TILE_EDGES = 1 << 16 };
+enum { TILE_EDGES = 1 << 16 };
 
 struct typed_tiles {
     struct typed_tiles_config config;
@@ -76,7 +76,7 @@ uint32_t typed_tiles_size(const struct typed_tiles *tiles, uint32_t type, int pa
 {
     uint64_t edges = edges_of(tiles, type, part, first);
     uint32_t count = 1;
-    while (count < TILE_NODES && count < end - first) {
+    while (count < TYPED_TILE_NODES && count < end - first) {
         edges += edges_of(tiles, type, part, first + count);
         if (edges > TILE_EDGES)
             break;
@@ -147,6 +147,7 @@ enum error_code typed_tiles_compute(struct typed_tiles *tiles, const float *weig
                                               .pool = tiles->config.context->pool};
     const struct typed_layer_input input = {.block = tile->block.edges ? &tile->block : NULL,
                                             .count = tile->destinations,
+                                            .sum = tile->sum,
                                             .rows = tile->rows};
     const enum error_code rc = arena_new(
         &tiles->arena, output, (size_t)tile->span.count * model_layer_output_dim(model, layer - 1),

@@ -19,6 +19,9 @@
 
 struct typed_tiles;
 
+/* Nodes of a tile at most. */
+enum { TYPED_TILE_NODES = 1024 };
+
 struct typed_tiles_config { /* all borrowed */
     const struct stage_context *context;
     const struct topology *topology; /* open */
@@ -52,6 +55,8 @@ struct typed_tile {
         batch; /* sources by type; without edges {0}: rows of the span alone are read */
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct relation_block block;
+    /* NULL, or [relations] in place of the rows of sources that are no destinations (typed_layer_input). */
+    const float *const *sum;
     uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
     struct arena *arena; /* for what the rows need; reset for each tile */
 };

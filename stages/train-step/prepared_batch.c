@@ -363,13 +363,14 @@ static struct wanted_rows rows_of_type(const struct batch_preparer *preparer,
 }
 
 static enum error_code copy_type(const struct batch_preparer *preparer, struct typed_batch *typed,
-                                 uint32_t type, char *area, const atomic_bool *stop,
-                                 struct error *err)
+                                 uint32_t type, const struct copied_rows *area,
+                                 const atomic_bool *stop, struct error *err)
 {
     const struct wanted_rows wanted = rows_of_type(preparer, typed, type);
-    struct copied_rows copied = {area, feature_source_row_bytes(wanted.source)};
+    struct copied_rows copied = *area;
+    copied.row_bytes = feature_source_row_bytes(wanted.source);
     typed->rows[type] =
-        (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof(float)};
+        (struct input_rows){.base = copied.to, .stride = copied.row_bytes / sizeof(float)};
     return wanted.count ? visit_rows(preparer, &wanted, copy_rows, &copied, stop, err) : ERROR_NONE;
 }
 
@@ -395,17 +396,17 @@ static enum error_code fill_types(struct batch_preparer *preparer, struct prepar
     const uint64_t before = disk_bytes();
     uint64_t wanted = 0;
     enum error_code rc = reserve_types(preparer, prepared, stop, err);
-    char *area = (char *)prepared->area.data;
+    struct copied_rows area = {.to = (char *)prepared->area.data};
     for (uint32_t t = 0; rc == ERROR_NONE && t < preparer->types->type_count; t++) {
         const struct wanted_rows rows = rows_of_type(preparer, typed, t);
         if (!is_copied(preparer, t)) {
             rc = take_type(preparer, typed, t, err);
             continue;
         }
-        rc = copy_type(preparer, typed, t, area, stop, err);
+        rc = copy_type(preparer, typed, t, &area, stop, err);
         wanted += wanted_bytes(&rows);
         if (rows.count)
-            area += area_bytes_of(preparer, typed, t);
+            area.to += area_bytes_of(preparer, typed, t);
     }
     if (wanted)
         note_disk(preparer, before, wanted);

@@ -139,8 +139,11 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     return ERROR_NONE;
 }
 
-static const struct typed_kind typed = {
-    .parameters = parameters, .check = check, .forward = forward, .backward = backward};
+static const struct typed_kind typed = {.sums = true,
+                                        .parameters = parameters,
+                                        .check = check,
+                                        .forward = forward,
+                                        .backward = backward};
 
 const struct layer_type rgcn_layer = {
     .pyg_name = "RGCN",

@@ -177,5 +177,8 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     return ERROR_NONE;
 }
 
-const struct typed_kind neighbor_relations = {
-    .wants_target_rows = true, .parameters = parameters, .forward = forward, .backward = backward};
+const struct typed_kind neighbor_relations = {.wants_target_rows = true,
+                                              .sums = true,
+                                              .parameters = parameters,
+                                              .forward = forward,
+                                              .backward = backward};

@@ -175,6 +175,8 @@ static enum error_code weigh_relations(struct relation_sums *sums, const struct 
         struct model_layer layer = *pass->layer;
         layer.input_dim = source_dim(pass, r);
         rc = neighbor_weights(&layer, block, arena, &sums->aggregation[r], err);
+        if (pass->sum)
+            sums->aggregation[r].sum = pass->sum[r];
         if (rc == ERROR_NONE && keep)
             rc = arena_new(arena, &sums->aggregated[r],
                            (size_t)block->destination_count * layer.input_dim, what, err);

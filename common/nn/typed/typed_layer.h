@@ -26,8 +26,11 @@ struct typed_pass {
     const uint32_t *destination_count, *source_count;
     const struct relation_edges *edges; /* [relations]; NULL: of a kind that uses no edges */
     const struct input_rows *input;     /* [types]; columns: layer->type_input_dim */
-    float *const *output;               /* [types]: [destinations, output_dim] */
-    struct activation slot_dropout;     /* of edges: drop_below, scale and stream alone */
+    /* NULL, or of a kind that sums, in inference: [relations] what aggregation_add() made of the sources of the rows that have
+     * edges; those of `input` are then destinations alone. */
+    const float *const *sum;
+    float *const *output;           /* [types]: [destinations, output_dim] */
+    struct activation slot_dropout; /* of edges: drop_below, scale and stream alone */
     /* [types]: [sources, columns], which backward fills, all of it; NULL where nobody wants it. */
     float *const *input_gradient;
     void *state; /* what forward leaves for backward, in the arena */
@@ -44,6 +47,7 @@ struct parameter_writer {
 
 struct typed_kind {
     bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */
+    bool sums; /* of rows of sources it wants what neighbor_weights() makes of each relation's */
     /* Writes the tensors of the layer. */
     void (*parameters)(struct parameter_writer *writer);
     /* Fails: ERROR_INVALID for what the kind cannot do with these widths and options. NULL: it can do all. */

@@ -41,6 +41,9 @@ struct typed_layer_input {
     /* [types]: what the layer below gives of the sources, of layer 0 the rows that come in; not read of a type without
      * sources. */
     const struct input_rows *rows;
+    /* NULL, or [relations], of a layer that sums (typed_layer.h): the sums over the sources of each row that has edges. Then the block's
+     * sources are its destinations, as far as they are counted. */
+    const float *const *sum;
 };
 /* As model_infer_layer(): layer `layer`, from 0, alone and without gradient. output [destinations of `type`, output_dim] are the
  * rows that it gives of `type`; what else it gives is lost, so there need be no destinations of other types. */

@@ -290,6 +290,8 @@ enum error_code typed_model_infer_layer(const struct model *model, const float *
                      rows, err);
     if (rc == ERROR_NONE)
         rc = begin_step(made, layer, input->block, input->count, workspace->arena, err);
+    if (rc == ERROR_NONE)
+        made->step[layer].pass.sum = input->sum;
     return rc == ERROR_NONE ? run_step(made, layer, rows, &wish, workspace, err) : rc;
 }
 /* NOLINTEND(readability-non-const-parameter) */

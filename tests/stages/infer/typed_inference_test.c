@@ -33,12 +33,14 @@ static void the_layers_give_the_model_over_all_neighbors(void **state)
     }
 }
 
-/* All rows in memory, those of all types but authors, and of venues alone. */
+/* All rows in memory, those of all types but authors, and of venues alone: of layers that sum some tiles at a time, and then, where
+ * not even the sums of one have room, none. */
 static void threads_and_memory_change_no_bit(void **state)
 {
-    static const struct typed_conditions others[] = {{4, 1ULL << 30}, {1, 900000}, {3, 450000}};
+    static const struct typed_conditions others[] = {
+        {4, 1ULL << 30}, {1, 900000}, {2, 700000}, {3, 450000}};
     (void)state;
-    for (size_t i = 0; i < sizeof typed_trials / sizeof *typed_trials; i += i < 4 ? 2 : 3) {
+    for (size_t i = 0; i < sizeof typed_trials / sizeof *typed_trials; i += 2) {
         void *temp = NULL;
         assert_int_equal(temp_store_setup(&temp), 0);
         struct typed_run *run = typed_trial_new(temp, &typed_trials[i]);

@@ -29,6 +29,8 @@ static const struct typed_trial typed_trials[] = {
     {{"train-step.model=sage", "train-step.relation_aggr=mean"}, true},
     {{"train-step.model=sage", "train-step.aggr=add", "train-step.norm=batch"}, false},
     {{"train-step.model=graph_conv"}, true},
+    {{"train-step.model=graph_conv", "train-step.projection=none"}, true},
+    {{"train-step.model=rgcn", "train-step.aggr=max"}, false},
     {{"train-step.model=gat", "train-step.heads=2"}, false},
     {{"train-step.model=rgat", "train-step.heads=2", "train-step.projection=linear"}, false},
     {{"train-step.model=hgt", "train-step.heads=2"}, false},
