@@ -285,11 +285,16 @@ static enum error_code number_seeds(struct pair_drawer *d, const struct pair_req
         d->source.data[i] = seed_of_pair(d, request, i, request->source[i]);
         d->target.data[i] = seed_of_pair(d, request, i, request->target[i]);
     }
-    uint64_t at = positives;
-    for (uint32_t i = 0; i < positives; i++)
+    uint32_t *target = d->target.data + positives;
+    const bool is_shared = request->negative == NEGATIVE_SHARED && !request->time;
+    for (uint32_t i = 0; i < positives; i++, target += request->negatives) {
+        if (is_shared && i > 0) { /* those of the edge before */
+            memcpy(target, target - request->negatives, request->negatives * sizeof *target);
+            continue;
+        }
         for (uint32_t k = 0; k < request->negatives; k++)
-            d->target.data[at++] =
-                seed_of_pair(d, request, i, pair_drawer_negative(request, nodes, i, k));
+            target[k] = seed_of_pair(d, request, i, pair_drawer_negative(request, nodes, i, k));
+    }
     return ERROR_NONE;
 }
 

@@ -12,14 +12,16 @@ struct link_loss pair_step_loss(const struct pipeline_settings *settings)
 
 static struct pair_rows rows_of(const struct pair_step *step, uint32_t seed_count)
 {
-    return (struct pair_rows){.row = step->row,
-                              .row_count = seed_count,
-                              .positive_count = step->pairs->positive_count,
-                              .negatives_each = step->pairs->negatives_each,
-                              .source = step->pairs->source,
-                              .target = step->pairs->target,
-                              .relation = step->pairs->relation,
-                              .corrupt = step->pairs->corrupt};
+    struct pair_rows rows = {.row = step->row,
+                             .row_count = seed_count,
+                             .positive_count = step->pairs->positive_count,
+                             .negatives_each = step->pairs->negatives_each,
+                             .source = step->pairs->source,
+                             .target = step->pairs->target,
+                             .relation = step->pairs->relation,
+                             .corrupt = step->pairs->corrupt};
+    rows.shares_negatives = pair_rows_share_negatives(&rows, step->workspace->arena->counts);
+    return rows;
 }
 
 static enum error_code find_label_loss(struct pair_step *step, struct loss_result *loss,

@@ -68,7 +68,8 @@ struct decoder_type {
     bool takes_outputs; /* more than one */
     bool
         by_relation; /* it has numbers for each relation; others give pairs of all relations one score */
-    bool keeps_row; /* score_back() keeps a row [dim] of each pair for other_back() */
+    bool is_product; /* of one output the score is the inner product of a query and a row */
+    bool keeps_row;  /* score_back() keeps a row [dim] of each pair for other_back() */
     /* Returns how many. */
     int (*parameters)(uint32_t dim, uint32_t outputs, uint32_t relations,
                       struct decoder_parameter *out);

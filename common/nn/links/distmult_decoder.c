@@ -42,6 +42,7 @@ static void prepare_back(const struct decoder *decoder, enum pair_end end, uint3
 }
 
 const struct decoder_type distmult_decoder = {.name = "distmult",
+                                              .is_product = true,
                                               .takes_outputs = true,
                                               .by_relation = true,
                                               .parameters = parameters,

@@ -2,6 +2,7 @@
 #include "common/nn/links/decoder.h"
 
 const struct decoder_type dot_decoder = {.name = "dot",
+                                         .is_product = true,
                                          .parameters = decoder_no_parameters,
                                          .prepare = decoder_copy_row,
                                          .score = decoder_query_dots,

@@ -66,17 +66,21 @@ static struct loss_result softmax_loss(const float *score, uint32_t positives, u
             is_first = is_first && score[i] > others[k];
         }
         const double own = (double)expf(score[i] - most);
+        float *slope = gradient ? gradient + positives + (size_t)i * negatives : NULL;
         double sum = own;
-        for (uint32_t k = 0; k < negatives; k++)
-            sum += (double)expf(others[k] - most);
+        for (uint32_t k = 0; k < negatives; k++) {
+            const float share = expf(others[k] - most);
+            sum += (double)share;
+            if (slope)
+                slope[k] = share; /* to be divided by their sum */
+        }
         result.sum += (double)logf((float)sum) + (double)most - (double)score[i];
         result.correct_count += is_first;
         if (!gradient)
             continue;
         gradient[i] = (float)((own / sum - 1) / positives);
         for (uint32_t k = 0; k < negatives; k++)
-            gradient[positives + (size_t)i * negatives + k] =
-                (float)((double)expf(others[k] - most) / sum / positives);
+            slope[k] = (float)((double)slope[k] / sum / positives);
     }
     return result;
 }

@@ -1,10 +1,11 @@
 #include "common/nn/links/pair_pass.h"
 
+#include "common/math/blas.h"
 #include "common/nn/layers/partial_sums.h"
 
 #include <string.h>
 
-enum { ROWS_AT_A_TIME = 16 };
+enum { ROWS_AT_A_TIME = 16, SHARED_LEAST = 16, SHARED_ROWS = 64 };
 
 /* ---- which pairs ------------------------------------------------------------------------------ */
 
@@ -44,6 +45,38 @@ static void make_query(const struct decoder *decoder, const struct pair_rows *pa
                            pairs->row + shared_row(pairs, positive) * (size_t)decoder->dim, query);
 }
 
+bool pair_rows_share_negatives(const struct pair_rows *pairs, bool counts)
+{
+    const size_t each = pairs->negatives_each;
+    if (each < SHARED_LEAST || pairs->positive_count < SHARED_LEAST)
+        return false;
+    if (counts)
+        return true;
+    const uint32_t *first = pairs->target + pairs->positive_count;
+    for (size_t i = 1; i < pairs->positive_count; i++)
+        if (memcmp(first + i * each, first, each * sizeof *first) != 0)
+            return false;
+    return true;
+}
+
+static bool is_product(const struct decoder *decoder, const struct pair_rows *pairs)
+{
+    return pairs->shares_negatives && decoder->type->is_product && decoder->outputs == 1;
+}
+
+/* The rows of the shared negatives, one behind the other. */
+static enum error_code gather_shared(const struct decoder *decoder, const struct pair_rows *pairs,
+                                     struct arena *arena, float **out, struct error *err)
+{
+    const size_t dim = decoder->dim;
+    const enum error_code rc =
+        arena_new(arena, out, pairs->negatives_each * dim, "the rows of shared negatives", err);
+    for (size_t k = 0; rc == ERROR_NONE && !arena->counts && k < pairs->negatives_each; k++)
+        memcpy(*out + k * dim, pairs->row + pairs->target[pairs->positive_count + k] * dim,
+               dim * sizeof **out);
+    return rc;
+}
+
 /* ---- scores ----------------------------------------------------------------------------------- */
 
 struct scoring {
@@ -51,6 +84,7 @@ struct scoring {
     const struct pair_rows *pairs;
     float *room; /* [threads, query and scratch] */
     float *score;
+    float *shared, *query; /* of a product: [negatives, dim], [positives, dim] */
 };
 
 static size_t room_of(const struct decoder *decoder)
@@ -74,6 +108,39 @@ static void score_positive(void *context, int64_t i, int thread)
                          pairs->negatives_each, scoring->score + first * outputs, scratch);
 }
 
+/* SHARED_ROWS positives with shared negatives. */
+static void score_tile(void *context, int64_t tile, int thread)
+{
+    const struct scoring *s = context;
+    const struct pair_rows *pairs = s->pairs;
+    const size_t dim = s->decoder->dim, each = pairs->negatives_each;
+    const size_t first = (size_t)tile * SHARED_ROWS, left = pairs->positive_count - first;
+    const size_t count = left < SHARED_ROWS ? left : SHARED_ROWS;
+    float *scratch = s->room + (size_t)thread * room_of(s->decoder);
+    for (size_t i = first; i < first + count; i++) {
+        make_query(s->decoder, pairs, i, s->query + i * dim);
+        s->decoder->type->score(s->decoder, shared_end(pairs, i), s->query + i * dim, pairs->row,
+                                other_of(pairs, i), 1, s->score + i, scratch);
+    }
+    blas_product(BLAS_NT, matrix_view_of(s->query + first * dim, count, dim),
+                 matrix_view_of(s->shared, each, dim), false,
+                 s->score + first_negative(pairs, first), each);
+}
+
+static enum error_code score_shared(struct scoring *s, struct arena *arena,
+                                    struct thread_pool *pool, struct error *err)
+{
+    const struct pair_rows *pairs = s->pairs;
+    enum error_code rc = gather_shared(s->decoder, pairs, arena, &s->shared, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &s->query, pairs->positive_count * (size_t)s->decoder->dim,
+                       "the queries of pairs", err);
+    if (rc == ERROR_NONE && !arena->counts)
+        thread_pool_run(pool, ((int64_t)pairs->positive_count + SHARED_ROWS - 1) / SHARED_ROWS,
+                        score_tile, s);
+    return rc;
+}
+
 /* Threads write `score`. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code pair_pass_scores(const struct decoder *decoder, const struct pair_rows *pairs,
                                  struct arena *arena, struct thread_pool *pool, float *score,
@@ -83,6 +150,8 @@ enum error_code pair_pass_scores(const struct decoder *decoder, const struct pai
     const enum error_code rc =
         arena_new(arena, &scoring.room, (size_t)thread_pool_size(pool) * room_of(decoder),
                   "the scores of pairs", err);
+    if (rc == ERROR_NONE && is_product(decoder, pairs))
+        return score_shared(&scoring, arena, pool, err);
     if (rc == ERROR_NONE && !arena->counts)
         thread_pool_run(pool, pairs->positive_count, score_positive, &scoring);
     return rc;
@@ -111,10 +180,13 @@ struct way_back {
     float *room;            /* [threads, gradient of a query and scratch] */
     struct pair_lists shared, other;
     float *row_gradient;
+    float *negative, *negative_gradient; /* of a product: [negatives, dim] */
+    float *of_negatives;                 /* [threads, rows of a tile, dim]: gradients of queries */
 };
 
-static void back_of_positive(const struct way_back *w, size_t i, float *const *parameter,
-                             float *room)
+/* `of_negatives`: what the query gets from shared negatives; NULL: they are not shared. */
+static void back_of_positive(const struct way_back *w, size_t i, const float *of_negatives,
+                             float *const *parameter, float *room)
 {
     const struct decoder *decoder = w->decoder;
     const struct pair_rows *pairs = w->pairs;
@@ -130,11 +202,15 @@ static void back_of_positive(const struct way_back *w, size_t i, float *const *p
                                 .parameter_gradient = parameter,
                                 .kept = w->kept ? w->kept + i * dim : NULL};
     make_query(decoder, pairs, i, w->query + i * wide);
-    memset(room, 0, wide * sizeof *room);
+    if (of_negatives)
+        memcpy(room, of_negatives, wide * sizeof *room);
+    else
+        memset(room, 0, wide * sizeof *room);
     decoder->type->score_back(&back, other_of(pairs, i), 1, scratch);
     back.gradient = w->score_gradient + first * decoder->outputs;
     back.kept = w->kept ? w->kept + first * dim : NULL;
-    decoder->type->score_back(&back, pairs->target + first, pairs->negatives_each, scratch);
+    if (!of_negatives)
+        decoder->type->score_back(&back, pairs->target + first, pairs->negatives_each, scratch);
     decoder->type->prepare_back(decoder, back.end, relation_of(pairs, i),
                                 pairs->row + shared_row(pairs, i) * dim, back.query_gradient,
                                 w->shared_gradient + i * dim, parameter);
@@ -149,8 +225,34 @@ static void back_of_tile(void *context, const struct partial_sums_tile *tile)
         memset(tile->sum, 0, w->sums.size * sizeof *tile->sum);
     for (int p = 0; p < w->parameter_count; p++)
         parameter[p] = tile->sum + w->parameter_first[p];
+    const size_t dim = w->decoder->dim, each = w->pairs->negatives_each;
+    const size_t count = tile->end - tile->first;
+    float *of_negatives = NULL;
+    if (w->negative) {
+        of_negatives = w->of_negatives + (size_t)tile->thread * w->sums.tile_rows * dim;
+        blas_product(
+            BLAS_NN,
+            matrix_view_of(w->score_gradient + first_negative(w->pairs, tile->first), count, each),
+            matrix_view_of(w->negative, each, dim), false, of_negatives, dim);
+    }
     for (uint32_t i = tile->first; i < tile->end; i++)
-        back_of_positive(w, i, parameter, room);
+        back_of_positive(w, i, of_negatives ? of_negatives + (i - tile->first) * dim : NULL,
+                         parameter, room);
+}
+
+/* SHARED_ROWS shared negatives, from all queries. */
+static void back_of_shared(void *context, int64_t tile, int thread)
+{
+    const struct way_back *w = context;
+    const size_t dim = w->decoder->dim, each = w->pairs->negatives_each;
+    const size_t first = (size_t)tile * SHARED_ROWS, left = each - first;
+    const struct matrix_view slope = {.value = w->score_gradient + w->pairs->positive_count + first,
+                                      .rows = w->pairs->positive_count,
+                                      .cols = left < SHARED_ROWS ? left : SHARED_ROWS,
+                                      .stride = each};
+    (void)thread;
+    blas_product(BLAS_TN, slope, matrix_view_of(w->query, w->pairs->positive_count, dim), false,
+                 w->negative_gradient + first * dim, dim);
 }
 
 static void back_of_row(const struct way_back *w, uint32_t row)
@@ -163,6 +265,11 @@ static void back_of_row(const struct way_back *w, uint32_t row)
         decoder_add_scaled(gradient, w->shared_gradient + w->shared.item[k] * dim, 1, dim);
     for (uint32_t k = w->other.start[row]; k < w->other.start[row + 1]; k++) {
         const size_t pair = w->other.item[k];
+        if (w->negative && pair >= pairs->positive_count) {
+            const float *shared = w->negative_gradient + (pair - pairs->positive_count) * dim;
+            decoder_add_scaled(gradient, shared, 1, dim);
+            continue;
+        }
         const size_t positive = pair < pairs->positive_count
                                     ? pair
                                     : (pair - pairs->positive_count) / pairs->negatives_each;
@@ -236,6 +343,21 @@ static enum error_code make_room(struct way_back *w, size_t pair_count, int thre
     return rc == ERROR_NONE ? arena_new(arena, &w->other.item, pair_count, what, err) : rc;
 }
 
+/* What products want. */
+static enum error_code make_shared_room(struct way_back *w, int threads, struct arena *arena,
+                                        struct error *err)
+{
+    static const char what[] = "the gradient of shared negatives";
+    const size_t dim = w->decoder->dim;
+    enum error_code rc = gather_shared(w->decoder, w->pairs, arena, &w->negative, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->negative_gradient, w->pairs->negatives_each * dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->of_negatives, (size_t)threads * w->sums.tile_rows * dim, what,
+                       err);
+    return rc;
+}
+
 static void find_parameters(struct way_back *w)
 {
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
@@ -255,14 +377,22 @@ enum error_code pair_pass_backward(const struct decoder *decoder, const struct p
                          .pairs = pairs,
                          .score_gradient = score_gradient,
                          .row_gradient = row_gradient};
-    const size_t pair_count = pairs->positive_count * (1 + (size_t)pairs->negatives_each);
+    const bool by_product = is_product(decoder, pairs);
+    const size_t pair_count = /* where memory is counted, the most */
+        by_product && !arena->counts ? pairs->positive_count + (size_t)pairs->negatives_each
+                                     : pairs->positive_count * (1 + (size_t)pairs->negatives_each);
     find_parameters(&w);
-    const enum error_code rc = make_room(&w, pair_count, thread_pool_size(pool), arena, err);
+    enum error_code rc = make_room(&w, pair_count, thread_pool_size(pool), arena, err);
+    if (rc == ERROR_NONE && by_product)
+        rc = make_shared_room(&w, thread_pool_size(pool), arena, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     fill_lists(&w.shared, pairs, pairs->positive_count, row_of_shared);
-    fill_lists(&w.other, pairs, pair_count, row_of_other);
+    fill_lists(&w.other, pairs, pair_count, row_of_other); /* of shared negatives the first ones */
     partial_sums_run(&w.sums, pool, back_of_tile, &w);
+    if (by_product)
+        thread_pool_run(pool, ((int64_t)pairs->negatives_each + SHARED_ROWS - 1) / SHARED_ROWS,
+                        back_of_shared, &w);
     for (int p = 0; p < w.parameter_count; p++) {
         const size_t count = w.parameter_first[p + 1] - w.parameter_first[p];
         decoder_add_scaled(parameter_gradient[p],
