@@ -254,6 +254,10 @@ static enum error_code prepare_settings(struct inference *inference, struct erro
     struct local_run *local = &inference->local;
     const struct pipeline_settings *model = &inference->source.card.settings;
     char path[FILE_PATH_SIZE];
+    if (inference->options.nodes && task_learns_graphs(inference->source.card.book.task))
+        return error_set(err, ERROR_INVALID,
+                         "--nodes is given, but the model learns graphs, of which all are "
+                         "inferred: leave it out");
     if (inference->options.nodes && model->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
         return error_set(err, ERROR_INVALID,
                          "--nodes is given, but the model samples by times, of which all nodes are "

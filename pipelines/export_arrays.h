@@ -13,7 +13,7 @@
 /* Of a graph with relations nodes are those of one type: that of labels, or where `type` is its name, and not NULL, another. */
 
 /* The output of the last layer, float32 [nodes, classes] in the order of the input, as an .npy file: what predictions.csv
- * was made of. Fails: ERROR_NOT_FOUND before inference is done. */
+ * was made of; of a task of graphs [graphs, classes], behind readout and classifier. Fails: ERROR_NOT_FOUND before inference is done. */
 MUST_CHECK enum error_code export_logits(const struct run_folder *folder, const char *path,
                                          struct error *err);
 /* What the model reads, float32 [nodes, dim] in the order of the input: after ingest.normalise_rows and the like, and where
@@ -39,6 +39,7 @@ MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, con
  *   mini_batch.seed_weight F32 [seeds]     what the loss of a seed counts
  *   features               F32 [nodes, dim]
  *   labels                 I64 [seeds], -1 for none; or F32 [seeds, classes], NaN for none
+ *   mini_batch.batch       I64 [seeds]     of a task of graphs: which graph of the batch each is of; labels are of these
  *   weights.<name>         F32             of the round, under PyG's names
  *   gradient.<name>        F32             of the mean loss over the labelled seeds
  *

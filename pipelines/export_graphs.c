@@ -1,6 +1,10 @@
-/* Of a training step on graphs: which each seed is of, in their order in the batch, and the labels of these. */
+/* Of graphs: which each seed of a training step is of, and their labels; and the logits of all. */
+#include "common/base/memory.h"
+#include "common/formats/npy_writer.h"
 #include "pipelines/step_export.h"
 #include "stages/plan/graph_targets.h"
+#include "stages/plan/run_model.h"
+#include "store/records/snapshot.h"
 
 #include <string.h>
 
@@ -41,5 +45,92 @@ enum error_code step_export_graphs(struct step_export *step, struct error *err)
     if (rc == ERROR_NONE)
         rc = add_graphs(step, &targets, err);
     graph_targets_close(&targets);
+    return rc;
+}
+
+/* --- logits --- */
+
+enum { PIECE_NODES = 1024 };
+
+struct graph_logits { /* one run */
+    struct model model;
+    struct graph_targets targets;
+    struct snapshot snapshot;
+    struct graph_classifier classifier;
+    float *piece, *pooled, *output;
+};
+
+static enum error_code open_logits(const struct run_folder *folder, struct graph_logits *l,
+                                   struct error *err)
+{
+    const struct run_binding *run = &folder->run;
+    const float *value = NULL;
+    enum error_code rc = run_model_init(&l->model, &run->settings, &run->book, err);
+    if (rc == ERROR_NONE)
+        rc = graph_targets_open(&l->targets, folder->store, &run->book, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_get_current(folder->store, run->plan.id, &l->snapshot, err);
+    if (rc == ERROR_NONE && l->snapshot.value_count != l->model.value_count)
+        rc = error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s",
+                       run->plan.id);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)weights_identity_of(&l->snapshot, run->schedule.infers_best, &value);
+    l->classifier = model_graph_classifier(&l->model, value);
+    rc = memory_new(&l->piece, (size_t)PIECE_NODES * l->classifier.dim, "rows", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&l->pooled, l->classifier.dim, "the row of a graph", err);
+    return rc == ERROR_NONE
+               ? memory_new(&l->output, l->classifier.outputs, "the outputs of a graph", err)
+               : rc;
+}
+
+static enum error_code find_output(const struct graph_logits *l, struct feature_source *rows,
+                                   uint32_t graph, struct error *err)
+{
+    const uint32_t first = l->targets.index.first[graph], end = l->targets.index.first[graph + 1];
+    const enum readout_kind kind = l->model.config.readout;
+    const uint32_t dim = l->classifier.dim;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t node = first; rc == ERROR_NONE && node < end;) {
+        const uint32_t stop = end - node < PIECE_NODES ? end : node + PIECE_NODES;
+        rc = feature_source_read(rows, node, stop, l->piece, err);
+        if (rc == ERROR_NONE)
+            readout_add(kind, l->piece, stop - node, dim, node - first, l->pooled, NULL);
+        node = stop;
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    readout_finish(kind, end - first, dim, l->pooled);
+    graph_classifier_forward(&l->classifier, l->pooled, 1, l->output);
+    return ERROR_NONE;
+}
+
+enum error_code export_graph_logits(const struct run_folder *folder, struct feature_source *rows,
+                                    const char *path, struct error *err)
+{
+    struct graph_logits *l = NULL;
+    struct npy_writer writer = {0};
+    enum error_code rc = memory_new(&l, 1, "an export", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = open_logits(folder, l, err);
+    const uint32_t graphs = l->targets.index.graph_count, outputs = l->classifier.outputs;
+    if (rc == ERROR_NONE)
+        rc = npy_writer_open(&writer, path, NPY_F32, graphs, outputs, err);
+    for (uint32_t g = 0; rc == ERROR_NONE && g < graphs; g++) {
+        rc = find_output(l, rows, g, err);
+        if (rc == ERROR_NONE)
+            rc = npy_writer_add(&writer, l->output, outputs, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = npy_writer_finish(&writer, err);
+    npy_writer_close(&writer);
+    store_release_record(&l->snapshot.view);
+    graph_targets_close(&l->targets);
+    memory_free(l->piece);
+    memory_free(l->pooled);
+    memory_free(l->output);
+    memory_free(l);
     return rc;
 }

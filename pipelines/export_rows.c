@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/formats/npy_writer.h"
 #include "pipelines/export_arrays.h"
+#include "pipelines/step_export.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_source.h"
@@ -200,8 +201,25 @@ static enum error_code find_type(const struct partition_book *book, const char *
                      book->type_count ? book->type_name[0] : "");
 }
 
+static enum error_code export_logits_of_graphs(const struct run_folder *folder, const char *path,
+                                               struct error *err)
+{
+    struct nodes nodes;
+    struct feature_source *source = NULL;
+    enum error_code rc = open_nodes(folder, 0, &nodes, err);
+    if (rc == ERROR_NONE)
+        rc = open_last_layer(folder, &nodes, &source, err);
+    if (rc == ERROR_NONE)
+        rc = export_graph_logits(folder, source, path, err);
+    close_nodes(&nodes);
+    feature_source_close(source);
+    return rc;
+}
+
 enum error_code export_logits(const struct run_folder *folder, const char *path, struct error *err)
 {
+    if (task_learns_graphs(folder->run.book.task))
+        return export_logits_of_graphs(folder, path, err);
     return export_rows(folder, open_last_layer, folder->run.book.target_type, 0, path, err);
 }
 

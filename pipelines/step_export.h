@@ -6,6 +6,7 @@
 #include "common/formats/safetensors.h"
 #include "common/nn/model.h"
 #include "pipelines/run_folder.h"
+#include "store/features/feature_source.h"
 #include "store/records/gradient.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_permutation.h"
@@ -59,5 +60,9 @@ MUST_CHECK enum error_code step_export_labels(struct step_export *step, const fl
 MUST_CHECK enum error_code step_export_relations(struct step_export *step, struct error *err);
 /* Of a task of graphs: which graph of the batch each seed is of, as PyG's `batch`, and the labels of graphs. */
 MUST_CHECK enum error_code step_export_graphs(struct step_export *step, struct error *err);
+/* What readout and classifier make of the last layer's rows: float32 [graphs, outputs], as an .npy file. */
+MUST_CHECK enum error_code export_graph_logits(const struct run_folder *folder,
+                                               struct feature_source *rows, const char *path,
+                                               struct error *err);
 
 #endif

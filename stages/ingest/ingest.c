@@ -1,7 +1,7 @@
 /*
  * graphmill-ingest - the user's files, or a generator, into the records of one dataset.
  *
- *   files --> folder_reader | ogb_reader | edge_list_reader --+
+ *   files --> folder_reader | ogb_reader | edge_list_reader | tu_reader --+
  *                                                             +--> dataset_builder --> dataset/<id>/...
  *   seed  --> generator --------------------------------------+        current/dataset/<settings> = <id>
  *
@@ -24,6 +24,7 @@
 #include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/ogb_reader.h"
+#include "stages/ingest/formats/tu_reader.h"
 #include "stages/ingest/formats/unread_files.h"
 #include "stages/ingest/generate/generator.h"
 #include "stages/plan/identity.h"
@@ -121,6 +122,8 @@ static enum error_code read_input(const struct stage_context *context,
                                     context->memory_bytes, builder, err);
     case FORMAT_GENERATED:
         return generator_run(settings, builder, err);
+    case FORMAT_TU:
+        return tu_reader_run(settings, builder, err);
     }
     return error_set(err, ERROR_INVALID, "ingest.format: unknown");
 }

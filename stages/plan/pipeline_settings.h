@@ -24,7 +24,7 @@ enum { SPLIT_SHARE_COUNT = 3, SETTINGS_TEXT_SIZE = 16384 };
 
 /* Choices of the table; further ones stand beside what they choose (enum task_kind, metric, precision, optimizer_rule,
  * rate_rule). */
-enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED };
+enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED, FORMAT_TU };
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
 enum edge_direction {
     DIRECTION_AUTO,

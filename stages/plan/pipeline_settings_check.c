@@ -230,12 +230,16 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     const char *task = task_name((enum task_kind)s->ingest.task);
     const enum partition_method method = (enum partition_method)s->partition.method;
     const enum sampler_kind sampler = (enum sampler_kind)s->sample.sampler;
+    if (!pipeline_learns_graphs(s) && s->ingest.format == FORMAT_TU)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.format is tu, which is of many graphs: expected ingest.task "
+                         "graph_classification or graph_regression");
     if (!pipeline_learns_graphs(s))
         return ERROR_NONE;
-    if (s->ingest.format != FORMAT_FOLDER)
+    if (s->ingest.format != FORMAT_FOLDER && s->ingest.format != FORMAT_TU)
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but this ingest.format does not say which graph a "
-                         "node is of: expected folder",
+                         "node is of: expected folder or tu",
                          task);
     if (s->ingest.relations)
         return error_set(err, ERROR_INVALID,

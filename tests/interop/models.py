@@ -155,9 +155,11 @@ def build_for_batch(texts, batch):
     return model, lambda: model(batch["features"], edges, edge_weight=weight)
 
 
-def loss_of(logits, labels):
+def loss_of(logits, labels, regression=False):
     """The mean loss over the seeds that have a label."""
     if labels.dtype == torch.int64:
         return torch.nn.functional.cross_entropy(logits, labels, ignore_index=-1)
     known = ~labels[:, 0].isnan()
+    if regression:
+        return torch.nn.functional.mse_loss(logits[known], labels[known])
     return torch.nn.functional.binary_cross_entropy_with_logits(logits[known], labels[known])

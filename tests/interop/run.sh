@@ -4,7 +4,8 @@
 #
 #   tests/interop/run.sh [--graphs cora,odd,arxiv] [MODEL...]
 #   tests/interop/run.sh --typed [MODEL...]                     models over relations alone
-#   tests/interop/run.sh --edges [DECODER...]                   models of pairs of nodes alone; without arguments all of it runs
+#   tests/interop/run.sh --edges [DECODER...]                   models of pairs of nodes alone
+#   tests/interop/run.sh --readouts                             models of graphs alone; without arguments all of it runs
 #
 # GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
 set -euo pipefail
@@ -48,8 +49,11 @@ if [ "${1:-}" = --edges ]; then
     shift
     exec "$pyg/bin/python" "$here/edge_heads.py" "$@"
 fi
+if [ "${1:-}" = --readouts ]; then
+    exec env PYTHONDONTWRITEBYTECODE=1 "$pyg/bin/python" "$here/graphs.py"
+fi
 dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
 export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
 export PYTHONDONTWRITEBYTECODE=1
-[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py"; }
+[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" && "$pyg/bin/python" "$here/graphs.py"; }
 exec "$pyg/bin/python" "$here/interop.py" --dgl-python "$dgl/bin/python" "$@"

@@ -33,9 +33,9 @@ bool input_files_ends_in(const char *name, const char *ending)
 }
 
 struct walk {
-    const char *folder;   /* absolute, or as the user gave it */
-    const char *relative; /* of `folder` below the input; "" at the top */
-    bool into_folders;
+    const char *folder;            /* absolute, or as the user gave it */
+    const char *relative;          /* of `folder` below the input; "" at the top */
+    bool into_folders, reads_text; /* .txt, too */
     struct checksum_stream *sum;
     bool *has_features;
     const struct file_notes *notes;
@@ -56,9 +56,10 @@ static enum error_code sum_file(const struct file_notes *notes, struct checksum_
 }
 
 /* Readers take data from no file with another ending. */
-static bool is_data(const char *name)
+static bool is_data(const struct walk *walk, const char *name)
 {
-    return input_files_ends_in(name, ".csv") || input_files_ends_in(name, ".csv.gz") ||
+    return (walk->reads_text && input_files_ends_in(name, ".txt")) ||
+           input_files_ends_in(name, ".csv") || input_files_ends_in(name, ".csv.gz") ||
            input_files_ends_in(name, ".npy") || input_files_ends_in(name, ".json");
 }
 
@@ -66,6 +67,8 @@ static bool is_features(const char *name)
 {
     return (input_files_ends_in(name, "-feat.npy") && strcmp(name, "edge-feat.npy") != 0) ||
            input_files_ends_in(name, "feat_indptr.npy") ||
+           input_files_ends_in(name, "_node_labels.txt") ||
+           input_files_ends_in(name, "_node_attributes.txt") ||
            input_files_ends_in(name, "node-feat.csv") ||
            input_files_ends_in(name, "node-feat.csv.gz");
 }
@@ -86,10 +89,12 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
         if (!walk->into_folders)
             return ERROR_NONE;
         rc = file_path(relative, err, "%s%s/", walk->relative, name);
-        struct walk below = {path, relative, true, walk->sum, walk->has_features, walk->notes};
+        struct walk below = *walk;
+        below.folder = path;
+        below.relative = relative;
         return rc == ERROR_NONE ? file_list(path, walk_entry, &below, err) : rc;
     }
-    if (!is_data(name))
+    if (!is_data(walk, name))
         return ERROR_NONE;
     *walk->has_features |= is_features(name);
     return sum_file(walk->notes, walk->sum, path, relative, err);
@@ -158,7 +163,13 @@ enum error_code input_files_sum(const struct pipeline_settings *settings,
                                 bool *has_features, struct error *err)
 {
     const enum ingest_format format = (enum ingest_format)settings->ingest.format;
-    struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features, notes};
+    struct walk walk = {.folder = settings->ingest.path,
+                        .relative = "",
+                        .into_folders = format == FORMAT_OGB,
+                        .reads_text = format == FORMAT_TU,
+                        .sum = sum,
+                        .has_features = has_features,
+                        .notes = notes};
     *has_features = settings->ingest.features.path[0] != '\0';
     enum error_code rc = sum_held_edges(settings, notes, sum, err);
     if (rc == ERROR_NONE)
