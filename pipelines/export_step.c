@@ -85,7 +85,8 @@ static enum error_code read_records(struct step_export *step, int64_t round, int
     else if (rc == ERROR_NONE)
         rc = mini_batch_get(store, key.text, run->plan.id, &step->batch, err);
     if (rc == ERROR_NONE)
-        rc = weights_get(store, run->plan.id, round, &step->weights, err);
+        rc = weights_get(store, run->plan.id, schedule_base(&run->schedule, round), &step->weights,
+                         err);
     if (rc == ERROR_NONE)
         rc = run_model_check_weights(&step->model, &step->weights, err);
     if (rc == ERROR_NONE)

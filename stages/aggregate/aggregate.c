@@ -27,6 +27,7 @@
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
 #include "common/nn/running_statistics.h"
+#include "stages/aggregate/delay_compensation.h"
 #include "stages/aggregate/gradient_mean.h"
 #include "stages/aggregate/gradient_sum.h"
 #include "stages/aggregate/round_window.h"
@@ -170,7 +171,7 @@ static enum error_code put_version(const struct stage_context *context, struct a
 struct round_in_hand {
     const struct stage_context *context;
     struct aggregate *aggregate;
-    int64_t round;
+    int64_t base; /* the version of the weights that they are made from */
 };
 
 static enum error_code add_slot(void *opaque, int slot, struct gradient *gradient,
@@ -179,10 +180,10 @@ static enum error_code add_slot(void *opaque, int slot, struct gradient *gradien
     const struct round_in_hand *in_hand = opaque;
     struct aggregate *a = in_hand->aggregate;
     (void)slot;
-    if (gradient->weights_version != (uint64_t)in_hand->round)
+    if (gradient->weights_version != (uint64_t)in_hand->base)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
-                         gradient->view.key, gradient->weights_version, in_hand->round);
+                         gradient->view.key, gradient->weights_version, in_hand->base);
     if (gradient->value_count != a->model.value_count || !gradient->value)
         return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values%s, expected %" PRIu64,
                          gradient->view.key, gradient->value_count,
@@ -210,13 +211,15 @@ static struct gradient_adder adder_of(const struct stage_context *context, struc
                                    .mean = &a->mean,
                                    .statistics = a->statistics,
                                    .round = round,
+                                   .base = schedule_base(context->schedule, round),
                                    .together = gradients_together(a)};
 }
 
 static enum error_code add_all_slots(const struct stage_context *context, struct aggregate *a,
                                      int64_t round, struct error *err)
 {
-    struct round_in_hand in_hand = {.context = context, .aggregate = a, .round = round};
+    struct round_in_hand in_hand = {
+        .context = context, .aggregate = a, .base = schedule_base(context->schedule, round)};
     const struct gradient_adder adder = adder_of(context, a, round);
     if (gradient_sum_count(context->schedule, round) > 0) {
         stage_times_enter(context->times, TIME_READ);
@@ -324,8 +327,12 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
         rc = add_all_slots(context, a, round, err);
     if (rc != ERROR_NONE)
         return rc;
+    rc = delay_compensate(context, round, a->model.trained_count, a->value, a->mean.value, err);
+    if (rc != ERROR_NONE)
+        return rc;
     const double norm = optimizer_norm(a->mean.value, a->model.trained_count);
-    const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round));
+    const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round)) *
+                        delay_rate_factor(context, round);
     const double progress[PROGRESS_COUNT] = {[PROGRESS_LOSS] = a->mean.mean_loss,
                                              [PROGRESS_CORRECT] = (double)a->mean.correct_count,
                                              [PROGRESS_SEEDS] = (double)a->mean.seed_count,

@@ -43,10 +43,10 @@ static enum error_code check_range(const struct summing *summing,
                                    size_t statistics, struct error *err)
 {
     const struct gradient_adder *adder = summing->adder;
-    if (range->weights_version != (uint64_t)adder->round)
+    if (range->weights_version != (uint64_t)adder->base)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
-                         range->view.key, range->weights_version, adder->round);
+                         range->view.key, range->weights_version, adder->base);
     if (range->value_count != adder->model->value_count || range->first != summing->first ||
         range->count != summing->end - summing->first || !range->sum == wants_sum ||
         range->statistics_count != statistics)
@@ -136,7 +136,7 @@ static enum error_code put_sum(const struct summing *summing, int32_t number, st
     const struct gradient_adder *adder = summing->adder;
     const struct gradient_mean *mean = adder->mean;
     const struct key key = key_gradient_sum(adder->context->run_id, adder->round, number);
-    const struct gradient_range range = {.weights_version = (uint64_t)adder->round,
+    const struct gradient_range range = {.weights_version = (uint64_t)adder->base,
                                          .first = summing->first,
                                          .count = summing->end - summing->first,
                                          .value_count = adder->model->value_count,

@@ -22,8 +22,8 @@ struct gradient_adder {
     const struct model *model;
     struct gradient_mean *mean; /* for as many values as the model has */
     double *statistics;         /* of batch norms (running_statistics.h), or NULL */
-    int64_t round;
-    size_t together; /* records of a whole gradient's size that may be in memory at once */
+    int64_t round, base; /* and the version of the weights that its gradients are made from */
+    size_t together;     /* records of a whole gradient's size that may be in memory at once */
 };
 
 /* Makes and publishes sum `number`, which the round has. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */

@@ -121,8 +121,9 @@ static enum error_code prune_kind(const struct stage_context *context, enum unit
         return ERROR_NONE;
     if (row->retention == RETAINED_SNAPSHOTS)
         return prune_snapshots(context, kind, retention, err);
-    const int64_t limit = row->retention == RETAINED_PASSES ? retention->oldest_mini_batch
-                                                            : retention->oldest_version;
+    const int64_t limit = row->retention == RETAINED_PASSES  ? retention->oldest_mini_batch
+                          : row->retention == RETAINED_BASES ? retention->oldest_base
+                                                             : retention->oldest_version;
     struct key keys[UNIT_KEYS_MAX];
     const struct unit any = unit_at(kind, limit, 0);
     const int count = unit_keys(context->schedule, context->run_id, &any, keys);

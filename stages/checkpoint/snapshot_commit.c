@@ -52,14 +52,20 @@ static enum error_code read_position(const struct stage_context *context, int64_
     return ERROR_NONE;
 }
 
-/* What stands beside the snapshot: rows of embeddings. Fails: ERROR_NOT_FOUND. */
-static enum error_code flush_seals(const struct stage_context *context, int64_t version,
-                                   struct error *err)
+/* What stands beside the snapshot: rows of embeddings, and the weights before it that rounds behind it start from; what is
+ * lost of these is noticed by who reads it. Fails: ERROR_NOT_FOUND. */
+static enum error_code flush_beside(const struct stage_context *context, int64_t version,
+                                    struct error *err)
 {
+    const struct schedule *schedule = context->schedule;
     enum error_code rc = ERROR_NONE;
-    for (int32_t part = 0; part < context->schedule->embedding_shards && rc == ERROR_NONE; part++)
+    for (int32_t part = 0; part < schedule->embedding_shards && rc == ERROR_NONE; part++)
         rc = store_flush(context->store, key_embedding_seal(context->run_id, version, part).text,
                          err);
+    for (int64_t v = schedule_base(schedule, version); v < version && rc == ERROR_NONE; v++) {
+        rc = store_flush(context->store, key_weights(context->run_id, v).text, err);
+        rc = rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    }
     return rc;
 }
 
@@ -73,7 +79,7 @@ static enum error_code flush_kept(const struct stage_context *context,
     for (int64_t v = schedule_snapshot_before(schedule, version); rc == ERROR_NONE && v > current;
          v = schedule_snapshot_before(schedule, v))
         if (retention_rule_keeps_snapshot(retention, v)) {
-            rc = flush_seals(context, v, err);
+            rc = flush_beside(context, v, err);
             if (rc == ERROR_NONE)
                 rc = store_flush(context->store, key_snapshot(context->run_id, v).text, err);
             rc =
@@ -109,7 +115,7 @@ enum error_code snapshot_commit_run(struct snapshot_commit *commit,
     if (rc == ERROR_NONE)
         rc = flush_kept(context, &retention, current.version, version, err);
     if (rc == ERROR_NONE && current.version < version)
-        rc = flush_seals(context, version, err);
+        rc = flush_beside(context, version, err);
     if (rc == ERROR_NONE)
         tell_metrics(commit, context, version);
     if (rc == ERROR_NONE && current.version < version)

@@ -26,9 +26,11 @@ static enum error_code read_ending(const struct stage_context *context, const st
     return ERROR_NONE;
 }
 
-static bool waits_alike(const struct unit *a, const struct unit *b)
+/* With staleness the slots of a round that takes mini-batches again wait for those of rounds near it alone. */
+static bool waits_alike(const struct schedule *s, const struct unit *a, const struct unit *b)
 {
-    return a->kind == b->kind && a->round == b->round && a->layer == b->layer;
+    return a->kind == b->kind && a->round == b->round && a->layer == b->layer &&
+           (s->staleness == 0 || s->reuse_epochs == 1);
 }
 
 static void fill(struct hand_over *next, const struct schedule *schedule)
@@ -39,7 +41,7 @@ static void fill(struct hand_over *next, const struct schedule *schedule)
         unit_name(unit, entry->unit);
         (void)text_copy(entry->stage, sizeof entry->stage, unit_stage(unit->kind));
         /* counted once for all slots: those of a layer of many parts wait for as many */
-        entry->prerequisite_count = i > 0 && waits_alike(unit, unit - 1)
+        entry->prerequisite_count = i > 0 && waits_alike(schedule, unit, unit - 1)
                                         ? entry[-1].prerequisite_count
                                         : (int32_t)chain_prerequisite_count(schedule, unit);
     }

@@ -14,6 +14,8 @@
  * seal-rows is of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
  * With aggregate.ranges and fan_in there are sums between train-step and aggregate (gradient_sums.h), and aggregate/r waits for
  * the weights it starts from, too: train-step/r/all ─> sum-gradients/r/n ─(the last of each range)─> aggregate/r.
+ * With aggregate.staleness: s, train-step/r/k waits for weights r - s alone, and aggregate/r for weights r, too: aggregate/r sets
+ * train-step/r+1+s free, and aggregate/r+1. No round waits for the gradients of the one before.
  * With early stopping, and with learnable embeddings, the rounds after a snapshot wait for its checkpoint; else they do not.
  * There is no coordinator: a worker that finishes a unit asks chain_successors() what that sets free and
  * tells Redis in one script. Storage says what is done (chain_state.h), so the queue can be rebuilt from
@@ -47,7 +49,8 @@ MUST_CHECK enum error_code chain_prerequisites(const struct schedule *schedule,
  * for: the validation nodes' mini-batches, and with reuse_epochs those of an earlier epoch. */
 MUST_CHECK enum error_code chain_reads(const struct schedule *schedule, const struct unit *unit,
                                        struct unit_list *out, struct error *err);
-/* How many prerequisites there are: the same for all of one kind, round and layer that a unit sets free. */
+/* How many prerequisites there are: the same for all of one kind, round and layer that a unit sets free, unless mini-batches
+ * are taken again with staleness. */
 int64_t chain_prerequisite_count(const struct schedule *schedule, const struct unit *unit);
 /* Units for which `unit` is a prerequisite. `weights_version`: of a checkpoint that ends the run, the weights
  * that inference takes; else -1. */

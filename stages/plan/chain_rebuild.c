@@ -119,10 +119,11 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
 
 /* How far ahead of the first round that is not aggregated a unit can have a finished prerequisite, other than a validation:
  * samples are at most run_ahead rounds ahead. A step that wants a residual has it of the slot's round before, which may be the
- * last but one: the last round of an epoch has fewer slots. */
+ * last but one: the last round of an epoch has fewer slots. With staleness one that takes a mini-batch again may wait for one of
+ * so many rounds before. */
 static int64_t rounds_ahead(const struct schedule *s)
 {
-    return s->keeps_residuals && s->run_ahead < 2 ? 2 : s->run_ahead;
+    return (s->keeps_residuals && s->run_ahead < 2 ? 2 : s->run_ahead) + s->staleness;
 }
 
 /* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite; the validation after that round

@@ -183,6 +183,43 @@ static enum error_code repair_companion(const struct schedule *schedule, struct 
                             state->snapshot_version, err);
 }
 
+/* --- weights of before the newest snapshot, which with staleness the rounds behind it start from --- */
+
+/* A snapshot without those is none, as one without its rows of embeddings. */
+static enum error_code repair_base(const struct schedule *schedule, struct store *store,
+                                   const char *run_id, const struct chain_state *state,
+                                   int64_t version, bool *missing, bool *is_set_back,
+                                   struct error *err)
+{
+    bool whole = false, restored = false;
+    enum error_code rc = is_whole(store, key_weights(run_id, version).text, &whole, err);
+    if (rc != ERROR_NONE || whole)
+        return rc;
+    *missing = true;
+    if (schedule_has_snapshot(schedule, version) &&
+        snapshot_restore(store, run_id, version, &restored, NULL) == ERROR_NONE)
+        return ERROR_NONE;
+    *is_set_back = true;
+    return remove_snapshots(schedule, store, run_id,
+                            schedule_snapshot_at_or_after(schedule, version + 1),
+                            state->snapshot_version, err);
+}
+
+static enum error_code repair_bases(const struct schedule *schedule, struct store *store,
+                                    const char *run_id, const struct chain_state *state,
+                                    const struct unit_list *inputs, bool *missing,
+                                    bool *is_set_back, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int64_t i = 0; i < inputs->count && rc == ERROR_NONE; i++) {
+        const int64_t version = unit_number(&inputs->unit[i]);
+        if (unit_row_of(inputs->unit[i].kind)->retention == RETAINED_BASES &&
+            version < state->snapshot_version)
+            rc = repair_base(schedule, store, run_id, state, version, missing, is_set_back, err);
+    }
+    return rc;
+}
+
 enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,
                                     const char *run_id, const struct chain_state *state,
                                     const struct unit *unit, bool *missing, struct error *err)
@@ -213,6 +250,8 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
     }
     if (rc == ERROR_NONE)
         rc = repair_versions(schedule, store, run_id, state, unit, &inputs, missing, err);
+    if (rc == ERROR_NONE && schedule->staleness > 0)
+        rc = repair_bases(schedule, store, run_id, state, &inputs, missing, &is_set_back, err);
     unit_list_release(&inputs);
     if (rc == ERROR_NONE)
         rc = repair_embeddings(schedule, store, run_id, state, unit, missing, &is_set_back, err);

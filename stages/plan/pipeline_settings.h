@@ -206,9 +206,13 @@ struct pipeline_settings {
         double momentum;
         double beta1, beta2, epsilon;
         double weight_decay;
-        double clip_norm; /* 0: off */
-        int64_t ranges;   /* of parameters, each added up by a unit of its own */
-        int64_t fan_in;   /* gradients that are added at once; 0: all of a round */
+        double clip_norm;     /* 0: off */
+        int64_t ranges;       /* of parameters, each added up by a unit of its own */
+        int64_t fan_in;       /* gradients that are added at once; 0: all of a round */
+        int64_t staleness;    /* rounds; 0: a round starts from what the one before made */
+        int64_t compensation; /* enum delay_compensation, where staleness is not 0 */
+        double delay_rate;    /* of the learning rate: it is divided by 1 + delay_rate * delay */
+        double delay_lambda;  /* of the gradient (delay_compensation.h) */
         int64_t schedule;
         int64_t step_epochs;
         double step_factor;
@@ -240,6 +244,9 @@ struct pipeline_settings {
         bool filtered;
     } infer;
 };
+
+/* What is done about gradients of weights that are some rounds old. */
+enum delay_compensation { COMPENSATE_RATE, COMPENSATE_GRADIENT, COMPENSATE_NOTHING };
 
 /* What a setting is part of, in the order of the pipeline: what depends on it. */
 enum setting_part {

@@ -373,6 +373,25 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
     return ERROR_NONE;
 }
 
+/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to the next. */
+static enum error_code check_staleness(const struct pipeline_settings *s, struct error *err)
+{
+    if (s->aggregate.staleness > 0 && s->train_step.gradient == GRADIENT_SPARSE)
+        return error_set(err, ERROR_INVALID,
+                         "aggregate.staleness is %" PRId64
+                         ", but with train-step.gradient: top_k a slot of a round adds what the "
+                         "one before left, and so waits for it: expected 0, or another "
+                         "train-step.gradient",
+                         s->aggregate.staleness);
+    if (s->aggregate.staleness == 0 || !embedding_is_wanted(s))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "aggregate.staleness is %" PRId64
+                     ", but learnable rows (train-step.embedding) are held in one version at a "
+                     "time: expected 0, or no embedding",
+                     s->aggregate.staleness);
+}
+
 /* How gradients are added up. */
 static enum error_code check_sums(const struct pipeline_settings *s, struct error *err)
 {
@@ -449,6 +468,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_sampler(s, err);
     if (rc == ERROR_NONE)
         rc = check_sums(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_staleness(s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

@@ -206,7 +206,9 @@ static enum error_code expect_kind(const struct search *search, const struct run
     const struct schedule *s = &run->schedule;
     const struct unit_row *row = unit_row_of(kind);
     const bool serves_later = row->retention == RETAINED_PASSES && !kept->stopped;
-    const int64_t oldest = serves_later ? schedule_oldest_needed(s, kept->oldest) : kept->oldest;
+    int64_t oldest = serves_later ? schedule_oldest_needed(s, kept->oldest) : kept->oldest;
+    if (row->retention == RETAINED_BASES)
+        oldest = schedule_base(s, kept->oldest);
     enum error_code rc = ERROR_NONE;
     if (row->line == LINE_NONE) /* what initialise makes is version 0 of aggregate's line */
         return row->retention == RETAINED_TO_THE_END ? expect_slots(search, run, kind, 0, err)

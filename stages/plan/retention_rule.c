@@ -18,6 +18,7 @@ struct retention retention_rule_of(const struct schedule *schedule, int64_t vers
 {
     const int64_t oldest = oldest_of_newest(schedule, version, keep);
     return (struct retention){.oldest_version = oldest,
+                              .oldest_base = schedule_base(schedule, oldest),
                               .best_version = best_version,
                               .oldest_mini_batch = schedule_oldest_needed(schedule, oldest)};
 }

@@ -17,6 +17,9 @@ struct retention {
     int64_t
         oldest_version; /* older snapshots (but the best), weights, optimizer state, evaluations and
                                gradients go: round r has to do with weights r */
+    int64_t
+        oldest_base; /* weights and optimizer state go only before that: with staleness the rounds from
+                            oldest_version on start from older ones */
     int64_t best_version;
     int64_t oldest_mini_batch; /* mini-batches of older rounds go; with reuse_epochs a sampling pass
                                   may lie further back than the rounds it serves */

@@ -101,6 +101,16 @@ static bool is_usable(const struct pipeline_settings *settings,
            (patience == 0 || (their_patience > 0 && their_patience <= patience));
 }
 
+/* The weights before it that the rounds from there on start from. */
+static enum error_code add_bases(const struct schedule *schedule, int64_t version,
+                                 struct unit_list *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int64_t v = schedule_base(schedule, version); v < version && rc == ERROR_NONE; v++)
+        rc = unit_list_add(out, unit_at(UNIT_AGGREGATE, v, 0), err);
+    return rc;
+}
+
 /* What goes with a snapshot, such as what validation left of it: its units, by their rows. Of its best weights, where those
  * are older: the units that are kept as long as they are, such as rows of embeddings, without which nobody can infer. */
 static enum error_code add_beside(const struct schedule *schedule, int64_t version,
@@ -119,7 +129,7 @@ static enum error_code add_beside(const struct schedule *schedule, int64_t versi
             rc = unit_list_add_slots(out, kind, best_version,
                                      unit_slot_count(schedule, kind, best_version), err);
     }
-    return rc;
+    return rc == ERROR_NONE ? add_bases(schedule, version, out, err) : rc;
 }
 
 static enum error_code has_beside(struct store *store, const struct schedule *schedule,
@@ -274,7 +284,8 @@ static enum error_code take_beside(struct store *store, const struct schedule *s
         for (int k = 0; k < count && rc == ERROR_NONE; k++)
             rc = copy_record(store, plan, from[k], to[k], err);
         /* without it the snapshot is none (snapshot_commit.c) */
-        if (rc == ERROR_NONE && unit_row_of(units.unit[i].kind)->retention == RETAINED_SNAPSHOTS)
+        const enum unit_retention retention = unit_row_of(units.unit[i].kind)->retention;
+        if (rc == ERROR_NONE && (retention == RETAINED_SNAPSHOTS || retention == RETAINED_BASES))
             rc = store_flush(store, chain_output_key(schedule, plan->id, &units.unit[i]).text, err);
     }
     unit_list_release(&units);

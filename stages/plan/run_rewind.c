@@ -56,6 +56,9 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
     const struct unit_row *row = unit_row_of(lost->kind);
     const struct kept_rounds *kept = r->kept;
     const int64_t number = unit_number(lost);
+    const int64_t oldest = row->retention == RETAINED_BASES
+                               ? schedule_base(&r->run->schedule, kept->oldest)
+                               : kept->oldest;
     bool restored = false;
     enum error_code rc = ERROR_NONE;
     *limit = kept->version;
@@ -70,7 +73,7 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
     } else if (row->companion_oldest && number < kept->oldest &&
                number >= row->companion_oldest(&r->run->schedule, kept->oldest))
         *limit = number; /* a companion, which was kept longer */
-    else if (number >= kept->oldest) {
+    else if (number >= oldest) {
         if (row->is_in_snapshot && number <= kept->version)
             rc = restore(r, number, &restored, err);
         if (!restored)
@@ -99,7 +102,8 @@ static enum error_code remove_line(const struct rewind *r, enum unit_line line, 
     enum error_code rc = ERROR_NONE;
     for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
         const struct unit_row *row = unit_row_of(kind);
-        if (rc == ERROR_NONE && row->line == line && row->retention == RETAINED_ROUNDS)
+        if (rc == ERROR_NONE && row->line == line &&
+            (row->retention == RETAINED_ROUNDS || row->retention == RETAINED_BASES))
             rc = remove_slots(r, kind, number, unit_slot_count(&r->run->schedule, kind, number),
                               err);
     }

@@ -36,6 +36,7 @@ static enum error_code make_imported(struct schedule *s, const struct pipeline_s
     s->valid_count = 0;
     s->reuse_epochs = 1;
     s->can_stop_early = false;
+    s->staleness = 0;
     return ERROR_NONE;
 }
 
@@ -74,8 +75,11 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .batch_size = smaller(settings->sample.batch_size, train_count),
         .evaluation_batch_size = settings->sample.evaluation_batch_size,
         .epochs = settings->epochs,
-        .run_ahead = settings->sample.run_ahead,
+        .run_ahead = settings->sample.run_ahead + settings->aggregate.staleness,
         .reuse_epochs = settings->sample.reuse_epochs,
+        .staleness = settings->aggregate.staleness,
+        .reads_base = settings->aggregate.staleness > 0 &&
+                      settings->aggregate.compensation == COMPENSATE_GRADIENT,
         .ranges = (int32_t)settings->aggregate.ranges,
         .fan_in = (int32_t)settings->aggregate.fan_in,
         .can_stop_early = settings->checkpoint.patience > 0,
@@ -110,6 +114,12 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         if (rc != ERROR_NONE)
             return rc;
     }
+    if (s.staleness > s.every_rounds)
+        return error_set(err, ERROR_INVALID,
+                         "aggregate.staleness is %" PRId64 ", but a snapshot is made every %" PRId64
+                         " rounds: expected at most that, or a checkpoint.every_epochs of %" PRId64
+                         " or more",
+                         s.staleness, s.every_rounds, divide_up(s.staleness, s.rounds_per_epoch));
     const int64_t evaluation_slots = divide_up(s.valid_count, s.evaluation_batch_size);
     if (evaluation_slots > 65535)
         return error_set(
@@ -195,6 +205,11 @@ void schedule_batch_source(const struct schedule *s, int64_t round, int32_t slot
     *source_slot = (int32_t)(batch % s->batches_per_round);
 }
 
+bool schedule_waits_for_batch(const struct schedule *s, int64_t round, int64_t source_round)
+{
+    return schedule_samples(s, round) || source_round >= round - s->staleness;
+}
+
 void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
                          int64_t *count)
 {
@@ -240,6 +255,11 @@ bool schedule_has_snapshot(const struct schedule *s, int64_t version)
 bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version)
 {
     return (s->can_stop_early || s->embedding_shards > 0) && schedule_has_snapshot(s, version);
+}
+
+int64_t schedule_base(const struct schedule *s, int64_t round)
+{
+    return round > s->staleness ? round - s->staleness : 0;
 }
 
 int64_t schedule_snapshot_before(const struct schedule *s, int64_t version)

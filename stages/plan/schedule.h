@@ -29,8 +29,10 @@ struct schedule {
     int64_t run_ahead;
     int64_t reuse_epochs;
     int64_t every_rounds; /* between two snapshots */
-    int32_t ranges;       /* of the values of a gradient, which are added up side by side */
-    int32_t fan_in; /* gradients that are added at once; 0: all of a round (gradient_sums.h) */
+    int64_t staleness; /* rounds between the weights a round computes with and those it changes */
+    bool reads_base;   /* the step reads both */
+    int32_t ranges;    /* of the values of a gradient, which are added up side by side */
+    int32_t fan_in;    /* gradients that are added at once; 0: all of a round (gradient_sums.h) */
     bool can_stop_early;
     int32_t layer_count, part_count;     /* of the model's layers: each is a step of inference */
     int32_t cluster_count;               /* parts in a mini-batch of clusters; else 0 */
@@ -71,6 +73,9 @@ bool schedule_samples(const struct schedule *s, int64_t round);
  * else the batches of the pass come in a new order in each of its later epochs. */
 void schedule_batch_source(const struct schedule *s, int64_t round, int32_t slot,
                            int64_t *source_round, int32_t *source_slot);
+/* Does the step of `round` wait for its mini-batch, made for `source_round`? Not where that is one of an earlier epoch: it
+ * was there before the weights were. With staleness it is, if the weights are older than that round. */
+bool schedule_waits_for_batch(const struct schedule *s, int64_t round, int64_t source_round);
 /* Seed nodes [*first, *first + *count) of the epoch's shuffled order that (round, slot) takes. */
 void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
                          int64_t *count);
@@ -89,6 +94,9 @@ bool schedule_has_snapshot(const struct schedule *s, int64_t version);
 /* Do the rounds from `version` on wait for its checkpoint? With early stopping, and with learnable embeddings, whose
  * rows are held in one version at a time: validation reads them before a round changes them. */
 bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version);
+/* The version of the weights that the gradients of a round are made from: max(0, round - staleness). The step of the round
+ * changes version `round` by them. No later round needs an older version. */
+int64_t schedule_base(const struct schedule *s, int64_t round);
 /* The snapshot before / the first at or after `version`; -1 before the first. */
 int64_t schedule_snapshot_before(const struct schedule *s, int64_t version);
 int64_t schedule_snapshot_at_or_after(const struct schedule *s, int64_t version);

@@ -67,6 +67,10 @@ static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
 #define POLICY_HELP(number, name, help) "; " #name ": " help
 static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
+static const char *const compensation_names[] = {[COMPENSATE_RATE] = "rate",
+                                                 [COMPENSATE_GRADIENT] = "gradient",
+                                                 [COMPENSATE_NOTHING] = "none",
+                                                 NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
 static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
 #define LOSS_CHOICE(number, name, help) [number] = #name,
@@ -332,6 +336,10 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING, "aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
     INT(TRAINING, "aggregate.ranges", aggregate.ranges, "1", 1, GRADIENT_RANGES_MAX, "ranges of parameters whose gradients are added up side by side, by as many workers of aggregate; changes no bit of the weights"),
     INT(TRAINING, "aggregate.fan_in", aggregate.fan_in, "0", 0, 65535, "gradients that are added at once, where many slots are added up as a tree; 0: all of a round"),
+    INT(TRAINING, "aggregate.staleness", aggregate.staleness, "0", 0, 1e6, "rounds that the weights a round computes with are older than those it changes, so that no round waits for the one before; 0: none"),
+    CHOICE(TRAINING, "aggregate.compensation", aggregate.compensation, "rate", compensation_names, "with staleness: rate (the learning rate divided by 1 + delay_rate * delay), gradient (moved by delay_lambda * gradient^2 * what the weights changed meanwhile: DC-ASGD) or none"),
+    DOUBLE(TRAINING_IF("aggregate.compensation=rate"), "aggregate.delay_rate", aggregate.delay_rate, "1", 0, 1000, "rate: how much less the learning rate is for each round of delay"),
+    DOUBLE(TRAINING_IF("aggregate.compensation=gradient"), "aggregate.delay_lambda", aggregate.delay_lambda, "0.04", 0, 1000, "gradient: lambda of DC-ASGD"),
     CHOICE(TRAINING, "aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
     INT(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
     DOUBLE(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),

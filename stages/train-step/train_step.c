@@ -219,7 +219,8 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
     const struct random_stream dropout = random_stream_of(
         context->schedule->seed, RANDOM_DROPOUT, (uint32_t)unit->round, 0, (uint32_t)unit->slot);
-    enum error_code rc = begin_step(context, t, unit->round, BATCH_TRAINING, &key, &step, err);
+    const int64_t version = schedule_base(context->schedule, unit->round);
+    enum error_code rc = begin_step(context, t, version, BATCH_TRAINING, &key, &step, err);
     if (rc == ERROR_NONE)
         rc = arena_new(&t->arena, &gradient, t->input.model.value_count, "the gradient", err);
     if (rc == ERROR_NONE) {
@@ -232,7 +233,7 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     rc = find_loss(context, t, &step, &loss, err);
     *value = gradient;
     *out = (struct gradient){
-        .weights_version = (uint64_t)unit->round,
+        .weights_version = (uint64_t)version,
         .value_count = t->input.model.value_count,
         .value = gradient,
         .seed_count = loss.label_count,

@@ -59,6 +59,14 @@ for name in 'rival_batch 1000.000 ms 1.00' 'batch [0-9.]+ ms 0.[0-9]+' 'memory [
     grep -qxE "$name" "$work/links" || fail "links printed no line $name: $(cat "$work/links")"
 done
 
+# stragglers: a line for each staleness, with the same weights whether a worker is slow or not
+"$bench/stragglers" --pairs 1 --workers 2 --staleness 0 2 --slow 3 "$source_folder/pipelines/quickstart.yaml" --set ingest.nodes=2000 \
+    --set sample.batch_size=100 --set sample.batches_per_round=2 --set epochs=4 >"$work/stragglers" 2>"$work/stragglers.log" ||
+    fail "stragglers: $(tail -3 "$work/stragglers.log")"
+for staleness in 0 2; do
+    grep -qxE "$staleness [0-9.]+ [0-9.]+ [0-9.]+ 0\.[0-9]+" "$work/stragglers" || fail "stragglers printed no line of $staleness: $(cat "$work/stragglers")"
+done
+
 # the programs that can be told to do little
 tests=${GRAPHMILL_BIN%/bin}/tests
 try() { # program, arguments

@@ -77,7 +77,7 @@ static inline struct gradient small_run_gradient(const struct small_run *run, in
     int64_t first = 0, count = 0;
     small_run_draw(value, (uint32_t)round, (uint32_t)slot);
     schedule_seed_range(&run->schedule, round, slot, &first, &count);
-    return (struct gradient){.weights_version = (uint64_t)round,
+    return (struct gradient){.weights_version = (uint64_t)schedule_base(&run->schedule, round),
                              .value_count = SMALL_VALUES,
                              .value = value,
                              .seed_count = (uint64_t)count,

@@ -23,7 +23,10 @@ static enum error_code initialise_sets_free(const struct schedule *s, const stru
                                             struct error *err)
 {
     (void)unit, (void)weights_version;
-    const enum error_code rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, 0, err);
+    enum error_code rc = ERROR_NONE;
+    for (int64_t round = 0; rc == ERROR_NONE && round <= s->staleness && round < s->round_count;
+         round++)
+        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
     return rc == ERROR_NONE ? add_step(out, s, 0, err) : rc;
 }
 
@@ -53,7 +56,7 @@ const struct unit_row initialise_unit = {
     .stage = "aggregate",
     .replay_option = "initial",
     .recomputable = true,
-    .retention = RETAINED_ROUNDS,
+    .retention = RETAINED_BASES,
     .is_in_snapshot = true,
     .check = check_initialise,
     .sets_free = initialise_sets_free,
@@ -87,8 +90,8 @@ static enum error_code aggregate_waits_for(const struct schedule *s, const struc
                : rc;
 }
 
-/* The next round unless it waits for a checkpoint, the validation of the new weights and the seals beside their snapshot,
- * and the samples that may be drawn now. */
+/* The next round unless it waits for a checkpoint (with staleness that is its step alone, and the gradients are those of a later
+ * one), the validation of the new weights and the seals beside their snapshot, and the samples that may be drawn now. */
 static enum error_code aggregate_sets_free(const struct schedule *s, const struct unit *unit,
                                            int64_t weights_version, struct unit_list *out,
                                            struct error *err)
@@ -96,8 +99,8 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
     const int64_t version = unit->round + 1, ahead = unit->round + s->run_ahead + 1;
     enum error_code rc = ERROR_NONE;
     (void)weights_version;
-    if (!schedule_waits_for_checkpoint(s, version))
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, version, err);
+    if (s->staleness > 0 || !schedule_waits_for_checkpoint(s, version))
+        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, version + s->staleness, err);
     if (rc == ERROR_NONE && !schedule_waits_for_checkpoint(s, version))
         rc = add_step(out, s, version, err);
     if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
@@ -109,6 +112,16 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
     if (rc == ERROR_NONE && schedule_samples(s, ahead))
         rc = unit_list_add_round(out, s, UNIT_SAMPLE, ahead, err);
     return rc;
+}
+
+/* Weights that its gradients were made from, where these are moved by what changed since. */
+static enum error_code aggregate_reads(const struct schedule *s, const struct unit *unit,
+                                       struct unit_list *out, struct error *err)
+{
+    const int64_t base = schedule_base(s, unit->round);
+    if (!s->reads_base || base == unit->round)
+        return ERROR_NONE;
+    return unit_list_add_maker(out, base, err);
 }
 
 /* Where a snapshot is made it tells of all rounds since the last. */
@@ -147,11 +160,12 @@ const struct unit_row aggregate_unit = {
     .stage = "aggregate",
     .line = LINE_ROUNDS,
     .recomputable = true,
-    .retention = RETAINED_ROUNDS,
+    .retention = RETAINED_BASES,
     .is_in_snapshot = true,
     .begun_by = UNIT_INITIALISE,
     .check = check_aggregate,
     .waits_for = aggregate_waits_for,
+    .reads = aggregate_reads,
     .sets_free = aggregate_sets_free,
     .reads_weights_after = aggregate_reads_weights_after,
     .output = aggregate_output,

@@ -23,31 +23,40 @@ static enum error_code add_step(int64_t round, int32_t slot, struct unit_list *o
     return round >= 0 ? unit_list_add(out, step, err) : ERROR_NONE;
 }
 
+/* Who makes its mini-batch. */
+static struct unit batch_of(const struct schedule *s, const struct unit *unit)
+{
+    struct unit sample = {.kind = UNIT_SAMPLE};
+    schedule_batch_source(s, unit->round, unit->slot, &sample.round, &sample.slot);
+    return sample;
+}
+
 static enum error_code step_waits_for(const struct schedule *s, const struct unit *unit,
                                       int64_t last_version, struct unit_list *out,
                                       struct error *err)
 {
-    const struct unit sample = {.kind = UNIT_SAMPLE, .round = unit->round, .slot = unit->slot};
+    const struct unit sample = batch_of(s, unit);
     enum error_code rc = ERROR_NONE;
     (void)last_version;
-    if (schedule_samples(s, unit->round))
+    if (schedule_waits_for_batch(s, unit->round, sample.round))
         rc = unit_list_add(out, sample, err);
     if (rc == ERROR_NONE && s->keeps_residuals)
         rc = add_step(schedule_slot_before(s, unit->round, unit->slot), unit->slot, out, err);
-    return rc == ERROR_NONE ? unit_list_add_weights(out, s, unit->round, err) : rc;
+    if (rc != ERROR_NONE || s->staleness == 0)
+        return rc == ERROR_NONE ? unit_list_add_weights(out, s, unit->round, err) : rc;
+    return unit_list_add_maker(out, schedule_base(s, unit->round), err);
 }
 
 static enum error_code step_reads(const struct schedule *s, const struct unit *unit,
                                   struct unit_list *out, struct error *err)
 {
-    struct unit sample = {.kind = UNIT_SAMPLE};
+    const struct unit sample = batch_of(s, unit);
     const int64_t sealed = schedule_has_snapshot(s, unit->round)
                                ? unit->round
                                : schedule_snapshot_before(s, unit->round);
     const enum error_code rc = add_row_gradients(s, sealed, unit->round, out, err);
-    if (rc != ERROR_NONE || schedule_samples(s, unit->round))
+    if (rc != ERROR_NONE || schedule_waits_for_batch(s, unit->round, sample.round))
         return rc;
-    schedule_batch_source(s, unit->round, unit->slot, &sample.round, &sample.slot);
     return unit_list_add(out, sample, err);
 }
 

@@ -54,17 +54,21 @@ enum error_code unit_check_slot(const struct schedule *s, const struct unit *uni
 
 bool unit_step_waits_for_weights(const struct schedule *s)
 {
-    return gradient_sum_ranges(s) > 0;
+    return gradient_sum_ranges(s) > 0 || s->staleness > 0;
+}
+
+enum error_code unit_list_add_maker(struct unit_list *out, int64_t version, struct error *err)
+{
+    return version == 0 ? unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err)
+                        : unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
 }
 
 enum error_code unit_list_add_weights(struct unit_list *out, const struct schedule *s,
                                       int64_t version, struct error *err)
 {
-    if (version == 0)
-        return unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err);
     if (schedule_waits_for_checkpoint(s, version))
         return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
-    return unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
+    return unit_list_add_maker(out, version, err);
 }
 
 int32_t unit_evaluation_slots(const struct schedule *s, int64_t version)

@@ -28,6 +28,7 @@ enum unit_line {
 enum unit_retention {
     RETAINED_TO_THE_END, /* or made before there is a run */
     RETAINED_ROUNDS,     /* from the oldest version on that is kept (retention_rule.h) */
+    RETAINED_BASES,      /* and those that the rounds from there on start from (schedule_base()) */
     RETAINED_PASSES,     /* and those of the sampling pass that serves that version's rounds */
     RETAINED_SNAPSHOTS   /* from that version on, and the best */
 };
@@ -101,9 +102,12 @@ MUST_CHECK enum error_code unit_check_slot(const struct schedule *s, const struc
                                            int64_t weights_version, struct error *err);
 MUST_CHECK enum error_code unit_check_version(const struct schedule *s, int64_t version,
                                               struct error *err);
-/* The step of a round starts from weights that its gradients do not lead to: where they are added up first, it waits for
- * them itself. */
+/* The step of a round starts from weights of which its gradients are made, so that these lead to them. Where they are added
+ * up first, or made of older ones, it waits for the weights itself. */
 bool unit_step_waits_for_weights(const struct schedule *s);
+/* The unit that makes weights `version`. */
+MUST_CHECK enum error_code unit_list_add_maker(struct unit_list *out, int64_t version,
+                                               struct error *err);
 /* What the step of a round, or what follows it, waits for: that weights `version` may be used. */
 MUST_CHECK enum error_code unit_list_add_weights(struct unit_list *out, const struct schedule *s,
                                                  int64_t version, struct error *err);

@@ -24,6 +24,7 @@ INGEST = {
     "subgraphs": GENERATED,
     "ranges": GENERATED,
     "gradients": GENERATED,
+    "stale": GENERATED,
     "links": GENERATED + """
   task: link_prediction
   edge_split: random 80/10/10""",
@@ -41,7 +42,7 @@ INGEST = {
     "embeddings": """  path: {folder}
   relations: true
   add_reverse: true"""}
-MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
 EXAMPLES = {"links": 12, "ranges": 0.5}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
     "subgraphs": """  sampler: graphsaint_walk
@@ -59,6 +60,10 @@ SLOTS = {"ranges": 5}  # where a round has not two
 AGGREGATE = {"ranges": """aggregate:
   ranges: 3
   fan_in: 2
+""",
+             "stale": """aggregate:
+  staleness: 2
+  compensation: gradient
 """}
 YAML = """name: faults
 epochs: {epochs}

@@ -57,8 +57,8 @@ static void check_run(struct small_run *run, int64_t version, const struct reten
 {
     const struct schedule *s = &run->schedule;
     for (int64_t v = 0; v <= version; v++) {
-        expect(run, key_weights(SMALL_RUN_ID, v), v >= r->oldest_version);
-        expect(run, key_optimizer_state(SMALL_RUN_ID, v), v >= r->oldest_version);
+        expect(run, key_weights(SMALL_RUN_ID, v), v >= r->oldest_base);
+        expect(run, key_optimizer_state(SMALL_RUN_ID, v), v >= r->oldest_base);
         for (int32_t slot = 0; v < s->round_count && slot < schedule_slot_count(s, v); slot++) {
             expect(run, key_gradient(SMALL_RUN_ID, v, slot), v >= r->oldest_version);
             expect(run, key_mini_batch(SMALL_RUN_ID, v, slot),
@@ -151,6 +151,20 @@ static void exactly_what_the_rule_lets_go_is_removed(void **state)
             check_next_rounds(&run, cases[i].version, ahead);
         }
     }
+}
+
+/* With staleness weights of before the oldest snapshot stay, and nothing else of then does. */
+static void weights_that_rounds_start_from_stay(void **state)
+{
+    static const struct case_of_run stale = {"1", "1", "1", 8, 8};
+    struct small_run run;
+    struct retention retention;
+    begin(&run, *state, &stale);
+    run.schedule.staleness = 2;
+    put_run(&run, stale.version, 1);
+    assert_ok(prune(&run, &stale, &retention), &run.err);
+    assert_int_equal(retention.oldest_base, 6);
+    check_run(&run, stale.version, &retention);
 }
 
 struct removal {
@@ -249,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(exactly_what_the_rule_lets_go_is_removed),
+        test_with_store(weights_that_rounds_start_from_stay),
         test_with_store(what_a_killed_worker_left_is_removed_by_the_next),
         test_with_store(nothing_outside_the_run_is_touched),
         test_with_store(without_memory_for_the_list_it_says_so),

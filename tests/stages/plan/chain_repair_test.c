@@ -123,6 +123,22 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
 }
 
+/* With staleness a round behind the snapshot starts from weights before it, which no snapshot has. */
+static void without_weights_of_before_it_a_snapshot_is_none(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    run.schedule.staleness = 1;
+    small_run_put_version(&run, 1);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2)); /* of weights 1 */
+    tear(&run, key_optimizer_state(SMALL_RUN_ID, 1));
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2)); /* which it does not read */
+    tear(&run, key_weights(SMALL_RUN_ID, 1));
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 2));
+    assert_false(stored(&run, key_weights(SMALL_RUN_ID, 1)));
+    assert_false(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
+}
+
 /* A gradient lies in its ranges, too: a sum that misses one waits for the whole of it. */
 static void a_gradient_without_one_of_its_ranges_is_made_again(void **state)
 {
@@ -294,6 +310,7 @@ int main(void)
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
         test_with_store(a_gradient_without_one_of_its_ranges_is_made_again),
+        test_with_store(without_weights_of_before_it_a_snapshot_is_none),
         test_with_store(weights_between_two_snapshots_side_by_side_are_made_again),
         test_with_store(mini_batches_of_an_earlier_time_are_made_again),
         test_with_store(a_gradient_that_rows_are_made_of_is_made_again),

@@ -331,11 +331,16 @@ static struct schedule draw_schedule(void)
     settings.checkpoint.every_epochs = 1 + (int64_t)draw(3);
     settings.checkpoint.patience = (int64_t)draw(2);
     settings.train_step.embedding = draw(2) ? 8 : 0;
+    settings.train_step.gradient = draw(3) ? GRADIENT_F32 : GRADIENT_SPARSE;
+    if (settings.train_step.embedding == 0 && settings.train_step.gradient == GRADIENT_F32 &&
+        draw(2))
+        settings.aggregate.staleness =
+            1 + (int64_t)draw((uint64_t)settings.checkpoint.every_epochs);
+    settings.aggregate.compensation = draw(2) ? COMPENSATE_GRADIENT : COMPENSATE_RATE;
     if (settings.train_step.embedding == 0 && draw(4) == 0)
         (void)snprintf(settings.infer.nodes, sizeof settings.infer.nodes, "3 abc");
     settings.sample.sampler = draw(2) ? SAMPLER_GRAPHSAINT_WALK : SAMPLER_NEIGHBOR;
     settings.infer.weights = draw(2) ? WEIGHTS_BEST : WEIGHTS_LAST;
-    settings.train_step.gradient = draw(3) ? GRADIENT_F32 : GRADIENT_SPARSE;
     return schedule_of(1 + (int64_t)draw(9), (int64_t)draw(5), 1 + (int32_t)draw(3), &settings);
 }
 

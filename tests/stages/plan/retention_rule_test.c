@@ -52,6 +52,12 @@ static void the_oldest_that_is_kept_is_as_the_table_says(void **state)
             fail_msg("case %zu: oldest version %d, oldest mini-batch %d", i, (int)r.oldest_version,
                      (int)r.oldest_mini_batch);
         assert_true(r.oldest_mini_batch <= r.oldest_version);
+        assert_int_equal(r.oldest_base, r.oldest_version);
+        struct schedule stale = schedule;
+        stale.staleness = 3;
+        const struct retention s = retention_rule_of(&stale, cases[i].version, cases[i].keep, 1);
+        assert_int_equal(s.oldest_version, r.oldest_version);
+        assert_int_equal(s.oldest_base, r.oldest_version > 3 ? r.oldest_version - 3 : 0);
     }
 }
 

@@ -269,6 +269,43 @@ static void no_round_to_come_needs_an_older_round_than_the_oldest(void **state)
     }
 }
 
+/* Which weights for which round. */
+static void a_round_starts_from_weights_that_many_rounds_old(void **state)
+{
+    (void)state;
+    static const int64_t bases[][6] = {{0, 1, 2, 3, 4, 5}, {0, 0, 1, 2, 3, 4}, {0, 0, 0, 0, 0, 1}};
+    static const int64_t staleness[] = {0, 1, 4};
+    for (size_t i = 0; i < 3; i++) {
+        const struct schedule s = {.staleness = staleness[i]};
+        for (int64_t round = 0; round < 6; round++)
+            assert_int_equal(schedule_base(&s, round), bases[i][round]);
+    }
+}
+
+/* 10 training nodes in batches of 2, two a round: 3 rounds an epoch. */
+static void a_staleness_above_the_snapshot_interval_is_refused(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings;
+    struct schedule s;
+    struct error err = {0};
+    pipeline_settings_defaults(&settings);
+    settings.sample.batch_size = 2;
+    settings.sample.batches_per_round = 2;
+    settings.sample.run_ahead = 4;
+    settings.aggregate.staleness = 3;
+    assert_ok(schedule_init(&s, &settings, 10, 0, 1, &err), &err);
+    assert_int_equal(s.rounds_per_epoch, 3);
+    assert_int_equal(s.run_ahead, 7); /* of the rounds that train ahead, too */
+    settings.aggregate.staleness = 7;
+    assert_fails(schedule_init(&s, &settings, 10, 0, 1, &err), ERROR_INVALID,
+                 "aggregate.staleness is 7, but a snapshot is made every 3 rounds: expected at "
+                 "most that, or a checkpoint.every_epochs of 3 or more",
+                 &err);
+    settings.checkpoint.every_epochs = 3;
+    assert_ok(schedule_init(&s, &settings, 10, 0, 1, &err), &err);
+}
+
 static void refuses_what_cannot_be_scheduled(void **state)
 {
     (void)state;
@@ -368,6 +405,8 @@ int main(void)
         cmocka_unit_test(validation_slots_cover_the_split),
         cmocka_unit_test(snapshots_agree_with_a_walk_over_all_versions),
         cmocka_unit_test(no_round_to_come_needs_an_older_round_than_the_oldest),
+        cmocka_unit_test(a_round_starts_from_weights_that_many_rounds_old),
+        cmocka_unit_test(a_staleness_above_the_snapshot_interval_is_refused),
         cmocka_unit_test(refuses_what_cannot_be_scheduled),
         cmocka_unit_test(a_unit_that_the_run_does_not_have_is_refused_with_what_there_is),
         cmocka_unit_test(once_the_run_has_ended_inference_is_of_its_weights_only),

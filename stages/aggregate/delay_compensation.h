@@ -1,0 +1,30 @@
+/*
+ * delay_compensation - what is done about gradients that were made from weights some rounds older than those they change.
+ *
+ *   rate       the learning rate is divided by 1 + delay_rate * delay: an old gradient moves the weights less, as in
+ *              Zhang, Gupta, Lian and Liu, Staleness-aware Async-SGD for Distributed Deep Learning (2016)
+ *   gradient   g + lambda g g (w - w'), value by value, where w' are the weights that g was made from and w those it
+ *              changes: the first term of what the gradient would be by now, its Hessian taken for the diagonal of g g.
+ *              Zheng et al., Asynchronous Stochastic Gradient Descent with Delay Compensation (2017), DC-ASGD with a
+ *              constant lambda
+ */
+#ifndef STAGES_AGGREGATE_DELAY_COMPENSATION_H
+#define STAGES_AGGREGATE_DELAY_COMPENSATION_H
+
+#include "common/base/error.h"
+#include "stages/engine/stage.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rounds between the weights that the gradients of `round` are made from and those they change. */
+double delay_of(const struct stage_context *context, int64_t round);
+/* What the learning rate is multiplied by; 1 without delay. */
+double delay_rate_factor(const struct stage_context *context, int64_t round);
+/* Moves gradient [count]; `value` [count] are the weights of the round. Reads those that the gradients are made from.
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+MUST_CHECK enum error_code delay_compensate(const struct stage_context *context, int64_t round,
+                                            size_t count, const float *value, float *gradient,
+                                            struct error *err);
+
+#endif
