@@ -10,6 +10,10 @@
  * page. What is read and written soon again lies in the page cache, which the system takes back when it wants memory. This
  * process holds a bit for each row.
  *
+ * Not RocksDB, which has the rows of features: sealed once and read by many, these want its order and its checksums. Rows that
+ * each round changes were in it at first; a read was then a search through its tables, an allocation and two copies, and an
+ * update was written again by every compaction, for a log and an order that nobody asks for here.
+ *
  * Threads: reads may run side by side, and so may writes; marking alone.
  */
 #ifndef STORE_FEATURES_ROW_FILE_H
