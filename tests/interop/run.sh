@@ -6,6 +6,7 @@
 #   tests/interop/run.sh --typed [MODEL...]                     models over relations alone
 #   tests/interop/run.sh --edges [DECODER...]                   models of pairs of nodes alone
 #   tests/interop/run.sh --readouts                             models of graphs alone; without arguments all of it runs
+#   tests/interop/run.sh --typed-accuracy FOLDER [OPTION...]    PyG's test accuracy on a graph with relations: typed_accuracy.py
 #
 # GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
 set -euo pipefail
@@ -51,6 +52,10 @@ if [ "${1:-}" = --edges ]; then
 fi
 if [ "${1:-}" = --readouts ]; then
     exec env PYTHONDONTWRITEBYTECODE=1 "$pyg/bin/python" "$here/graphs.py"
+fi
+if [ "${1:-}" = --typed-accuracy ]; then
+    shift
+    exec "$pyg/bin/python" -W ignore "$here/typed_accuracy.py" "$@"
 fi
 dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
 export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
