@@ -122,7 +122,8 @@ struct model_types {
     bool projects[RELATION_TYPE_COUNT_MAX];
     uint32_t projected_dim;
     enum activation_kind projected_activation;
-    uint32_t target_type; /* the logits are of its rows */
+    uint32_t target_type; /* the logits are of its rows, unless */
+    bool gives_all;       /* they are of the rows of all types, one type behind the other */
     enum relation_aggr relation_aggr;
     uint32_t
         pair_relations; /* that the pairs of a decoder may be of, also of a plain model; 0: they have none */

@@ -5,9 +5,10 @@
 
 static const char what[] = "rows of node types"; /* wants memory */
 
-static bool is_last(const struct model *model, const struct model_layer *layer)
+/* Whether the layer gives the logits, and they are of the target type alone. */
+static bool is_of_target(const struct model *model, const struct model_layer *layer)
 {
-    return layer == &model->layer[model->config.layer_count - 1];
+    return layer == &model->layer[model->config.layer_count - 1] && !model->config.types.gives_all;
 }
 
 static void parameters(struct parameter_writer *writer)
@@ -19,7 +20,7 @@ static void parameters(struct parameter_writer *writer)
         const float bound = layer_linear_bound(dim);
         char key[RELATION_NAME_SIZE + 2];
         relation_type_key(&types->schema, t, key);
-        if (!is_last(writer->model, writer->layer)) {
+        if (!is_of_target(writer->model, writer->layer)) {
             parameter_writer_add(writer, 2, weight, bound, 0, "lins.%d.%s.weight", writer->number,
                                  key);
             parameter_writer_add(writer, 1, weight, bound, 0, "lins.%d.%s.bias", writer->number,
@@ -34,7 +35,7 @@ static void parameters(struct parameter_writer *writer)
 /* The first of a type's two tensors; -1: it has none. */
 static int tensor_of(const struct typed_pass *pass, uint32_t type)
 {
-    if (!is_last(pass->model, pass->layer))
+    if (!is_of_target(pass->model, pass->layer))
         return 2 * (int)type;
     return type == pass->model->config.types.target_type ? 0 : -1;
 }

@@ -214,6 +214,12 @@ static enum error_code check_types(const struct model_types *types, struct error
     return rc;
 }
 
+/* Whether the logits are of rows of the type. */
+static bool gives(const struct model_types *types, uint32_t type)
+{
+    return types->gives_all ? type < types->schema.type_count : type == types->target_type;
+}
+
 /* What a layer of a kind that gives no others has to give. */
 static enum error_code check_targets(const struct model *model, int number, struct error *err)
 {
@@ -222,11 +228,13 @@ static enum error_code check_targets(const struct model *model, int number, stru
     const bool is_last = number == model->config.layer_count - 1;
     if (!model->layer[number].type->typed->wants_target_rows)
         return ERROR_NONE;
-    if (is_last && !is_target(schema, types->target_type))
-        return error_set(err, ERROR_INVALID,
-                         "no relation leads to type %s, so the layer gives no rows of it, and its "
-                         "logits are asked for: declare the reverses of relations (add_reverse)",
-                         schema->type_name[types->target_type]);
+    for (uint32_t t = 0; is_last && t < schema->type_count; t++)
+        if (gives(types, t) && !is_target(schema, t))
+            return error_set(
+                err, ERROR_INVALID,
+                "no relation leads to type %s, so the layer gives no rows of it, and its "
+                "logits are asked for: declare the reverses of relations (add_reverse)",
+                schema->type_name[t]);
     for (uint32_t r = 0; !is_last && r < schema->relation_count; r++)
         if (!is_target(schema, schema->relation[r].source_type))
             return error_set(err, ERROR_INVALID,
@@ -360,7 +368,7 @@ void typed_model_needs(const struct model *model, int layer, bool needed[RELATIO
 {
     const struct model_types *types = &model->config.types;
     for (uint32_t t = 0; t < RELATION_TYPE_COUNT_MAX; t++)
-        needed[t] = t == types->target_type;
+        needed[t] = gives(types, t);
     for (int above = model->config.layer_count - 1; above > layer; above--) {
         bool wanted[RELATION_TYPE_COUNT_MAX];
         memcpy(wanted, needed, sizeof wanted); /* each of its own rows, too */

@@ -4,7 +4,8 @@
  *   rows of each type      x_t, of the type's own width
  *   input projection       x_t W_t^T + b_t, of types that have one: lin_dict.<type>, as PyG's examples call it
  *   layers                 typed_layer.h; behind each, type by type, residual, norm, activation and dropout
- *   logits                 the rows of the target type that the last layer gives
+ *   logits                 the rows of the target type that the last layer gives; with gives_all those of all types, one type
+ *                          behind the other, which is what a decoder of pairs reads
  *
  * Tensors are in the model's one table, so weights, gradients, optimizer state and checkpoints follow as ever. Names behind
  * the layers are those that to_hetero makes of BasicGNN's: norms.<k>.<type>.weight; residuals.<k>.<type>.weight.

@@ -101,10 +101,10 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
 struct run_wish {
     const struct random_stream *dropout; /* NULL: none is drawn */
     bool keep;                           /* there will be a backward */
-    /* Where the rows that layer `layer` gives of `type` go; all others lie in the arena. */
+    /* Where the rows that layer `layer` gives of a type go; those of types without such a place, and all others, lie in
+     * the arena. */
     int layer;
-    uint32_t type;
-    float *output;
+    float *output[RELATION_TYPE_COUNT_MAX];
 };
 
 static struct model_layer layer_of_type(const struct model_layer *layer, uint32_t type,
@@ -141,11 +141,11 @@ static enum error_code begin_type(struct typed_trace *trace, int number, uint32_
         .input = *rows,
         .input_dim = own->layer.input_dim,
         .output_dim = layer->output_dim,
-        .output = wish->output};
+        .output = number == wish->layer ? wish->output[type] : NULL};
     if (wish->dropout && !is_last)
         activation_set_dropout(&own->tail.dropout, layer->dropout,
                                stream_of(wish->dropout, number, type));
-    if (count && (number != wish->layer || type != wish->type))
+    if (count && !own->pass.output)
         rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * layer->output_dim,
                              sizeof(float), what, err);
     if (rc == ERROR_NONE && own->layer.has_tail)
@@ -240,6 +240,21 @@ static enum error_code project(struct typed_trace *trace, const uint32_t *count,
     return rc;
 }
 
+/* Where in logits, or in their gradient, the rows of each type are; NULL: it gives none. */
+static void place_logits(const struct typed_trace *trace, float *logits,
+                         float *out[RELATION_TYPE_COUNT_MAX])
+{
+    const struct model_types *types = &trace->model->config.types;
+    const int last = trace->model->config.layer_count - 1;
+    const size_t dim = trace->model->layer[last].output_dim;
+    size_t row = 0;
+    for (uint32_t t = 0; t < types->schema.type_count; t++) {
+        const bool gives = types->gives_all || t == types->target_type;
+        out[t] = gives ? logits + row * dim : NULL;
+        row += gives ? trace->step[last].pass.destination_count[t] : 0;
+    }
+}
+
 /* Layers write the logits. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code typed_model_forward(const struct model *model, const float *value,
                                     const struct model_input *input,
@@ -247,11 +262,7 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
                                     struct typed_trace **trace, struct error *err)
 {
     const int layers = model->config.layer_count;
-    const struct run_wish wish = {.dropout = input->dropout,
-                                  .keep = trace != NULL,
-                                  .layer = layers - 1,
-                                  .type = model->config.types.target_type,
-                                  .output = logits};
+    struct run_wish wish = {.dropout = input->dropout, .keep = trace != NULL, .layer = layers - 1};
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct typed_trace *made = NULL;
     enum error_code rc = new_trace(model, value, workspace->arena, &made, err);
@@ -266,6 +277,8 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
         rc = begin_step(made, i, uses_edges ? &input->relations[hop] : NULL,
                         uses_edges ? NULL : count_at(model, hop, input), workspace->arena, err);
     }
+    if (rc == ERROR_NONE)
+        place_logits(made, logits, wish.output);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = run_step(made, i, rows, &wish, workspace, err);
     if (rc == ERROR_NONE && trace)
@@ -278,11 +291,12 @@ enum error_code typed_model_infer_layer(const struct model *model, const float *
                                         const struct model_workspace *workspace, float *output,
                                         struct error *err)
 {
-    const struct run_wish wish = {.layer = layer, .type = type, .output = output};
+    struct run_wish wish = {.layer = layer};
     const bool uses_edges = model->layer[layer].type->uses_edges;
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct typed_trace *made = NULL;
     must(!input->block == !uses_edges);
+    wish.output[type] = output;
     enum error_code rc = new_trace(model, value, workspace->arena, &made, err);
     memcpy(rows, input->rows, type_count(model) * sizeof *rows);
     if (rc == ERROR_NONE && layer == 0)
@@ -412,7 +426,7 @@ static enum error_code projection_back(struct typed_trace *trace, uint32_t type,
     return rc;
 }
 
-/* Of the rows of the last layer: those of other types than the target's have none. */
+/* Of the rows of the last layer: those of types that give no logits have none. */
 static enum error_code begin_gradients(const struct typed_trace *trace,
                                        const float *logits_gradient, struct arena *arena,
                                        float **rows, struct error *err)
@@ -420,11 +434,11 @@ static enum error_code begin_gradients(const struct typed_trace *trace,
     const struct model *model = trace->model;
     const int last = model->config.layer_count - 1;
     enum error_code rc = ERROR_NONE;
+    place_logits(trace, (float *)logits_gradient, rows); /* it is read alone */
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
         const size_t count =
             (size_t)trace->step[last].pass.destination_count[t] * model->layer[last].output_dim;
-        rows[t] = (float *)logits_gradient; /* it is read alone */
-        if (t == model->config.types.target_type)
+        if (rows[t])
             continue;
         rc = arena_new(arena, &rows[t], count, what, err);
         for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < count; i++)

@@ -81,6 +81,9 @@ static const struct sizes small = {{{23, 17, 9}, {11, 7, 5}, {4, 0, 0}}, {5, 6, 
 /* Rows of other types than the target's in the last block, and none of a type in the first. */
 static const struct sizes uneven = {{{9, 8, 0}, {7, 6, 0}, {3, 2, 0}}, {5, 6, 4}, 4, 4, 4};
 
+/* Rows of all types in the last block. */
+static const struct sizes several = {{{9, 8, 7}, {7, 6, 5}, {3, 2, 4}}, {5, 6, 4}, 4, 4, 4};
+
 struct run {
     struct model model;
     struct typed_fixture blocks;
@@ -444,6 +447,72 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
     }
 }
 
+/* Logits and gradient of a model whose logits are of one type, into those of a model that gives all: `row` is the first of
+ * the type's. */
+static void compare_type(const struct run *all, const struct trial *trial, uint32_t type,
+                         size_t row, double *sum)
+{
+    struct run one;
+    struct error err = {0};
+    const struct model_config config = config_of(trial, &several, 0);
+    const size_t values = (size_t)all->blocks.count[2][type] * several.output;
+    struct model_config own = config;
+    start(&one, trial, &several, 0);
+    own.types.target_type = type;
+    assert_ok(model_init(&one.model, &own, &err), &err);
+    assert_int_equal(one.model.value_count, all->model.value_count);
+    memcpy(one.value, all->value, all->model.value_count * sizeof *one.value);
+    memory_free(one.logits);
+    one.logits = memory_alloc(values + 1, sizeof *one.logits);
+    memory_free(one.slope);
+    one.slope = memory_alloc(values + 1, sizeof *one.slope);
+    memcpy(one.slope, all->slope + row * several.output, values * sizeof *one.slope);
+    (void)run_both(&one, NULL, NULL);
+    assert_memory_equal(one.logits, all->logits + row * several.output,
+                        values * sizeof *one.logits);
+    for (uint64_t i = 0; i < one.model.trained_count; i++)
+        sum[i] += (double)one.gradient[i];
+    end(&one);
+}
+
+static void rows_of_all_types_are_those_of_each_one_behind_the_other(void **state)
+{
+    (void)state;
+    for (size_t trial = 0; trial < TRIAL_COUNT; trial++) {
+        struct run run;
+        struct error err = {0};
+        struct model_config config = config_of(&trials[trial], &several, 0);
+        const uint32_t types = config.types.schema.type_count;
+        size_t rows = 0, row = 0;
+        if (trials[trial].mlp || trials[trial].norm == NORM_BATCH)
+            continue; /* other tensors; statistics that are not a sum */
+        start(&run, &trials[trial], &several, 0);
+        config.types.gives_all = true;
+        assert_ok(model_init(&run.model, &config, &err), &err);
+        for (uint32_t t = 0; t < types; t++)
+            rows += run.blocks.count[2][t];
+        run.logits = memory_resize(run.logits, rows * several.output, sizeof *run.logits);
+        run.slope = memory_resize(run.slope, rows * several.output, sizeof *run.slope);
+        for (size_t i = 0; i < rows * several.output; i++)
+            run.slope[i] = sinf((float)i * 1.3F);
+        (void)run_both(&run, NULL, NULL);
+        double *sum = memory_alloc(run.model.value_count, sizeof *sum), size = 0;
+        memset(sum, 0, run.model.value_count * sizeof *sum);
+        for (uint32_t t = 0; t < types; t++) {
+            compare_type(&run, &trials[trial], t, row, sum);
+            row += run.blocks.count[2][t];
+        }
+        for (uint64_t i = 0; i < run.model.trained_count; i++)
+            size = fmax(size, fabs(sum[i]));
+        for (uint64_t i = 0; i < run.model.trained_count; i++)
+            if (!(fabs(sum[i] - (double)run.gradient[i]) <= 1e-5 * size))
+                fail_msg("trial %zu: value %llu of the gradient is %g, expected %g", trial,
+                         (unsigned long long)i, (double)run.gradient[i], sum[i]);
+        memory_free(sum);
+        end(&run);
+    }
+}
+
 static void memory_is_counted_and_its_want_is_noticed(void **state)
 {
     (void)state;
@@ -549,6 +618,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
         cmocka_unit_test(layer_by_layer_and_type_by_type_it_is_the_same_model),
+        cmocka_unit_test(rows_of_all_types_are_those_of_each_one_behind_the_other),
         cmocka_unit_test(memory_is_counted_and_its_want_is_noticed),
         cmocka_unit_test(what_no_model_can_be_is_refused_by_name),
         cmocka_unit_test(dgl_has_no_names_for_them),
