@@ -62,7 +62,8 @@ static void print_help(void)
         "graphmill predict links RUN (--pairs FILE | --node ID | --nodes FILE) [options] - scores "
         "of pairs, or the best partners of nodes\n\n"
         "RUN is the folder of a finished run of link prediction. Partners are exact: all nodes are "
-        "compared.\n\n");
+        "compared,\n"
+        "of a graph with relations all of the type that the relation connects.\n\n");
     options_print_help(option_table);
 }
 
@@ -228,10 +229,12 @@ static enum error_code answer(struct prediction *p, struct error *err)
 static enum error_code ask(struct prediction *p, struct error *err)
 {
     const struct predict_options *o = &p->options;
+    const enum pair_end stays = p->end == PAIR_TARGET ? PAIR_SOURCE : PAIR_TARGET;
     if (o->node)
-        return link_questions_ask(&p->questions, "--node", o->node, o->type, &p->folder, err);
+        return link_questions_ask(&p->questions, "--node", o->node, o->type, stays, &p->folder,
+                                  err);
     return link_questions_read(&p->questions, o->pairs ? o->pairs : o->nodes, o->pairs != NULL,
-                               &p->folder, err);
+                               stays, &p->folder, err);
 }
 
 enum error_code command_predict(int argc, char **argv, struct error *err)

@@ -30,18 +30,67 @@ static enum error_code add(struct link_questions *q, const struct field *end, in
     return rc;
 }
 
+/* The type of a node of the dataset, where those of a type stand together, type by type. */
+static uint32_t type_of_node(const struct partition_book *book, uint32_t node)
+{
+    const struct type_ranges ranges = partition_book_ranges(book);
+    uint32_t type = 0, end = 0;
+    for (; type < book->type_count; type++) {
+        for (int p = 0; p < ranges.part_count; p++)
+            end += type_ranges_count(&ranges, p, type);
+        if (node < end)
+            break;
+    }
+    return type;
+}
+
+static enum error_code check_end(const struct wanted_node *node, const struct relation *relation,
+                                 enum pair_end end, const char *where,
+                                 const struct partition_book *book, struct error *err)
+{
+    const uint32_t found = type_of_node(book, node->node);
+    const uint32_t expected = end == PAIR_SOURCE ? relation->source_type : relation->target_type;
+    const int shown = node->size < 40 ? (int)node->size : 40;
+    char place[32] = "";
+    if (found == expected)
+        return ERROR_NONE;
+    if (node->line)
+        (void)snprintf(place, sizeof place, ":%" PRId64, node->line);
+    return error_set(err, ERROR_INPUT,
+                     "%s%s: node '%.*s' is of type %s, expected one of type %s as the %s of "
+                     "relation %s",
+                     where, place, shown, node->text, book->type_name[found],
+                     book->type_name[expected], end == PAIR_SOURCE ? "source" : "target",
+                     relation->name);
+}
+
+/* Of question `i`: whether its ends are what its relation connects. */
+static enum error_code check_ends(const struct link_questions *q, size_t i, const char *where,
+                                  const struct partition_book *book, struct error *err)
+{
+    const struct relation *relation = &book->relation[q->link[i].type];
+    const struct wanted_node *node = q->ids.wanted + (q->are_pairs ? 2 * i : i);
+    const enum error_code rc =
+        check_end(node, relation, q->are_pairs ? PAIR_SOURCE : q->end, where, book, err);
+    return rc == ERROR_NONE && q->are_pairs
+               ? check_end(node + 1, relation, PAIR_TARGET, where, book, err)
+               : rc;
+}
+
 /* Once all ids are gathered. */
 static enum error_code find(struct link_questions *q, const char *where,
                             const struct run_folder *folder, struct error *err)
 {
     const struct partition_book *book = &folder->run.book;
-    const enum error_code rc =
+    enum error_code rc =
         node_lookup_find(&q->ids, where, folder->store, book->dataset_id, book->node_count, err);
     for (size_t i = 0; rc == ERROR_NONE && i < q->count; i++) {
         const struct wanted_node *end = q->ids.wanted + (q->are_pairs ? 2 * i : i);
         q->link[i].source = end[0].node;
         q->link[i].target = end[q->are_pairs ? 1 : 0].node;
     }
+    for (size_t i = 0; rc == ERROR_NONE && book->relation && i < q->count; i++)
+        rc = check_ends(q, i, where, book, err);
     return rc;
 }
 
@@ -115,11 +164,12 @@ static enum error_code read_lines(struct link_questions *q, const char *path,
 }
 
 enum error_code link_questions_read(struct link_questions *questions, const char *path,
-                                    bool are_pairs, const struct run_folder *folder,
-                                    struct error *err)
+                                    bool are_pairs, enum pair_end end,
+                                    const struct run_folder *folder, struct error *err)
 {
     struct line_reader *reader = NULL;
     questions->are_pairs = are_pairs;
+    questions->end = end;
     enum error_code rc = line_reader_open(path, &reader, err);
     if (rc == ERROR_NONE)
         rc = read_lines(questions, path, reader, &folder->run.book, err);
@@ -131,12 +181,13 @@ enum error_code link_questions_read(struct link_questions *questions, const char
 }
 
 enum error_code link_questions_ask(struct link_questions *questions, const char *where,
-                                   const char *id, int64_t type, const struct run_folder *folder,
-                                   struct error *err)
+                                   const char *id, int64_t type, enum pair_end end,
+                                   const struct run_folder *folder, struct error *err)
 {
-    const struct field end[2] = {{.text = id, .size = strlen(id)}};
+    const struct field field[2] = {{.text = id, .size = strlen(id)}};
     enum error_code rc = check_type("--type", 0, type, true, &folder->run.book, err);
+    questions->end = end;
     if (rc == ERROR_NONE)
-        rc = add(questions, end, type, 0, err);
+        rc = add(questions, field, type, 0, err);
     return rc == ERROR_NONE ? find(questions, where, folder, err) : rc;
 }

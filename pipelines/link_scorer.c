@@ -25,17 +25,16 @@ static enum error_code open_rows(struct link_scorer *s, uint64_t budget_bytes, s
         return error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s",
                          run->plan.id);
     s->decoder = model_decoder(s->model, value);
-    const struct feature_source_config config = {.store = s->folder->store,
-                                                 .origin = FEATURES_OF_INFER_LAYER,
-                                                 .id = run->plan.id,
-                                                 .layer = run->schedule.layer_count,
-                                                 .weights = &identity,
-                                                 .part_count = run->book.part_count,
-                                                 .book = run->book.book,
-                                                 .tensor = layer_tensor,
-                                                 .budget_bytes = budget_bytes,
-                                                 .pool = s->pool};
-    return feature_source_open(&config, &s->rows, err);
+    const struct link_rows_config config = {.store = s->folder->store,
+                                            .run_id = run->plan.id,
+                                            .layer = run->schedule.layer_count,
+                                            .dim = s->decoder.dim,
+                                            .weights = &identity,
+                                            .ends = &s->ends,
+                                            .budget_bytes = budget_bytes,
+                                            .pool = s->pool};
+    const enum error_code rc = pair_ends_init(&s->ends, &run->book, err);
+    return rc == ERROR_NONE ? link_rows_open(&s->rows, &config, err) : rc;
 }
 
 static enum error_code open_known(struct link_scorer *s, uint64_t budget_bytes, struct error *err)
@@ -91,7 +90,8 @@ void link_scorer_close(struct link_scorer *scorer)
     known_pairs_release(&scorer->known);
     topology_close(&scorer->topology);
     store_release_record(&scorer->splits.view);
-    feature_source_close(scorer->rows);
+    link_rows_close(&scorer->rows);
+    pair_ends_release(&scorer->ends);
     store_release_record(&scorer->permutation.view);
     store_release_record(&scorer->snapshot.view);
     thread_pool_free(scorer->pool);
@@ -103,18 +103,13 @@ void link_scorer_close(struct link_scorer *scorer)
 static enum error_code fetch_end(struct link_scorer *s, const struct asked_link *link, size_t count,
                                  enum pair_end end, uint32_t **node, float **row, struct error *err)
 {
-    struct feature_rows rows;
     enum error_code rc = arena_new(&s->arena, node, count, "the ends of links", err);
     if (rc == ERROR_NONE)
         rc = arena_new(&s->arena, row, count * s->decoder.dim, "the rows of links", err);
     for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
         (*node)[i] =
             s->permutation.to_partition[end == PAIR_SOURCE ? link[i].source : link[i].target];
-    if (rc == ERROR_NONE)
-        rc = feature_source_fetch(s->rows, *node, count, &rows, err);
-    if (rc == ERROR_NONE)
-        feature_rows_copy(&rows, count, *row);
-    return rc;
+    return rc == ERROR_NONE ? link_rows_fetch(&s->rows, *node, count, *row, err) : rc;
 }
 
 /* ---- scores ----------------------------------------------------------------------------------- */
@@ -159,12 +154,12 @@ struct search { /* for the partners of a block of nodes */
     const struct asked_link *link;
     enum pair_end stays;
     uint32_t best;
-    const uint32_t *node;       /* [count] that stay, in the partition */
-    const float *stays_row;     /* [count, dim] */
-    float *query;               /* [count, dim] */
-    float *room;                /* [threads, tile and scratch] */
-    float *row;                 /* [tile, dim] of candidates */
-    uint32_t first, tile_count; /* they are */
+    const uint32_t *node;             /* [count] that stay, in the partition */
+    const float *stays_row;           /* [count, dim] */
+    float *query;                     /* [count, dim] */
+    float *room;                      /* [threads, tile and scratch] */
+    float *row;                       /* [tile, dim] of candidates */
+    uint32_t type, first, tile_count; /* they are, by number in the type */
     struct link_partner
         *partner;    /* [count, best]: the worst first, a heap; nodes of the partition */
     uint32_t *found; /* [count] */
@@ -247,15 +242,25 @@ static void prepare_query(void *context, int64_t i, int thread)
                            search->query + at);
 }
 
+/* Of its partners. */
+static uint32_t type_of_partners(const struct search *search, size_t i)
+{
+    return pair_ends_type(&search->scorer->ends, search->link[i].type,
+                          search->stays == PAIR_SOURCE ? PAIR_TARGET : PAIR_SOURCE);
+}
+
 static void search_tile(void *context, int64_t i, int thread)
 {
     const struct search *search = context;
     const struct decoder *decoder = &search->scorer->decoder;
+    if (type_of_partners(search, (size_t)i) != search->type)
+        return;
     float *score = search->room + (size_t)thread * room_of(search->scorer);
     decoder->type->score(decoder, search->stays, search->query + (size_t)i * decoder->dim,
                          search->row, NULL, search->tile_count, score, score + TILE_NODES);
     for (uint32_t k = 0; k < search->tile_count; k++)
-        offer(search, (size_t)i, search->first + k, score[k]);
+        offer(search, (size_t)i,
+              pair_ends_node(&search->scorer->ends, search->type, search->first + k), score[k]);
 }
 
 /* The heap becomes a list, best first, of nodes of the dataset. */
@@ -274,11 +279,29 @@ static void settle(void *context, int64_t i, int thread)
         heap[k].node = search->scorer->permutation.to_dataset[heap[k].node];
 }
 
+/* All nodes of a type. */
+static enum error_code search_type(struct search *search, uint32_t type, size_t count,
+                                   struct error *err)
+{
+    struct link_scorer *s = search->scorer;
+    const uint32_t nodes = pair_ends_count(&s->ends, type);
+    enum error_code rc = ERROR_NONE;
+    search->type = type;
+    for (uint32_t first = 0; rc == ERROR_NONE && first < nodes; first += search->tile_count) {
+        search->first = first;
+        search->tile_count = nodes - first < TILE_NODES ? nodes - first : TILE_NODES;
+        rc = link_rows_read(&s->rows, type, first, first + search->tile_count, search->row, err);
+        if (rc == ERROR_NONE)
+            thread_pool_run(s->pool, (int64_t)count, search_tile, search);
+    }
+    return rc;
+}
+
 static enum error_code search_block(struct search *search, size_t count, struct error *err)
 {
     struct link_scorer *s = search->scorer;
     const size_t dim = s->decoder.dim;
-    const uint32_t nodes = s->folder->run.book.node_count;
+    bool wanted[RELATION_TYPE_COUNT_MAX] = {false};
     uint32_t *node = NULL;
     float *stays_row = NULL;
     arena_reset(&s->arena);
@@ -296,13 +319,11 @@ static enum error_code search_block(struct search *search, size_t count, struct 
     search->stays_row = stays_row;
     memset(search->found, 0, count * sizeof *search->found);
     thread_pool_run(s->pool, (int64_t)count, prepare_query, search);
-    for (uint32_t first = 0; rc == ERROR_NONE && first < nodes; first += search->tile_count) {
-        search->first = first;
-        search->tile_count = nodes - first < TILE_NODES ? nodes - first : TILE_NODES;
-        rc = feature_source_read(s->rows, first, first + search->tile_count, search->row, err);
-        if (rc == ERROR_NONE)
-            thread_pool_run(s->pool, (int64_t)count, search_tile, search);
-    }
+    for (size_t i = 0; i < count; i++)
+        wanted[type_of_partners(search, i)] = true;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < s->ends.ranges.type_count; t++)
+        if (wanted[t])
+            rc = search_type(search, t, count, err);
     if (rc == ERROR_NONE)
         thread_pool_run(s->pool, (int64_t)count, settle, search);
     return rc;

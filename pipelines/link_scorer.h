@@ -2,7 +2,7 @@
  * link_scorer - scores of pairs, and the best partners of nodes, by a finished run of link prediction.
  *
  * Rows are those of the last layer of inference, as predictions.csv was made of; the decoder has the weights that they were
- * made with. Partners are exact: all nodes are gone through, a tile at a time, for as many nodes at once as the budget has
+ * made with. Partners are exact: all nodes, in a graph with relations all of the type that the relation asks for, are gone through, a tile at a time, for as many nodes at once as the budget has
  * room for.
  */
 #ifndef PIPELINES_LINK_SCORER_H
@@ -12,8 +12,8 @@
 #include "common/nn/model.h"
 #include "common/parallel/thread_pool.h"
 #include "pipelines/run_folder.h"
+#include "stages/plan/link_rows.h"
 #include "stages/sampling/known_pairs.h"
-#include "store/features/feature_source.h"
 #include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
 
@@ -22,7 +22,8 @@ struct link_scorer { /* {0} is closed */
     struct model *model;
     struct snapshot snapshot;
     struct decoder decoder;
-    struct feature_source *rows;
+    struct pair_ends ends;
+    struct link_rows rows;
     struct node_permutation permutation;
     struct topology topology;
     struct edge_splits splits;

@@ -7,9 +7,9 @@
 #include "common/nn/links/pair_pass.h"
 #include "stages/infer/link_ranks.h"
 #include "stages/infer/prediction_table.h"
+#include "stages/plan/link_rows.h"
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/sampler_list.h"
-#include "store/features/feature_source.h"
 #include "store/objects/keys.h"
 
 #include <fcntl.h>
@@ -35,8 +35,10 @@ struct link_outputs { /* one run */
     struct edge_splits splits;
     struct topology topology;
     struct known_pairs known;
-    struct feature_source *rows;
-    struct arena arena; /* of a block */
+    struct pair_ends ends;
+    struct link_rows rows;
+    struct node_permutation permutation; /* where it is read */
+    struct arena arena;                  /* of a block */
     struct link_ranks ranks;
     struct prediction_lines lines;
     int fd_plus_one;
@@ -98,26 +100,18 @@ static struct tally *tally_of(const struct link_outputs *o, const struct block *
 static enum error_code open_rows(struct link_outputs *o, struct error *err)
 {
     const struct stage_context *context = o->context;
-    const int layers = o->config->request->model->config.layer_count;
-    const struct feature_source_config config = {
+    const struct link_rows_config config = {
         .store = context->store,
-        .origin = FEATURES_OF_INFER_LAYER,
-        .id = context->run_id,
-        .layer = layers,
+        .run_id = context->run_id,
+        .layer = o->config->request->model->config.layer_count,
+        .dim = o->decoder.dim,
         .weights = o->config->request->identity,
-        .part_count = context->book->part_count,
-        .book = context->book->book,
-        .tensor = layer_tensor,
+        .ends = &o->ends,
         .budget_bytes = context->memory_bytes / 2,
         .sharers = context->sharers,
         .pool = context->pool,
     };
-    const enum error_code rc = feature_source_open(&config, &o->rows, err);
-    if (rc == ERROR_NONE && feature_source_dim(o->rows) != o->decoder.dim)
-        return error_set(err, ERROR_CORRUPT,
-                         "layer %d of run %s: expected rows of %" PRIu32 " values, found %" PRIu32,
-                         layers, context->run_id, o->decoder.dim, feature_source_dim(o->rows));
-    return rc;
+    return link_rows_open(&o->rows, &config, err);
 }
 
 /* Metrics of scores are exact, so all of them are held. */
@@ -172,7 +166,11 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     if (rc == ERROR_NONE && !task_of_labels(o))
         rc = open_known(o, err);
     if (rc == ERROR_NONE)
+        rc = pair_ends_init(&o->ends, book, err);
+    if (rc == ERROR_NONE)
         rc = open_rows(o, err);
+    if (rc == ERROR_NONE && !o->config->permutation)
+        rc = node_permutation_get(context->store, book->id, book->node_count, &o->permutation, err);
     if (rc == ERROR_NONE && o->config->path) {
         const int fd = open(o->config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0)
@@ -185,8 +183,7 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     }
     o->ranks = (struct link_ranks){.decoder = &o->decoder,
                                    .known = context->settings->infer.filtered ? &o->known : NULL,
-                                   .rows = o->rows,
-                                   .node_count = book->node_count,
+                                   .rows = &o->rows,
                                    .seed = context->schedule->seed,
                                    .candidates = (uint32_t)context->settings->infer.candidates,
                                    .arena = &o->arena,
@@ -200,7 +197,9 @@ static enum error_code close_all(struct link_outputs *o, enum error_code rc, str
         rc = error_set_errno(err, ERROR_IO, "%s cannot be written", o->config->path);
     prediction_lines_release(&o->lines);
     arena_release(&o->arena);
-    feature_source_close(o->rows);
+    link_rows_close(&o->rows);
+    pair_ends_release(&o->ends);
+    store_release_record(&o->permutation.view);
     known_pairs_release(&o->known);
     topology_close(&o->topology);
     store_release_record(&o->splits.view);
@@ -235,6 +234,7 @@ static void list_nodes(const struct link_outputs *o, const struct block *block, 
         .target = o->splits.target[block->split],
         .type = o->splits.type[block->split],
         .time = o->splits.time[block->split],
+        .ends = pair_ends_have_types(&o->ends) ? &o->ends : NULL,
         .corrupt = corrupted(o),
     };
     memcpy(node, block->source, block->count * sizeof *node);
@@ -251,7 +251,6 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     const size_t count = block->count, negatives = negatives_of(o), all = count * (2 + negatives);
     uint32_t *node = NULL, *place = NULL;
     float *row = NULL;
-    struct feature_rows rows;
     enum error_code rc = arena_new(&o->arena, &node, all, "the ends of pairs", err);
     if (rc == ERROR_NONE)
         rc = arena_new(&o->arena, &place, all, "the places of pairs", err);
@@ -260,10 +259,9 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     if (rc != ERROR_NONE)
         return rc;
     list_nodes(o, block, node);
-    rc = feature_source_fetch(o->rows, node, all, &rows, err);
+    rc = link_rows_fetch(&o->rows, node, all, row, err);
     if (rc != ERROR_NONE)
         return rc;
-    feature_rows_copy(&rows, all, row);
     for (size_t i = 0; i < all; i++)
         place[i] = (uint32_t)i;
     block->pairs = (struct pair_rows){.row = row,
@@ -392,7 +390,8 @@ static double mean_rank(const struct link_rank *rank, uint32_t i)
 static enum error_code add_line(struct link_outputs *o, const struct block *block, uint32_t i,
                                 const struct prediction_table *table, struct error *err)
 {
-    const uint32_t *to_dataset = o->config->permutation->to_dataset;
+    const uint32_t *to_dataset =
+        (o->config->permutation ? o->config->permutation : &o->permutation)->to_dataset;
     char type[8];
     if (block->type)
         (void)snprintf(type, sizeof type, "%u", block->type[i]);

@@ -5,8 +5,9 @@
  *     rows of both ends and of drawn negatives ──> scores ──> loss, ROC AUC, average precision
  *     rows of the candidates, block by block   ──> scores ──> how many stand above ──> rank ──> MRR, Hits@k
  *
- * Candidates for the target of an edge (s, t) are all nodes, so many that are drawn, or those that are given (infer.ranking); t
- * itself is none, and filtered (Bordes et al. 2013) neither are those n of all or drawn ones for which (s, n) is an edge of any split. Equal scores count half. Counts are of
+ * Candidates for the target of an edge (s, t) are all nodes, in a graph with relations all of the type of t; so many that are drawn of
+ * these; or those that are given (infer.ranking). t itself is none, and filtered (Bordes et al. 2013) neither are those n of all or drawn
+ * ones for which (s, n) is an edge of any split. Equal scores count half. Counts are of
  * whole numbers, so ranks are exact whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform,
  * and none an edge.
  */
@@ -22,7 +23,7 @@
 struct link_outputs_config {
     const struct output_request *request;
     const struct node_ids *ids;
-    const struct node_permutation *permutation;
+    const struct node_permutation *permutation; /* of all nodes; NULL: it is read */
     struct tally *tally;    /* [SPLIT_COUNT], initialised: validation and test are added to */
     const char *path;       /* of predictions.csv, which is created; NULL: not wanted */
     uint64_t *split_counts; /* [SPLIT_COUNT]: edges that were measured */

@@ -18,14 +18,22 @@ struct ranking {
     float *own;   /* [count]: scores of the edges */
     float *room;  /* [threads, tile and scratch] */
     size_t room_floats;
-    const float *row;     /* [row_count, dim] of candidates */
-    const uint32_t *node; /* [row_count] which they are; NULL: from first_node on */
-    uint32_t first_node, row_count;
+    const float *row; /* [row_count, dim] of candidates */
+    const uint32_t
+        *node; /* [row_count] which they are; NULL: by number in the type, from `first` on */
+    uint32_t type, first, row_count;
 };
 
 static uint16_t type_of(const struct ranked_edges *edges, uint32_t edge)
 {
     return edges->type ? edges->type[edge] : 0;
+}
+
+/* Of the end that is ranked. */
+static uint32_t node_type_of(const struct link_ranks *ranks, const struct ranked_edges *edges,
+                             uint32_t edge)
+{
+    return pair_ends_type(ranks->rows->ends, type_of(edges, edge), edges->ranked);
 }
 
 static enum pair_end query_end(const struct ranked_edges *edges)
@@ -68,7 +76,9 @@ static void count_edge(struct ranking *r, uint32_t edge, int thread)
     for (uint32_t k = 0; k < r->row_count; k++) {
         if (score[k] < own)
             continue;
-        if (is_left_out(r, edge, r->node ? r->node[k] : r->first_node + k))
+        if (is_left_out(r, edge,
+                        r->node ? r->node[k]
+                                : pair_ends_node(r->ranks->rows->ends, r->type, r->first + k)))
             continue;
         rank->above += score[k] > own;
         rank->equal += score[k] <= own;
@@ -77,7 +87,9 @@ static void count_edge(struct ranking *r, uint32_t edge, int thread)
 
 static void count_one(void *context, int64_t edge, int thread)
 {
-    count_edge(context, (uint32_t)edge, thread);
+    const struct ranking *r = context;
+    if (node_type_of(r->ranks, r->edges, (uint32_t)edge) == r->type)
+        count_edge(context, (uint32_t)edge, thread);
 }
 
 static enum error_code begin(struct ranking *r, size_t tile, struct error *err)
@@ -97,24 +109,38 @@ static enum error_code begin(struct ranking *r, size_t tile, struct error *err)
     return rc;
 }
 
+/* All nodes of r->type, for the edges whose ranked end is of it. */
+static enum error_code go_through_type(struct ranking *r, float *row, struct error *err)
+{
+    const struct link_rows *rows = r->ranks->rows;
+    const uint32_t count = pair_ends_count(rows->ends, r->type);
+    enum error_code rc = ERROR_NONE;
+    for (r->first = 0; rc == ERROR_NONE && r->first < count; r->first += r->row_count) {
+        const uint32_t left = count - r->first;
+        r->row_count = left < TILE_NODES ? left : TILE_NODES;
+        rc = link_rows_read(rows, r->type, r->first, r->first + r->row_count, row, err);
+        if (rc == ERROR_NONE)
+            thread_pool_run(r->ranks->pool, r->edges->count, count_one, r);
+    }
+    return rc;
+}
+
 enum error_code link_ranks_all(const struct link_ranks *ranks, const struct ranked_edges *edges,
                                struct link_rank *rank, struct error *err)
 {
     struct ranking r = {.ranks = ranks, .edges = edges, .rank = rank};
     const size_t dim = ranks->decoder->dim;
+    bool wanted[RELATION_TYPE_COUNT_MAX] = {false};
     float *row = NULL;
     enum error_code rc = begin(&r, TILE_NODES, err);
     if (rc == ERROR_NONE)
         rc = arena_new(ranks->arena, &row, TILE_NODES * dim, "rows of candidates", err);
     r.row = row;
-    for (uint32_t first = 0; rc == ERROR_NONE && first < ranks->node_count; first += r.row_count) {
-        const uint32_t left = ranks->node_count - first;
-        r.first_node = first;
-        r.row_count = left < TILE_NODES ? left : TILE_NODES;
-        rc = feature_source_read(ranks->rows, first, first + r.row_count, row, err);
-        if (rc == ERROR_NONE)
-            thread_pool_run(ranks->pool, edges->count, count_one, &r);
-    }
+    for (uint32_t edge = 0; edge < edges->count; edge++)
+        wanted[node_type_of(ranks, edges, edge)] = true;
+    for (r.type = 0; rc == ERROR_NONE && r.type < ranks->rows->ends->ranges.type_count; r.type++)
+        if (wanted[r.type])
+            rc = go_through_type(&r, row, err);
     return rc;
 }
 
@@ -122,22 +148,24 @@ enum error_code link_ranks_all(const struct link_ranks *ranks, const struct rank
 static void draw(const struct link_ranks *ranks, const struct ranked_edges *edges, uint32_t edge,
                  uint32_t *node)
 {
+    const struct pair_ends *ends = ranks->rows->ends;
+    const uint32_t type = node_type_of(ranks, edges, edge);
+    const uint32_t count = pair_ends_count(ends, type);
     const struct random_stream stream =
         random_stream_of(ranks->seed, RANDOM_NEGATIVE, edges->split,
                          CANDIDATE_HOP + (edges->ranked == PAIR_SOURCE), 0);
     for (uint32_t k = 0; k < ranks->candidates; k++)
-        node[k] = random_below(random_word(&stream, edges->first + edge, k), ranks->node_count);
+        node[k] = pair_ends_node(ends, type,
+                                 random_below(random_word(&stream, edges->first + edge, k), count));
 }
 
 /* Reads the rows of the `count` candidates at hand into `row`, and counts them for one edge. */
 static enum error_code count_listed(struct ranking *r, uint32_t edge, uint32_t count, float *row,
                                     struct error *err)
 {
-    struct feature_rows rows;
-    const enum error_code rc = feature_source_fetch(r->ranks->rows, r->node, count, &rows, err);
+    const enum error_code rc = link_rows_fetch(r->ranks->rows, r->node, count, row, err);
     if (rc != ERROR_NONE)
         return rc;
-    feature_rows_copy(&rows, count, row);
     r->row = row;
     r->row_count = count;
     count_edge(r, edge, 0);

@@ -1,7 +1,8 @@
 /*
  * link_ranks - how many candidates for an end of an edge have a higher score than that end.
  *
- * All nodes are gone through block by block, for many edges at a time; candidates that are drawn or given are read edge by edge. What
+ * Candidates are nodes of the type of the end that is ranked. All of them are gone through block by block, for many edges at a
+ * time; those that are drawn or given are read edge by edge. What
  * leaves a candidate out, the end itself or (filtered) a known edge, is only asked where its score would count.
  */
 #ifndef STAGES_INFER_LINK_RANKS_H
@@ -11,14 +12,13 @@
 #include "common/base/error.h"
 #include "common/nn/links/decoder.h"
 #include "common/parallel/thread_pool.h"
+#include "stages/plan/link_rows.h"
 #include "stages/sampling/known_pairs.h"
-#include "store/features/feature_source.h"
 
 struct link_ranks { /* all borrowed */
     const struct decoder *decoder;
     const struct known_pairs *known; /* NULL: not filtered */
-    struct feature_source *rows;     /* of all nodes */
-    uint32_t node_count;
+    struct link_rows *rows;
     uint64_t seed;       /* of the candidates that are drawn, as is the next */
     uint32_t candidates; /* of each edge */
     struct arena *arena;

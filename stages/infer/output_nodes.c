@@ -7,16 +7,16 @@
 
 #include <inttypes.h>
 
-/* Of a graph with relations: those of its target type. */
-static enum error_code find_type(const struct stage_context *context, struct output_nodes *nodes,
-                                 struct error *err)
+/* Of a graph with relations: those of one type. */
+static enum error_code find_type(const struct stage_context *context, uint32_t type,
+                                 struct output_nodes *nodes, struct error *err)
 {
     const struct type_ranges ranges = partition_book_ranges(context->book);
     const enum error_code rc =
         memory_new(&nodes->own_book, (size_t)ranges.part_count + 1, "the ranges of a type", err);
     if (rc != ERROR_NONE)
         return rc;
-    nodes->type = context->book->target_type;
+    nodes->type = type;
     type_ranges_book(&ranges, nodes->type, nodes->own_book);
     nodes->book = nodes->own_book;
     nodes->count = nodes->book[ranges.part_count];
@@ -117,8 +117,8 @@ static enum error_code read_ids(const struct stage_context *context, struct outp
     return rc;
 }
 
-enum error_code output_nodes_open(const struct stage_context *context, struct output_nodes *out,
-                                  struct error *err)
+enum error_code output_nodes_open(const struct stage_context *context, uint32_t type,
+                                  struct output_nodes *out, struct error *err)
 {
     const struct partition_book *book = context->book;
     *out = (struct output_nodes){.count = book->node_count, .book = book->book};
@@ -127,7 +127,7 @@ enum error_code output_nodes_open(const struct stage_context *context, struct ou
                                    : node_permutation_get(context->store, book->id,
                                                           book->node_count, &out->permutation, err);
     if (rc == ERROR_NONE && book->type_count)
-        rc = find_type(context, out, err);
+        rc = find_type(context, type, out, err);
     if (rc == ERROR_NONE)
         rc = read_splits(context, out, err);
     return rc == ERROR_NONE && !of_graphs ? read_ids(context, out, err) : rc;

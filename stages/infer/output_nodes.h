@@ -1,6 +1,6 @@
 /*
- * output_nodes - the nodes that the outputs are of: all, or of a graph with relations those of the target type; of a task of
- * graphs these, which are rows and numbers alike, in place of nodes.
+ * output_nodes - the nodes that outputs are of: all, or of a graph with relations those of one type, which is the target type, or
+ * of a task of pairs each one after the other; of a task of graphs these, which are rows and numbers alike, in place of nodes.
  *
  * They are counted in two ways. By number they stand as in the shards (type_ranges.h), which for a graph without relations is
  * the partition id; by row as in the outputs, in the order of the input.
@@ -31,8 +31,8 @@ struct output_nodes { /* {0} is empty; release with output_nodes_release() */
     struct type_permutation of_type;
 };
 
-/* Fails: ERROR_CORRUPT for records that do not suit the partition; as the store does. */
-MUST_CHECK enum error_code output_nodes_open(const struct stage_context *context,
+/* Those of `type`, of a graph with relations. Fails: ERROR_CORRUPT for records that do not suit the partition; as the store does. */
+MUST_CHECK enum error_code output_nodes_open(const struct stage_context *context, uint32_t type,
                                              struct output_nodes *out, struct error *err);
 void output_nodes_release(struct output_nodes *nodes);
 

@@ -54,12 +54,6 @@ struct outputs {
     struct first_failure failure;
 };
 
-/* Rows of the files. */
-static uint32_t row_count(const struct outputs *o)
-{
-    return o->request->wanted ? o->request->wanted->count : o->nodes.count;
-}
-
 static bool learns_pairs(const struct outputs *o)
 {
     return task_learns_pairs(o->request->context->book->task);
@@ -68,6 +62,14 @@ static bool learns_pairs(const struct outputs *o)
 static bool learns_graphs(const struct outputs *o)
 {
     return task_learns_graphs(o->request->context->book->task);
+}
+
+/* Rows of the files: of a task of pairs those of all types, which in a dataset stand one behind the other. */
+static uint32_t row_count(const struct outputs *o)
+{
+    if (o->request->wanted)
+        return o->request->wanted->count;
+    return learns_pairs(o) ? o->request->context->book->node_count : o->nodes.count;
 }
 
 static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
@@ -313,9 +315,11 @@ static enum error_code open_layers(struct outputs *o, struct error *err)
 
 static enum error_code open_all(struct outputs *o, struct error *err)
 {
+    const struct partition_book *book = o->request->context->book;
     enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
     if (rc == ERROR_NONE)
-        rc = output_nodes_open(o->request->context, &o->nodes, err);
+        rc = output_nodes_open(o->request->context, learns_pairs(o) ? 0 : book->target_type,
+                               &o->nodes, err);
     if (rc == ERROR_NONE)
         rc = init_tallies(o, err);
     if (rc == ERROR_NONE)
@@ -413,9 +417,25 @@ static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal 
     return rc == ERROR_NONE ? outputs_seal_add(seal, "embeddings.npy", size, &sum, err) : rc;
 }
 
+/* Of a task of pairs on a graph with relations: behind the rows of the types before. */
+static enum error_code write_type(struct outputs *o, uint32_t type, struct error *err)
+{
+    output_rows_release(&o->rows);
+    feature_source_close(o->logits);
+    o->logits = NULL;
+    output_nodes_release(&o->nodes);
+    enum error_code rc = output_nodes_open(o->request->context, type, &o->nodes, err);
+    if (rc == ERROR_NONE && o->nodes.count > 0)
+        rc = open_layers(o, err);
+    return rc == ERROR_NONE ? go_through_rows(o, o->nodes.count, err) : rc;
+}
+
 static enum error_code write_rows(struct outputs *o, struct error *err)
 {
-    const enum error_code rc = go_through_rows(o, o->nodes.count, err);
+    const uint32_t types = partition_book_types(o->request->context->book);
+    enum error_code rc = go_through_rows(o, o->nodes.count, err);
+    for (uint32_t t = 1; rc == ERROR_NONE && learns_pairs(o) && t < types; t++)
+        rc = write_type(o, t, err);
     return rc == ERROR_NONE && o->lines
                ? output_lines_finish(o->lines, &o->predictions_size, &o->predictions_sum, err)
                : rc;
@@ -424,9 +444,11 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
 /* Of a task of pairs: what is held beside the embeddings is given back first. */
 static enum error_code write_links(struct outputs *o, struct error *err)
 {
+    const struct partition_book *book = o->request->context->book;
     const struct link_outputs_config config = {.request = o->request,
                                                .ids = &o->nodes.ids,
-                                               .permutation = &o->nodes.permutation,
+                                               .permutation =
+                                                   book->type_count ? NULL : &o->nodes.permutation,
                                                .tally = o->tally,
                                                .path = *o->predictions ? o->predictions : NULL,
                                                .split_counts = o->measured};

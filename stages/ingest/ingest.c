@@ -29,6 +29,7 @@
 #include "stages/ingest/generate/generator.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -235,7 +236,7 @@ static void print_summary(const struct dataset_schema *schema, bool unchanged, i
                  " direction=%s warnings=%d\n",
                  unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
                  types, schema->feature_dim, schema->class_count,
-                 task_learns_pairs(schema->task) ? schema->edge_count : schema->train_count,
+                 task_learns_pairs(schema->task) ? dataset_pair_count(schema) : schema->train_count,
                  schema->valid_count, schema->test_count,
                  schema->undirected ? "undirected" : "directed", warnings);
 }

@@ -157,6 +157,16 @@ static void describe_types(const struct partition_job *job, struct graph_types *
     book->edge_width.of[EDGE_TYPE] = 0; /* the relations say it */
 }
 
+/* Types that the edges of a task of pairs have; of a graph with relations those that are learnt. */
+static uint32_t pair_types(const struct dataset_schema *schema)
+{
+    struct relation_reverses reverses;
+    if (!task_learns_pairs(schema->task) || !schema->edge_width.of[EDGE_TYPE])
+        return 0;
+    dataset_reverses(schema, &reverses);
+    return schema->has_relations ? relation_forward_end(&reverses) : schema->edge_type_count;
+}
+
 static enum error_code check_and_commit(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
@@ -170,9 +180,8 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
         .class_count = schema->class_count,
         .edge_width = schema->edge_width,
         .task = schema->task,
-        .pair_type_count = task_learns_pairs(schema->task) && schema->edge_width.of[EDGE_TYPE]
-                               ? schema->edge_type_count
-                               : 0,
+        .pair_type_count = pair_types(schema),
+        .pair_count = schema->has_relations ? dataset_pair_count(schema) : 0,
         .train_count = schema->train_count,
         .valid_count = schema->valid_count,
         .test_count = schema->test_count,

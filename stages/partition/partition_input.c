@@ -4,6 +4,8 @@
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
+#include "stages/sampling/negative_list.h"
+#include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/node_splits.h"
 
@@ -12,19 +14,66 @@
 /* The arrays of a job; the program itself, chunks being read and shards being written. */
 enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
 
-/* Of a task of pairs: said before the work of cutting. */
-static enum error_code check_pairs(const struct pipeline_settings *settings,
-                                   const struct dataset_schema *schema, struct error *err)
+/* More negatives than there are nodes to take the place of an end. */
+static enum error_code check_negatives(const struct pipeline_settings *settings, const char *type,
+                                       uint32_t nodes, struct error *err)
 {
     const int64_t wanted[] = {settings->sample.negatives, settings->sample.evaluation_negatives};
     static const char *const names[] = {"negatives", "evaluation_negatives"};
-    if (!task_learns_pairs(schema->task))
-        return ERROR_NONE;
-    if (schema->has_relations)
+    for (int i = 0; i < 2; i++)
+        if (wanted[i] >= nodes)
+            return error_set(err, ERROR_INVALID,
+                             "sample.%s is %" PRId64 ", expected fewer than nodes%s%s: the dataset "
+                             "has %" PRIu32,
+                             names[i], wanted[i], *type ? " of type " : "", type, nodes);
+    return ERROR_NONE;
+}
+
+/* Of a graph with relations: by the types at the ends that are put in another's place. */
+static enum error_code check_relations(const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema, struct error *err)
+{
+    const int64_t corrupt = settings->sample.corrupt;
+    struct relation_reverses reverses;
+    enum error_code rc = ERROR_NONE;
+    if (task_labels_edges(schema->task))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, which is of graphs of one relation: write "
                          "`relations: false` below `ingest:`",
                          task_name(schema->task));
+    if (settings->sample.pairs == PAIRS_WALKS)
+        return error_set(err, ERROR_INVALID,
+                         "sample.pairs is walks, but pairs of a walk are of no relation: expected "
+                         "`pairs: edges`, or `relations: false` below `ingest:`");
+    if (settings->sample.negative == NEGATIVE_GIVEN || settings->infer.ranking == RANKING_GIVEN)
+        return error_set(
+            err, ERROR_INVALID,
+            "%s is given, but nodes that files list are not compared with the types of "
+            "relations: expected another, or `relations: false` below `ingest:`",
+            settings->sample.negative == NEGATIVE_GIVEN ? "sample.negative" : "infer.ranking");
+    dataset_reverses(schema, &reverses);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < reverses.count; r++) {
+        const struct edge_type *relation = &schema->edge_type[r];
+        const struct node_type *source = &schema->node_type[relation->source_type];
+        const struct node_type *target = &schema->node_type[relation->target_type];
+        if (!relation_is_forward(&reverses, r))
+            continue;
+        if (corrupt != CORRUPT_SOURCE)
+            rc = check_negatives(settings, target->name, target->node_count, err);
+        if (rc == ERROR_NONE && corrupt != CORRUPT_TARGET)
+            rc = check_negatives(settings, source->name, source->node_count, err);
+    }
+    return rc;
+}
+
+/* Of a task of pairs: said before the work of cutting. */
+static enum error_code check_pairs(const struct pipeline_settings *settings,
+                                   const struct dataset_schema *schema, struct error *err)
+{
+    if (!task_learns_pairs(schema->task))
+        return ERROR_NONE;
+    if (schema->has_relations)
+        return check_relations(settings, schema, err);
     if (task_labels_edges(schema->task))
         return ERROR_NONE;
     if (settings->sample.pairs == PAIRS_WALKS && schema->edge_width.of[EDGE_TYPE])
@@ -32,13 +81,7 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
             err, ERROR_INVALID,
             "sample.pairs is walks, but the edges have types, and pairs of a walk have "
             "none: expected `pairs: edges`, or a graph without edge types");
-    for (int i = 0; i < 2; i++)
-        if (wanted[i] >= schema->node_count)
-            return error_set(err, ERROR_INVALID,
-                             "sample.%s is %" PRId64 ", expected fewer than nodes: the dataset has "
-                             "%" PRIu32,
-                             names[i], wanted[i], schema->node_count);
-    return ERROR_NONE;
+    return check_negatives(settings, "", schema->node_count, err);
 }
 
 /* Of a task of graphs: these, and whether each part can have one. */

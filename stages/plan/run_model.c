@@ -241,6 +241,7 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     types.pair_relations = book->pair_type_count;
+    types.gives_all = is_typed && task_learns_pairs(book->task);
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
     const bool has_head = task_learns_pairs(book->task) || task_learns_graphs(book->task);
     const struct widths widths = {.input = input_dim,

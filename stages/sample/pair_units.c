@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/text.h"
+#include "stages/sampling/negative_chances.h"
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
@@ -18,13 +19,13 @@ static enum error_code check_counts(const struct pair_units *units,
 {
     const uint64_t valid = units->splits.count[HELD_OUT_VALID];
     if (valid == (uint64_t)context->schedule->valid_count &&
-        units->topology->edge_count == (uint64_t)context->schedule->train_count)
+        edge_positions_count(&units->edges) == (uint64_t)context->schedule->train_count)
         return ERROR_NONE;
     return error_set(err, ERROR_CORRUPT,
                      "%s: %" PRIu64 " validation edges beside %" PRIu64
                      " of the topology, expected %" PRId64 " and %" PRId64
                      " as in the partition book",
-                     units->splits.view.key, valid, units->topology->edge_count,
+                     units->splits.view.key, valid, edge_positions_count(&units->edges),
                      context->schedule->valid_count, context->schedule->train_count);
 }
 
@@ -82,11 +83,13 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
         edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
                         book->node_count, &units->splits, err);
     if (rc == ERROR_NONE)
+        rc = pair_ends_init(&units->ends, book, err);
+    if (rc == ERROR_NONE)
+        rc = edge_positions_init(&units->edges, topology, &units->ends.reverses, err);
+    if (rc == ERROR_NONE)
         rc = check_counts(units, context, err);
     if (rc == ERROR_NONE)
         rc = check_columns(units, err);
-    if (rc == ERROR_NONE)
-        rc = edge_positions_init(&units->edges, topology, err);
     if (rc != ERROR_NONE || units->is_labelled) /* there are no other pairs */
         return rc;
     struct known_pairs_config known = {.topology = topology,
@@ -98,14 +101,18 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     if (rc == ERROR_NONE)
         rc = known_pairs_init(&units->all, &known, err);
     if (rc == ERROR_NONE && context->settings->sample.negative == NEGATIVE_DEGREE)
-        rc = negative_chances_init(&units->chances, topology, budget, err);
+        rc = pair_ends_have_types(&units->ends)
+                 ? negative_chances_by_type(units->chances, topology, &units->ends, budget, err)
+                 : negative_chances_init(units->chances, topology, budget, err);
     return rc == ERROR_NONE ? index_given(units, context, budget, err) : rc;
 }
 
 void pair_units_close(struct pair_units *units)
 {
     edge_positions_release(&units->edges);
-    node_chances_release(&units->chances);
+    for (int t = 0; t < RELATION_TYPE_COUNT_MAX; t++)
+        node_chances_release(&units->chances[t]);
+    pair_ends_release(&units->ends);
     edge_index_release(&units->given);
     known_pairs_release(&units->all);
     store_release_record(&units->splits.view);
@@ -222,7 +229,7 @@ static enum error_code training_request(const struct pair_units *units,
         .negative =
             units->is_labelled ? NEGATIVE_UNIFORM : (enum negative_kind)settings->sample.negative,
         .negatives = (uint32_t)pipeline_negatives(settings),
-        .chances = &units->chances,
+        .chances = units->chances,
         .given = &units->splits.trained.ends,
         .given_list = drawing->given_list,
         .known = settings->sample.filter_negatives && !units->is_labelled ? &units->training : NULL,
@@ -274,6 +281,7 @@ enum error_code pair_units_draw(const struct pair_units *units, const struct sta
         request = validation_request(units, context, unit);
     if (rc != ERROR_NONE)
         return rc;
+    request.ends = pair_ends_have_types(&units->ends) ? &units->ends : NULL;
     request.seed = context->schedule->seed;
     request.round = round;
     request.slot = (uint32_t)unit->slot;

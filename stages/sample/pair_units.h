@@ -13,6 +13,7 @@
 #define STAGES_SAMPLE_PAIR_UNITS_H
 
 #include "stages/engine/stage.h"
+#include "stages/sampling/edge_positions.h"
 #include "stages/sampling/pair_drawer.h"
 
 #include <stdbool.h>
@@ -22,8 +23,10 @@ struct pair_units { /* {0}: the examples are nodes */
     const struct topology *topology; /* borrowed */
     struct edge_positions edges;     /* of training */
     struct edge_splits splits;
+    struct pair_ends ends;
     struct known_pairs training, all; /* edges: of training, of all splits */
-    struct node_chances chances;
+    struct node_chances
+        chances[RELATION_TYPE_COUNT_MAX]; /* of a graph without relations the first */
     struct edge_index given; /* training edges with negatives of their own, where these are drawn */
 };
 

@@ -56,8 +56,12 @@ enum error_code relation_unit_draw(const struct stage_context *context,
         .seed_count = unit->seed_count,
         .wants_degree = context->schedule->needs_degree,
         .edge_columns = unit->edge_columns,
+        .excluded =
+            unit->pairs && unit->pairs->has_excluded ? &unit->pairs->relation_excluded : NULL,
     };
     const enum error_code rc = relation_sampler_draw(sampler, &request, &batch, err);
+    if (unit->pairs)
+        batch.pairs = unit->pairs->pairs;
     stage_times_enter(context->times, TIME_WRITE);
     return rc == ERROR_NONE
                ? relation_batch_put(context->store, unit->key, context->run_id, &batch, packed, err)

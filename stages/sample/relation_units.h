@@ -7,6 +7,7 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
+#include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/relation_sampler.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct relation_unit {
     bool is_evaluation;
     const uint32_t *seed_node; /* [seed_count] */
     uint32_t seed_count;
+    const struct drawn_pairs *pairs; /* of a task of pairs, whose ends the seeds are; else NULL */
     unsigned edge_columns;
 };
 

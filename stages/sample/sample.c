@@ -427,13 +427,23 @@ static enum error_code sample_relations(const struct stage_context *context,
                                         const struct unit *unit, const char *key, struct error *err)
 {
     int64_t first = 0, count = 0;
+    struct drawn_pairs pairs;
     struct relation_unit drawn = {.key = key,
                                   .round = (uint32_t)unit->round,
                                   .slot = (uint32_t)unit->slot,
                                   .is_evaluation = unit->kind == UNIT_SAMPLE_EVALUATION,
                                   .seed_node = drawer->seed_node,
                                   .edge_columns = state->use.columns};
-    if (drawn.is_evaluation) {
+    if (state->pairs.is_wanted) {
+        drawn.round = drawn.is_evaluation ? evaluation_round : drawn.round;
+        const enum error_code rc =
+            pair_units_draw(&state->pairs, context, unit, drawn.round, &drawer->pairs, &pairs, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        drawn.pairs = &pairs;
+        drawn.seed_node = pairs.seed_node;
+        drawn.seed_count = pairs.seed_count;
+    } else if (drawn.is_evaluation) {
         schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
         drawn.round = evaluation_round;
         drawn.seed_node = state->splits.node[SPLIT_VALID] + first;

@@ -232,3 +232,13 @@ void distinct_positions_draw(const struct random_stream *stream, uint32_t item, 
     draw_bits(stream, item, length, count, scratch);
     collect_bits(scratch, length, out);
 }
+
+void distinct_positions_skip(uint32_t *position, uint32_t count, const uint32_t *excluded,
+                             uint32_t excluded_count)
+{
+    for (uint32_t k = 0, skipped = 0; k < count; k++) {
+        while (skipped < excluded_count && excluded[skipped] <= position[k] + skipped)
+            skipped++;
+        position[k] += skipped;
+    }
+}

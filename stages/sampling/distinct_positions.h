@@ -31,4 +31,8 @@ void distinct_positions_draw_lanes(const struct random_stream *stream,
                                    const uint32_t length[DISTINCT_LANES], uint32_t count,
                                    uint32_t (*out)[DISTINCT_LANES]);
 
+/* Positions [count] that count without those left out, `excluded` [excluded_count], become those of the row; both ascend. */
+void distinct_positions_skip(uint32_t *position, uint32_t count, const uint32_t *excluded,
+                             uint32_t excluded_count);
+
 #endif

@@ -145,11 +145,15 @@ static uint64_t lower_bound(const struct topology_part *part, uint64_t low, uint
     return low;
 }
 
-void known_pairs_find(const struct topology *topology, uint32_t source, uint32_t target,
-                      uint64_t *first, uint64_t *end)
+void known_pairs_find(const struct topology *topology, uint32_t relation, uint32_t source,
+                      uint32_t target, uint64_t *first, uint64_t *end)
 {
-    const struct topology_part *part = &topology->part[topology_part_of(topology, target)];
-    const uint32_t row = target - part->first_node;
+    const struct topology_part *part =
+        topology_rows(topology, topology_part_of(topology, target), relation);
+    const uint32_t row = target - part->first_node; /* wraps around below it */
+    *first = *end = 0;
+    if (row >= part->node_count)
+        return;
     const uint64_t start = topology_row_start(part, row), stop = topology_row_start(part, row + 1);
     const uint64_t from = lower_bound(part, start, stop, source);
     *first = from - start;
@@ -165,16 +169,25 @@ static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t typ
            (!known->is_timed || known->held_time[place] <= time);
 }
 
+/* Else a relation has rows of its own. */
+static bool has_types_in_rows(const struct known_pairs *known)
+{
+    return known->topology->width.of[EDGE_TYPE] != 0;
+}
+
 /* Whether one of the edges [first, end) of the row of `target` has the type and is early enough. */
 static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t first,
                       uint64_t end, uint16_t type, double time)
 {
     const struct topology *topology = known->topology;
-    const struct topology_part *part = &topology->part[topology_part_of(topology, target)];
-    const uint64_t start = topology_row_start(part, target - part->first_node);
+    const bool in_rows = has_types_in_rows(known);
+    const struct topology_part *part =
+        topology_rows(topology, topology_part_of(topology, target), in_rows ? 0 : type);
+    const uint64_t start = first < end ? topology_row_start(part, target - part->first_node)
+                                       : 0; /* else it has none */
     bool found = false;
     for (; !found && first < end; first++)
-        found = (!known->type_count ||
+        found = (!in_rows || !known->type_count ||
                  *(const uint16_t *)topology_column(part, EDGE_TYPE, start + first) == type) &&
                 (!known->is_timed ||
                  *(const double *)topology_column(part, EDGE_TIME, start + first) <= time);
@@ -184,8 +197,9 @@ static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t
 bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target,
                      uint16_t type, double time)
 {
+    const bool in_rows = has_types_in_rows(known);
     uint64_t first = 0, end = 0;
-    known_pairs_find(known->topology, source, target, &first, &end);
+    known_pairs_find(known->topology, in_rows ? 0 : type, source, target, &first, &end);
     return is_in_row(known, target, first, end, type, time) ||
            is_held(known, pair_of(known, source, target), type, time);
 }

@@ -2,8 +2,9 @@
  * known_pairs - which pairs of nodes are edges: those of the topology, and those that are held out.
  *
  * For negatives that are to be none, and for ranks that are to leave them out. Where edges have types, an edge of another type is
- * no edge; where it goes by times, nor is one that is later than what it is asked for. Edges of the topology are looked up in its
- * rows, which ascend; the held-out ones in a sorted list for each type, 8 bytes each, and 8 with times.
+ * no edge; in a graph with relations the type is the relation. Where it goes by times, nor is one that is later than what it is asked
+ * for. Edges of the topology are looked up in its rows, which ascend; the held-out ones in a sorted list for each type, 8 bytes each,
+ * and 8 with times.
  */
 #ifndef STAGES_SAMPLING_KNOWN_PAIRS_H
 #define STAGES_SAMPLING_KNOWN_PAIRS_H
@@ -43,8 +44,9 @@ void known_pairs_release(struct known_pairs *known);
 bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target,
                      uint16_t type, double time);
 
-/* The edges from `source` in the row of `target`, of all types: positions [*first, *end) of the row. */
-void known_pairs_find(const struct topology *topology, uint32_t source, uint32_t target,
-                      uint64_t *first, uint64_t *end);
+/* The edges from `source` in the row that `target` has in a relation, 0 of a graph without, of all types: positions
+ * [*first, *end) of the row. None of a target of another type than the relation's. */
+void known_pairs_find(const struct topology *topology, uint32_t relation, uint32_t source,
+                      uint32_t target, uint64_t *first, uint64_t *end);
 
 #endif

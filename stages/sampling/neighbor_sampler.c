@@ -355,19 +355,6 @@ static enum error_code choose_positions(struct neighbor_sampler *s, const struct
     return rc;
 }
 
-/* Positions that count without the excluded ones become those of the row; both ascend. */
-static void skip_excluded(const struct neighbor_sampler *s, uint32_t local, uint32_t *position,
-                          uint32_t count)
-{
-    const uint32_t *excluded = s->excluded->position + s->excluded->start[local];
-    const uint32_t excluded_of = excluded_count(s, local);
-    for (uint32_t k = 0, skipped = 0; k < count; k++) {
-        while (skipped < excluded_of && excluded[skipped] <= position[k] + skipped)
-            skipped++;
-        position[k] += skipped;
-    }
-}
-
 /* The edges of a row of which some are left out. The draws are those of a row that has only the others. */
 static enum error_code push_others(struct neighbor_sampler *s, const struct row_block *block,
                                    uint32_t index, uint32_t drawn,
@@ -387,7 +374,9 @@ static enum error_code push_others(struct neighbor_sampler *s, const struct row_
             position[k] = k;
     if (rc != ERROR_NONE)
         return rc;
-    skip_excluded(s, block->first + index, position, row->count);
+    distinct_positions_skip(position, row->count,
+                            s->excluded->position + s->excluded->start[block->first + index],
+                            excluded_count(s, block->first + index));
     if (s->notes_places)
         note_places(s, row, position, 1);
     return push_many(s, row, position, err);

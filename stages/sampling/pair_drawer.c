@@ -2,11 +2,9 @@
 
 #include "common/base/key_sort.h"
 #include "common/base/memory.h"
-#include "common/base/text.h"
 #include "stages/sampling/growing_array.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 struct pair_drawer {
@@ -21,31 +19,10 @@ struct pair_drawer {
         scratch; /* of 64-bit numbers: seed and position of what is left out */
     struct growing_array start, position;
     struct growing_array time; /* of 64-bit numbers: of the seeds */
+    struct typed_pairs typed;  /* of a graph with relations */
 };
 
-/* ---- chances ---------------------------------------------------------------------------------- */
-
-/* d^(1/2) d^(1/4): roots have the same bits everywhere. */
-static double power_of(uint32_t length)
-{
-    const double root = sqrt((double)length);
-    return root * sqrt(root);
-}
-
-enum error_code negative_chances_init(struct node_chances *chances, const struct topology *topology,
-                                      uint64_t budget_bytes, struct error *err)
-{
-    static const struct chance_rule rule = {.of_node = power_of};
-    const uint64_t bytes = node_chances_bytes(topology->node_count);
-    char want[32], have[32];
-    *chances = (struct node_chances){0};
-    if (budget_bytes && bytes > budget_bytes)
-        return error_set(err, ERROR_NO_MEMORY,
-                         "sample.negative is degree, whose chances of nodes take %s: the budget "
-                         "for them is %s; give more --memory, or set it to uniform",
-                         text_size(bytes, want), text_size(budget_bytes, have));
-    return node_chances_init(chances, &rule, topology, err);
-}
+/* ---- negatives -------------------------------------------------------------------------------- */
 
 static uint32_t by_chance(const struct node_chances *chances, double unit)
 {
@@ -61,84 +38,63 @@ static uint32_t by_chance(const struct node_chances *chances, double unit)
     return low;
 }
 
-/* ---- edges by position ------------------------------------------------------------------------ */
-
-enum error_code edge_positions_init(struct edge_positions *positions,
-                                    const struct topology *topology, struct error *err)
-{
-    *positions = (struct edge_positions){.topology = topology};
-    const enum error_code rc = memory_new(&positions->first, (size_t)topology->part_count + 1,
-                                          "where the edges of parts begin", err);
-    for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++)
-        positions->first[p + 1] = positions->first[p] + topology->part[p].edge_count;
-    return rc;
-}
-
-void edge_positions_release(struct edge_positions *positions)
-{
-    memory_free(positions->first);
-    *positions = (struct edge_positions){0};
-}
-
-struct edge_place edge_positions_find(const struct edge_positions *positions, uint64_t position)
-{
-    int from = 0, to = positions->topology->part_count - 1;
-    while (from < to) { /* the first part that ends behind it */
-        const int middle = from + (to - from) / 2;
-        if (positions->first[middle + 1] > position)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    const struct topology_part *part = &positions->topology->part[from];
-    const uint64_t edge = position - positions->first[from];
-    uint32_t low = 0, high = part->node_count - 1;
-    while (low < high) { /* the first row that does */
-        const uint32_t middle = low + (high - low) / 2;
-        if (topology_row_start(part, middle + 1) > edge)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return (struct edge_place){.source = *topology_neighbor(part, edge),
-                               .target = part->first_node + low,
-                               .type =
-                                   part->width.of[EDGE_TYPE]
-                                       ? *(const uint16_t *)topology_column(part, EDGE_TYPE, edge)
-                                       : 0,
-                               .part = part,
-                               .edge = edge};
-}
-
-/* ---- negatives -------------------------------------------------------------------------------- */
-
-static uint32_t draw_node(const struct pair_request *request, uint32_t node_count, uint64_t item,
-                          uint32_t block)
-{
-    const struct random_stream stream = random_stream_of(
-        request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
-    uint32_t word[4];
-    random_block(&stream, item, block, word);
-    if (request->negative != NEGATIVE_DEGREE)
-        return random_below(word[0], node_count);
-    const uint64_t bits = (uint64_t)word[0] << 32 | word[1];
-    return by_chance(request->chances, (double)(bits >> 11) * 0x1p-53);
-}
-
 static bool is_source_corrupted(const struct pair_request *request, uint32_t i)
 {
     return corrupts_source(request->corrupt, i);
 }
 
+/* The type of the end of edge `i` that is another. */
+static uint32_t corrupted_type(const struct pair_request *request, uint32_t i)
+{
+    return pair_ends_type(request->ends, request->type ? request->type[i] : 0,
+                          is_source_corrupted(request, i) ? PAIR_SOURCE : PAIR_TARGET);
+}
+
+/* For edge `i`; draws of one item and block are of the same number, but maybe of another type. */
+static uint32_t draw_node(const struct pair_request *request, uint32_t node_count, uint32_t i,
+                          uint64_t item, uint32_t block)
+{
+    const uint32_t type = request->ends ? corrupted_type(request, i) : 0;
+    const uint32_t count = request->ends ? pair_ends_count(request->ends, type) : node_count;
+    const struct random_stream stream = random_stream_of(
+        request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
+    uint32_t word[4];
+    random_block(&stream, item, block, word);
+    const uint64_t bits = (uint64_t)word[0] << 32 | word[1];
+    const uint32_t number = request->negative == NEGATIVE_DEGREE
+                                ? by_chance(&request->chances[type], (double)(bits >> 11) * 0x1p-53)
+                                : random_below(word[0], count);
+    return request->ends ? pair_ends_node(request->ends, type, number) : number;
+}
+
+static uint16_t type_of(const struct pair_request *request, uint32_t i)
+{
+    return request->type ? request->type[i] : 0;
+}
+
+/* Edges of the batch that edge `i` may have an end of. */
+static uint32_t others_of(const struct pair_request *request, uint32_t i)
+{
+    return request->ends
+               ? typed_pairs_others(request->grouped, request->ends, type_of(request, i),
+                                    is_source_corrupted(request, i) ? PAIR_SOURCE : PAIR_TARGET)
+               : request->positive_count - 1;
+}
+
 /* All others one after the other, from a place that is drawn. */
 static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_t k)
 {
-    const uint32_t others = request->positive_count - 1;
+    const bool of_source = is_source_corrupted(request, i);
+    const uint32_t others = others_of(request, i);
     const struct random_stream stream = random_stream_of(
         request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
-    const uint32_t first = random_below(random_word(&stream, i, 0), others);
-    const uint64_t other = (i + 1 + ((uint64_t)first + k) % others) % request->positive_count;
-    return is_source_corrupted(request, i) ? request->source[other] : request->target[other];
+    const uint32_t word = random_word(&stream, i, 0);
+    const uint64_t other =
+        request->ends ? typed_pairs_other(request->grouped, request->ends, type_of(request, i),
+                                          of_source ? PAIR_SOURCE : PAIR_TARGET, i, k, word)
+                      : (i + 1 + ((uint64_t)random_below(word, others) + k) % others) %
+                            request->positive_count;
+    return of_source ? request->source[other] : request->target[other];
 }
 
 /* All of the list one after the other, from a place that is drawn, and again from its beginning where it is short. */
@@ -156,7 +112,7 @@ static uint32_t of_list(const struct pair_request *request, uint32_t i, uint32_t
 /* Whether the edge with another end is known, or is a self loop. */
 static bool is_no_negative(const struct pair_request *request, uint32_t i, uint32_t node)
 {
-    const uint16_t type = request->type ? request->type[i] : 0;
+    const uint16_t type = type_of(request, i);
     const double time = request->time ? request->time[i] : 0;
     if (is_source_corrupted(request, i))
         return node == request->target[i] ||
@@ -170,13 +126,13 @@ uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_
 {
     uint32_t node = 0;
     if (request->negative == NEGATIVE_SHARED)
-        return draw_node(request, node_count, UINT32_MAX, k);
-    if (request->negative == NEGATIVE_IN_BATCH && request->positive_count > 1)
+        return draw_node(request, node_count, i, UINT32_MAX, k);
+    if (request->negative == NEGATIVE_IN_BATCH && others_of(request, i) > 0)
         return of_batch(request, i, k);
     if (request->negative == NEGATIVE_GIVEN && request->given_list[i] != EDGE_INDEX_NONE)
         return of_list(request, i, k);
     for (uint32_t attempt = 0; attempt < NEGATIVE_ATTEMPTS; attempt++) {
-        node = draw_node(request, node_count, i, k * NEGATIVE_ATTEMPTS + attempt);
+        node = draw_node(request, node_count, i, i, k * NEGATIVE_ATTEMPTS + attempt);
         if (!request->known || !is_no_negative(request, i, node))
             break;
     }
@@ -209,6 +165,7 @@ void pair_drawer_free(struct pair_drawer *drawer)
     growing_array_release(&drawer->start, &drawer->budget);
     growing_array_release(&drawer->position, &drawer->budget);
     growing_array_release(&drawer->time, &drawer->budget);
+    typed_pairs_release(&drawer->typed, &drawer->budget);
     memory_free(drawer);
 }
 
@@ -272,6 +229,12 @@ static uint32_t seed_of_pair(struct pair_drawer *d, const struct pair_request *r
     return d->seed_count++;
 }
 
+/* Whether the end that is another is of the type of that of the edge before. */
+static bool has_type_before(const struct pair_request *request, uint32_t i)
+{
+    return !request->ends || corrupted_type(request, i) == corrupted_type(request, i - 1);
+}
+
 static enum error_code number_seeds(struct pair_drawer *d, const struct pair_request *request,
                                     struct error *err)
 {
@@ -288,7 +251,7 @@ static enum error_code number_seeds(struct pair_drawer *d, const struct pair_req
     uint32_t *target = d->target.data + positives;
     const bool is_shared = request->negative == NEGATIVE_SHARED && !request->time;
     for (uint32_t i = 0; i < positives; i++, target += request->negatives) {
-        if (is_shared && i > 0) { /* those of the edge before */
+        if (is_shared && i > 0 && has_type_before(request, i)) { /* those of the edge before */
             memcpy(target, target - request->negatives, request->negatives * sizeof *target);
             continue;
         }
@@ -305,7 +268,7 @@ static enum error_code leave_out(struct pair_drawer *d, uint32_t source, uint32_
                                  uint32_t seed, uint64_t *count, struct error *err)
 {
     uint64_t first = 0, end = 0;
-    known_pairs_find(d->topology, source, target, &first, &end);
+    known_pairs_find(d->topology, 0, source, target, &first, &end);
     const enum error_code rc =
         growing_array_reserve(&d->key, &d->budget, 2 * (*count + end - first), 2 * *count,
                               "the edges that are left out", err);
@@ -351,18 +314,54 @@ static enum error_code find_excluded(struct pair_drawer *d, const struct pair_re
     return ERROR_NONE;
 }
 
-enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_request *request,
+/* Of a graph with relations: the seeds by type, and what is left out of their rows. */
+static enum error_code settle_types(struct pair_drawer *d, const struct pair_request *request,
+                                    struct excluded_relation_edges *excluded, struct error *err)
+{
+    const size_t positives = request->positive_count;
+    const struct named_seeds seeds = {
+        .node = d->node.data,
+        .count = d->seed_count,
+        .name = {d->source.data, d->target.data},
+        .name_count = {positives, positives * (1 + (size_t)request->negatives)}};
+    const enum error_code rc = typed_pairs_order(&d->typed, &d->budget, request->ends, &seeds, err);
+    const struct excluded_examples examples = {.count = request->positive_count,
+                                               .source = request->source,
+                                               .target = request->target,
+                                               .relation = request->type,
+                                               .source_seed = d->source.data,
+                                               .target_seed = d->target.data,
+                                               .seed_begin = d->typed.seed_begin,
+                                               .with_reverses =
+                                                   request->excludes == EXCLUDE_REVERSES};
+    return rc == ERROR_NONE && request->excludes != EXCLUDE_NONE
+               ? relation_exclusion_find(&d->typed.exclusion, &d->budget, d->topology,
+                                         request->ends, &examples, excluded, err)
+               : rc;
+}
+
+enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_request *given,
                                  struct drawn_pairs *out, struct error *err)
 {
+    struct pair_request own = *given;
+    const struct pair_request *request = &own;
     const bool in_rows = request->excludes != EXCLUDE_NONE && !request->time;
     must(request->positive_count >= 1 && request->slot < 65536);
     must(request->negative != NEGATIVE_DEGREE || request->chances);
     must(request->negative != NEGATIVE_GIVEN || (request->given && request->given_list));
+    must(!request->ends || !request->time);
+    struct excluded_relation_edges relation_excluded = {0};
     *out = (struct drawn_pairs){0};
+    own.grouped = &drawer->typed;
     enum error_code rc = make_room(drawer, request, err);
+    if (rc == ERROR_NONE && request->ends && request->negative == NEGATIVE_IN_BATCH)
+        rc = typed_pairs_group(&drawer->typed, &drawer->budget, request->ends, request->type,
+                               request->positive_count, err);
     if (rc == ERROR_NONE)
         rc = number_seeds(drawer, request, err);
-    if (rc == ERROR_NONE && in_rows)
+    if (rc == ERROR_NONE && request->ends)
+        rc = settle_types(drawer, request, &relation_excluded, err);
+    else if (rc == ERROR_NONE && in_rows)
         rc = find_excluded(drawer, request, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -374,8 +373,9 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
         .seed_time = request->time ? (const double *)(const void *)drawer->time.data : NULL,
         .has_excluded = in_rows,
         .in_time = request->time ? request->excludes : EXCLUDE_NONE,
+        .relation_excluded = relation_excluded,
     };
-    if (in_rows)
+    if (in_rows && !request->ends)
         out->excluded = (struct excluded_edges){drawer->start.data, drawer->position.data};
     return ERROR_NONE;
 }

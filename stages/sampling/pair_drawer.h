@@ -9,6 +9,9 @@
  * Whether an n that is a known neighbour of s is drawn again, at most NEGATIVE_ATTEMPTS times, says `known`: without it, as DGL's
  * samplers do, any is taken. In training that leaves out the edges of training, in evaluation the held-out ones, too.
  *
+ * In a graph with relations an n is of the type of the end that it takes the place of, and the seeds stand type by type
+ * (typed_pairs.h).
+ *
  * The edges themselves and their reverses are left out of the seeds' rows: a model that hears of the edge it is asked for
  * learns to repeat it.
  *
@@ -24,18 +27,13 @@
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/node_chances.h"
+#include "stages/sampling/typed_pairs.h"
 #include "store/records/seed_pairs.h"
 
 enum { NEGATIVE_ATTEMPTS = 16 };
 
 /* What draws of different use never share. */
 enum pair_use { PAIRS_OF_TRAINING, PAIRS_OF_VALIDATION, PAIRS_OF_TEST };
-
-/* Chances of nodes by in-degree^0.75 (Mikolov et al. 2013). Release with node_chances_release().
- * Fails: ERROR_INPUT without edges; ERROR_NO_MEMORY, also when they take more than `budget_bytes` (0: any). */
-MUST_CHECK enum error_code negative_chances_init(struct node_chances *chances,
-                                                 const struct topology *topology,
-                                                 uint64_t budget_bytes, struct error *err);
 
 struct pair_drawer;
 
@@ -44,8 +42,11 @@ struct pair_request {
     enum pair_use use;
     uint32_t round, slot;
     enum negative_kind negative;
-    uint32_t negatives;                 /* of each edge */
-    const struct node_chances *chances; /* of NEGATIVE_DEGREE */
+    uint32_t negatives; /* of each edge */
+    /* Of a graph with relations; NULL: without, any node may be at any end. */
+    const struct pair_ends *ends;
+    const struct typed_pairs *grouped;  /* likewise, the drawer's own */
+    const struct node_chances *chances; /* of NEGATIVE_DEGREE; with `ends` [types], by number */
     const struct negative_ends *given;  /* of NEGATIVE_GIVEN, as is the next */
     const uint64_t *given_list;         /* [positive_count], or EDGE_INDEX_NONE: any node */
     const struct known_pairs *known;    /* those drawn again; NULL: none */
@@ -65,6 +66,7 @@ struct drawn_pairs { /* borrowed from the drawer until its next draw */
     const uint32_t *seed_node; /* [seed_count] */
     const double *seed_time;   /* [seed_count] with times, else NULL */
     struct excluded_edges excluded;
+    struct excluded_relation_edges relation_excluded; /* in its place with request->ends */
     bool has_excluded;
     enum excluded_edges_kind in_time; /* what the temporal sampler leaves out */
 };
@@ -80,25 +82,5 @@ MUST_CHECK enum error_code pair_drawer_draw(struct pair_drawer *drawer,
 /* The other end of a negative alone: number `k` of edge `i` of the batch. */
 uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_count, uint32_t i,
                               uint32_t k);
-
-/* The edges of the topology by their positions, part after part and row after row. */
-struct edge_positions {              /* {0} is releasable */
-    const struct topology *topology; /* borrowed; its parts are open */
-    uint64_t *first;                 /* [part_count + 1]: position of the first edge of each part */
-};
-
-/* Fails: ERROR_NO_MEMORY. */
-MUST_CHECK enum error_code edge_positions_init(struct edge_positions *positions,
-                                               const struct topology *topology, struct error *err);
-void edge_positions_release(struct edge_positions *positions);
-struct edge_place {
-    uint32_t source, target;
-    uint16_t type; /* 0 where edges have none */
-    const struct topology_part *part;
-    uint64_t edge; /* of the part */
-};
-
-/* The edge at `position`, which is below topology->edge_count. */
-struct edge_place edge_positions_find(const struct edge_positions *positions, uint64_t position);
 
 #endif

@@ -33,6 +33,8 @@ struct drawn_row {
     uint32_t node, local; /* its node, as a partition id and in the batch */
     uint32_t index;       /* in the part */
     uint32_t length, count;
+    uint32_t excluded,
+        excluded_count; /* the first of what is left out, and how much of it: `length` is without */
     uint64_t start;
 };
 
@@ -53,6 +55,8 @@ struct relation_sampler {
     struct growing_array bits;       /* scratch of a long draw, zero between two, as pairs */
     struct growing_array drawn;      /* [edges of a block] positions in their rows */
     bool notes_places, wants_degree; /* the request's */
+    const struct excluded_relation_edges *excluded; /* of the hop's rows: those of seeds, or NULL */
+    uint32_t excluded_at, excluded_end;             /* of the relation's: behind the last row */
     uint64_t edges;
     /* The batch: what was found, one behind the other. */
     struct growing_array all_node, all_row, all_row_start, all_neighbor, all_degree;
@@ -212,6 +216,17 @@ static void locate(struct relation_sampler *s, uint32_t relation, uint32_t first
     }
 }
 
+/* Rows come in the order of what is left out of them. */
+static void leave_out(struct relation_sampler *s, struct drawn_row *row)
+{
+    row->excluded = s->excluded_at;
+    while (s->excluded_at < s->excluded_end && s->excluded->seed[s->excluded_at] == row->local)
+        s->excluded_at++;
+    row->excluded_count = s->excluded_at - row->excluded;
+    must(row->excluded_count <= row->length);
+    row->length -= row->excluded_count;
+}
+
 static enum error_code read_rows(struct relation_sampler *s, uint32_t count, int64_t fanout,
                                  uint64_t *edges, struct error *err)
 {
@@ -226,6 +241,7 @@ static enum error_code read_rows(struct relation_sampler *s, uint32_t count, int
                              ", expected ascending, at most %" PRIu64 ", and below 2^32 long",
                              row->node, row->start, end, row->part->edge_count);
         row->length = (uint32_t)(end - row->start);
+        leave_out(s, row);
         row->count = fanout == FANOUT_ALL || fanout >= row->length ? row->length : (uint32_t)fanout;
         *edges += row->count;
     }
@@ -287,6 +303,17 @@ static enum error_code draw_long(struct relation_sampler *s, const struct random
         distinct_positions_draw(stream, row->node, row->length, row->count,
                                 (uint64_t *)(void *)s->bits.data, to);
     return rc;
+}
+
+/* Positions that were drawn as if what is left out were not there become those of the rows. */
+static void skip_excluded(struct relation_sampler *s, uint32_t count)
+{
+    uint32_t *position = s->drawn.data;
+    for (uint32_t i = 0; s->excluded_end && i < count; position += s->row[i++].count)
+        if (s->row[i].excluded_count)
+            distinct_positions_skip(position, s->row[i].count,
+                                    s->excluded->position + s->row[i].excluded,
+                                    s->row[i].excluded_count);
 }
 
 /* The positions that each row of the block keeps, row behind row, into s->drawn. */
@@ -399,6 +426,7 @@ static enum error_code expand_block(struct relation_sampler *s, uint32_t relatio
         rc = draw(s, stream, count, err);
     if (rc != ERROR_NONE)
         return rc;
+    skip_excluded(s, count);
     prefetch_neighbors(s, count);
     rc = fetch_neighbors(s, relation, count, err);
     if (rc == ERROR_NONE && s->notes_places)
@@ -426,9 +454,13 @@ static enum error_code expand_hop(struct relation_sampler *s,
         const uint32_t end = *hop_end(s, request, target, hop);
         const int64_t fanout = request->fanout[r * (uint32_t)request->hop_count + (uint32_t)hop];
         const struct random_stream stream = stream_of(request, r, hop);
+        s->excluded = hop ? NULL : request->excluded;
+        s->excluded_at = s->excluded ? s->excluded->begin[r] : 0;
+        s->excluded_end = s->excluded ? s->excluded->begin[r + 1] : 0;
         for (uint32_t at = first; rc == ERROR_NONE && at < end; at += BLOCK_ROWS)
             rc = expand_block(s, r, at, end - at < BLOCK_ROWS ? end - at : BLOCK_ROWS, fanout,
                               &stream, err);
+        must(rc != ERROR_NONE || s->excluded_at == s->excluded_end);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "hop %d, relation %s", hop + 1,
                                partition_book_relation(s->book, r)->name);

@@ -8,7 +8,8 @@
  * are found: hop by hop, relation by relation, row by row.
  *
  * The draws of a node depend on (seed, round, hop, slot, relation, node) only: not on the parts the graph is cut into, the
- * threads, nor on what was drawn before. A row keeps the order of the topology's row.
+ * threads, nor on what was drawn before. A row keeps the order of the topology's row. Edges of the seeds' rows that are left out
+ * (relation_exclusion.h) are as if the topology had them not, in degrees too.
  *
  * As in neighbor_sampler.h nearly every access is a cache miss, so rows are worked on in blocks, in passes that prefetch what
  * the next touches: row starts, neighbours, the table of known nodes.
@@ -17,6 +18,7 @@
 #define STAGES_SAMPLING_RELATION_SAMPLER_H
 
 #include "common/base/error.h"
+#include "stages/sampling/relation_exclusion.h"
 #include "store/records/partition_book.h"
 #include "store/records/relation_batch.h"
 #include "store/topology/topology.h"
@@ -43,6 +45,7 @@ struct relation_request {
     bool wants_degree;
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
+    const struct excluded_relation_edges *excluded; /* of the seeds' rows; NULL: none */
 };
 
 /* Owns: *out; relation_sampler_free(). Takes 4 bytes for each node of the graph. Fails: ERROR_NO_MEMORY. */

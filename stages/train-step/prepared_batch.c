@@ -99,13 +99,17 @@ static enum error_code read_typed(const struct batch_preparer *preparer, struct 
                                   const struct key *key, struct error *err)
 {
     const struct stage_context *context = preparer->context;
-    const enum error_code rc =
-        typed_batch_read(context->store, key, context->run_id, preparer->model, &preparer->edge_use,
-                         preparer->types, &out->typed, err);
-    out->has_record = rc == ERROR_NONE;
-    if (out->has_record)
-        out->key = *key;
-    return rc;
+    enum error_code rc = typed_batch_read(context->store, key, context->run_id, preparer->model,
+                                          &preparer->edge_use, preparer->types, &out->typed, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->has_record = true;
+    out->key = *key;
+    rc = check_types(&out->typed.batch.pairs, context->book, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    prepared_batch_forget(out);
+    return error_context(err, rc, "record %s", key->text);
 }
 
 enum error_code prepared_batch_read(const struct batch_preparer *preparer,

@@ -164,7 +164,7 @@ static enum error_code open_typed_rows(const struct stage_context *context, stru
     if (rc == ERROR_NONE)
         rc = typed_features_open(context, out->plan.feature_bytes, &out->types, err);
     const struct source_nodes targets = {target, out->types.book[target]};
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && task_has_labels(context->book->task))
         rc = open_source(context, &targets, "labels", label_dim, PRECISION_FP32,
                          out->plan.label_bytes, &out->labels, err);
     return rc == ERROR_NONE ? embedding_input_open(context, &out->embedding, err) : rc;
@@ -296,6 +296,7 @@ static void take_types(const struct stage_context *context, const struct step_in
     *out = (struct step_batch){.seed_count = types.seed_count,
                                .node_count = types.count[target],
                                .node = types.node[target],
+                               .pairs = types.pairs,
                                .types = types};
     for (uint32_t t = 0; t < input->types.type_count; t++) {
         nodes += types.count[t];

@@ -5,7 +5,7 @@
 #include "stages/train-step/batch_bounds.h"
 #include "stages/train-step/embedding_input.h"
 #include "stages/train-step/graph_step.h"
-#include "stages/train-step/pair_step.h"
+#include "stages/train-step/pair_memory.h"
 
 #include <math.h>
 
@@ -62,22 +62,6 @@ static enum error_code count_first_rows(const struct model *model, enum first_ro
     return rc;
 }
 
-static enum error_code count_pairs(const struct model *model, const struct seed_pairs *pairs,
-                                   uint32_t seed_count, float *logits, float *value,
-                                   const struct model_workspace *workspace, bool trains)
-{
-    struct loss_result loss;
-    struct pair_step step = {
-        .model = model, .weights = value, .pairs = pairs, .row = logits, .workspace = workspace};
-    uint8_t *truth = NULL;
-    enum error_code rc = pair_step_forward(&step, trains, &loss, NULL);
-    if (rc == ERROR_NONE && trains)
-        rc = pair_step_backward(&step, seed_count, logits, &value, NULL);
-    return rc == ERROR_NONE
-               ? arena_new(workspace->arena, &truth, seed_pairs_count(pairs), "truth", NULL)
-               : rc;
-}
-
 static enum error_code count_graphs(const struct model *model, uint32_t graphs, float *logits,
                                     float *value, const struct model_workspace *workspace,
                                     const struct task *task, bool trains)
@@ -127,7 +111,8 @@ static enum error_code count_pass(const struct model *model, const struct batch_
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
     if (rc == ERROR_NONE && pairs->positive_count)
-        rc = count_pairs(model, pairs, input.seed_count, logits, value, &workspace, trains);
+        rc = pair_memory_count(model, pairs, input.seed_count, logits, value, &workspace, trains,
+                               NULL);
     if (rc == ERROR_NONE && context->book->graph_count)
         rc = count_graphs(model, graphs_of(context, trains), logits, value, &workspace,
                           task_of(context->book->task), trains);
@@ -165,24 +150,9 @@ static double batch_bytes(const struct model *model, const struct batch_bounds *
            of_node * hops->node[hop_count] + book->node_count / 8.0;
 }
 
-/* Their ends. */
-static double pair_bytes(const struct seed_pairs *pairs)
-{
-    return 4 * (2 * (double)pairs->positive_count + (double)seed_pairs_count(pairs));
-}
-
 static uint64_t bytes_of(double bytes)
 {
     return bytes < 0x1p62 ? (uint64_t)bytes : (uint64_t)1 << 62;
-}
-
-/* {0} of a task of nodes. */
-static struct seed_pairs pairs_of(const struct model *model, int64_t positives, int64_t negatives)
-{
-    if (!model->config.decoder)
-        return (struct seed_pairs){0};
-    return (struct seed_pairs){.positive_count = step_memory_count((double)positives),
-                               .negatives_each = step_memory_count((double)negatives)};
 }
 
 struct step_memory step_memory_share(const struct step_needs *needs, double memory_bytes,
@@ -215,17 +185,18 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const int hop_count = model->hop_count;
     const struct batch_bounds training = batch_bounds_of_training(context, hop_count);
     const struct batch_bounds validation = batch_bounds_of_validation(context, hop_count);
-    const struct seed_pairs pairs =
-        pairs_of(model, context->schedule->batch_size, pipeline_negatives(context->settings));
+    const struct seed_pairs pairs = pair_memory_pairs(model, context->schedule->batch_size,
+                                                      pipeline_negatives(context->settings));
     const struct seed_pairs valid_pairs =
-        pairs_of(model, context->schedule->evaluation_batch_size,
-                 pipeline_evaluation_negatives(context->settings));
+        pair_memory_pairs(model, context->schedule->evaluation_batch_size,
+                          pipeline_evaluation_negatives(context->settings));
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
      * record is about half of its batch at most, and is given back when that was read. */
     const double batches =
-        3.5 * (batch_bytes(model, &training, use, context->book) + pair_bytes(&pairs)) +
-        1.5 * (batch_bytes(model, &validation, use, context->book) + pair_bytes(&valid_pairs));
+        3.5 * (batch_bytes(model, &training, use, context->book) + pair_memory_bytes(&pairs)) +
+        1.5 *
+            (batch_bytes(model, &validation, use, context->book) + pair_memory_bytes(&valid_pairs));
     const double step = larger(
         pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_BY_STEP, true, context),
         larger(pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_AHEAD, true, context),

@@ -37,6 +37,39 @@ static enum error_code check_schema(const struct relation_schema *schema,
     return ERROR_NONE;
 }
 
+/* Whether seed `seed` is of the type. */
+static bool is_of_type(const struct relation_batch *batch, uint32_t seed, uint32_t type)
+{
+    const uint32_t first = relation_batch_seeds(batch, type);
+    return seed >= first && seed - first < relation_batch_known(batch, type, 0);
+}
+
+/* Ends are of the types that the relation of the pair connects. */
+static enum error_code check_pairs(const struct relation_schema *schema,
+                                   const struct relation_batch *batch, struct error *err)
+{
+    const struct seed_pairs *pairs = &batch->pairs;
+    for (uint64_t i = 0; i < seed_pairs_count(pairs); i++) {
+        const uint32_t positive = seed_pairs_positive(pairs, i);
+        const uint32_t r = pairs->relation ? pairs->relation[positive] : 0;
+        const bool is_source =
+            i >= pairs->positive_count && corrupts_source(pairs->corrupt, positive);
+        if (r >= schema->relation_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "pair %" PRIu64 " is of relation %" PRIu32 ", expected below %" PRIu32,
+                             i, r, schema->relation_count);
+        const struct relation *relation = &schema->relation[r];
+        const uint32_t type = is_source ? relation->source_type : relation->target_type;
+        if (!is_of_type(batch, pairs->target[i], type) ||
+            !is_of_type(batch, pairs->source[positive], relation->source_type))
+            return error_set(err, ERROR_CORRUPT,
+                             "pair %" PRIu64 ": expected ends as relation %s connects, found seeds "
+                             "%" PRIu32 " and %" PRIu32,
+                             i, relation->name, pairs->source[positive], pairs->target[i]);
+    }
+    return ERROR_NONE;
+}
+
 /* The record is sound in itself (relation_batch_get); does it suit this model? */
 static enum error_code check_batch(const struct model *model, const struct edge_use *use,
                                    const struct relation_batch *batch, struct error *err)
@@ -50,6 +83,12 @@ static enum error_code check_batch(const struct model *model, const struct edge_
     enum error_code rc = check_schema(&model->config.types.schema, batch, err);
     if (rc == ERROR_NONE)
         rc = edge_use_check_columns(use, &batch->columns, err);
+    if (rc == ERROR_NONE && (batch->pairs.positive_count > 0) != model->config.types.gives_all)
+        rc = error_set(err, ERROR_CORRUPT, "expected %s pairs of seeds, found %" PRIu32,
+                       model->config.types.gives_all ? "1 or more" : "no",
+                       batch->pairs.positive_count);
+    if (rc != ERROR_NONE || batch->pairs.positive_count)
+        return rc == ERROR_NONE ? check_pairs(&model->config.types.schema, batch, err) : rc;
     for (uint32_t t = 0; rc == ERROR_NONE && t < batch->type_count; t++) {
         const uint32_t seeds = relation_batch_known(batch, t, 0);
         if ((seeds > 0) != (t == target))
@@ -116,10 +155,13 @@ enum error_code typed_batch_read(struct store *store, const struct key *key, con
 struct typed_input typed_batch_input(const struct typed_batch *batch, uint32_t target_type)
 {
     const struct relation_batch *record = &batch->batch;
-    struct typed_input input = {.block = batch->block, .target_type = target_type};
+    struct typed_input input = {
+        .block = batch->block, .target_type = target_type, .pairs = record->pairs};
     if (!batch->block)
         return input;
-    input.seed_count = relation_batch_known(record, target_type, 0);
+    input.seed_count = record->pairs.positive_count
+                           ? relation_batch_seeds(record, record->type_count)
+                           : relation_batch_known(record, target_type, 0);
     for (uint32_t t = 0; t < record->type_count; t++) {
         input.count[t] = typed_batch_count(batch, t);
         input.node[t] = record->node + record->node_begin[t];

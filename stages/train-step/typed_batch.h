@@ -34,12 +34,14 @@ struct typed_batch { /* {0} is empty; typed_batch_release() */
  * struct model_input can have them. */
 struct typed_input {
     const struct relation_block *block; /* [hops]; NULL: of a graph without relations */
-    uint32_t target_type, seed_count;   /* seeds are the first nodes of the target type */
+    uint32_t target_type,
+        seed_count; /* seeds are the first nodes of the target type, of pairs those of each type */
     uint32_t count[RELATION_TYPE_COUNT_MAX];
     const uint32_t *node[RELATION_TYPE_COUNT_MAX];   /* [count] partition ids */
     const uint32_t *number[RELATION_TYPE_COUNT_MAX]; /* [count] among all nodes of the type */
     struct input_rows rows[RELATION_TYPE_COUNT_MAX]; /* [count]; base NULL: none yet */
     bool wants_gradient[RELATION_TYPE_COUNT_MAX];    /* of these */
+    struct seed_pairs pairs;                         /* of a task of pairs */
 };
 
 /* Reads the record `key`; what *out held is forgotten, but for its memory.

@@ -41,8 +41,14 @@ static void bound(const struct partition_book *book, const uint64_t *relation_ed
     double added[RELATION_TYPE_COUNT_MAX] = {0}, all[RELATION_TYPE_COUNT_MAX];
     for (uint32_t t = 0; t < out->type_count; t++)
         all[t] = nodes_of_type(book, t);
-    out->seeds = fmin(out->seeds, all[book->target_type]);
-    out->node[0][book->target_type] = added[book->target_type] = out->seeds;
+    const double seeds = out->seeds;
+    double most = 0; /* of all types that may be seeds: of pairs any */
+    for (uint32_t t = 0; t < out->type_count; t++)
+        if (task_learns_pairs(book->task) || t == book->target_type) {
+            out->node[0][t] = added[t] = fmin(seeds, all[t]);
+            most += out->node[0][t];
+        }
+    out->seeds = fmin(seeds, most);
     for (int h = 0; h < out->hop_count; h++) {
         double *before = out->node[h], *known = out->node[h + 1];
         for (uint32_t t = 0; t < out->type_count; t++)
@@ -50,10 +56,10 @@ static void bound(const struct partition_book *book, const uint64_t *relation_ed
         for (uint32_t r = 0; r < relations; r++) {
             const struct relation *relation = partition_book_relation(book, r);
             const int64_t kept = fanout[(size_t)r * (size_t)out->hop_count + (size_t)h];
-            const double from = added[relation->target_type], most = (double)relation_edges[r];
-            const double read = from > 0 && kept < 0 ? most : fmin(from * (double)kept, most);
+            const double from = added[relation->target_type], edges = (double)relation_edges[r];
+            const double read = from > 0 && kept < 0 ? edges : fmin(from * (double)kept, edges);
             const double read_before = typed_bounds_edges_at(out, h, r);
-            out->edge[(size_t)(h + 1) * relations + r] = fmin(read_before + fmax(read, 0), most);
+            out->edge[(size_t)(h + 1) * relations + r] = fmin(read_before + fmax(read, 0), edges);
             known[relation->source_type] =
                 fmin(known[relation->source_type] + fmax(read, 0), all[relation->source_type]);
         }

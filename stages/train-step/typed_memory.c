@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/embedding_input.h"
+#include "stages/train-step/pair_memory.h"
 #include "stages/train-step/typed_bounds.h"
 
 #include <math.h>
@@ -56,8 +57,9 @@ static enum error_code bound_blocks(const struct model *model, const struct type
 
 /* What train_step.c does in a unit, in an arena that counts. */
 static enum error_code count_pass(const struct model *model, const struct counted_blocks *blocks,
-                                  uint32_t seeds, bool trains, const struct stage_context *context,
-                                  struct arena *arena, struct error *err)
+                                  uint32_t seeds, const struct seed_pairs *pairs, bool trains,
+                                  const struct stage_context *context, struct arena *arena,
+                                  struct error *err)
 {
     struct input_rows rows[RELATION_TYPE_COUNT_MAX] = {{0}};
     struct model_trace *trace = NULL;
@@ -85,22 +87,24 @@ static enum error_code count_pass(const struct model *model, const struct counte
         rc = arena_new(arena, &rest, (size_t)model->trained_count, "the rest of it", err);
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, err);
+    if (rc == ERROR_NONE && pairs->positive_count)
+        rc = pair_memory_count(model, pairs, seeds, logits, value, &workspace, trains, err);
     if (rc == ERROR_NONE && trains)
         rc = model_backward(model, value, trace, logits, &workspace, value, err);
     return rc;
 }
 
 static enum error_code pass_bytes(const struct model *model, const struct typed_bounds *bounds,
-                                  const struct edge_use *use, bool trains,
-                                  const struct stage_context *context, double *out,
+                                  const struct edge_use *use, const struct seed_pairs *pairs,
+                                  bool trains, const struct stage_context *context, double *out,
                                   struct error *err)
 {
     struct arena arena = {.counts = true};
     struct counted_blocks *blocks = NULL;
     enum error_code rc = bound_blocks(model, bounds, use, &blocks, err);
     if (rc == ERROR_NONE)
-        rc = count_pass(model, blocks, step_memory_count(bounds->seeds), trains, context, &arena,
-                        err);
+        rc = count_pass(model, blocks, step_memory_count(bounds->seeds), pairs, trains, context,
+                        &arena, err);
     *out = (double)arena.used;
     arena_release(&arena);
     memory_free(blocks);
@@ -139,6 +143,8 @@ static double labels_bytes(const struct partition_book *book, uint32_t label_dim
 {
     const struct type_ranges ranges = partition_book_ranges(book);
     double nodes = 0;
+    if (!task_has_labels(book->task))
+        return 0;
     for (int p = 0; p < ranges.part_count; p++)
         nodes += type_ranges_count(&ranges, p, book->target_type);
     return 4 * nodes * label_dim;
@@ -150,16 +156,23 @@ static enum error_code plan(const struct model *model, const struct stage_contex
                             const struct typed_bounds *validation, struct step_memory *out,
                             struct error *err)
 {
+    const struct pipeline_settings *settings = context->settings;
+    const struct seed_pairs pairs =
+        pair_memory_pairs(model, context->schedule->batch_size, pipeline_negatives(settings));
+    const struct seed_pairs valid_pairs = pair_memory_pairs(
+        model, context->schedule->evaluation_batch_size, pipeline_evaluation_negatives(settings));
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
-    struct step_needs needs = {.rows = all_rows_bytes(context),
-                               .labels = labels_bytes(context->book, label_dim),
-                               .records = 3.5 * batch_bytes(training, use, context->book) +
-                                          1.5 * batch_bytes(validation, use, context->book) +
-                                          weights};
+    struct step_needs needs = {
+        .rows = all_rows_bytes(context),
+        .labels = labels_bytes(context->book, label_dim),
+        .records =
+            3.5 * (batch_bytes(training, use, context->book) + pair_memory_bytes(&pairs)) +
+            1.5 * (batch_bytes(validation, use, context->book) + pair_memory_bytes(&valid_pairs)) +
+            weights};
     double evaluation = 0;
-    enum error_code rc = pass_bytes(model, training, use, true, context, &needs.step, err);
+    enum error_code rc = pass_bytes(model, training, use, &pairs, true, context, &needs.step, err);
     if (rc == ERROR_NONE)
-        rc = pass_bytes(model, validation, use, false, context, &evaluation, err);
+        rc = pass_bytes(model, validation, use, &valid_pairs, false, context, &evaluation, err);
     needs.step = needs.step_given = fmax(needs.step, evaluation);
     *out =
         step_memory_share(&needs, (double)context->memory_bytes, embedding_input_budget(context));

@@ -33,6 +33,30 @@ struct relation dataset_relation(const struct dataset_schema *schema, uint32_t r
     return out;
 }
 
+static struct relation_ends ends_of(const void *context, uint32_t relation)
+{
+    const struct dataset_schema *schema = context;
+    const struct edge_type *type = &schema->edge_type[relation];
+    return schema->has_relations
+               ? (struct relation_ends){type->name, type->source_type, type->target_type}
+               : (struct relation_ends){"edge", 0, 0};
+}
+
+void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out)
+{
+    relation_reverses_find(ends_of, schema, dataset_relation_count(schema), out);
+}
+
+uint64_t dataset_pair_count(const struct dataset_schema *schema)
+{
+    struct relation_reverses reverses;
+    uint64_t count = 0;
+    dataset_reverses(schema, &reverses);
+    for (uint32_t r = 0; schema->has_relations && r < reverses.count; r++)
+        count += relation_is_forward(&reverses, r) ? schema->edge_type[r].edge_count : 0;
+    return schema->has_relations ? count : schema->edge_count;
+}
+
 uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node)
 {
     uint32_t type = dataset_type_count(schema) - 1;

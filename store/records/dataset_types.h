@@ -8,6 +8,7 @@
 #ifndef STORE_RECORDS_DATASET_TYPES_H
 #define STORE_RECORDS_DATASET_TYPES_H
 
+#include "common/graph/relation_reverse.h"
 #include "store/records/dataset_schema.h"
 
 #include <stdint.h>
@@ -20,6 +21,10 @@ struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation);
 /* The type of a node of the dataset. */
 uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node);
+/* Which of them are reverses of which. */
+void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out);
+/* Of a task of pairs: the stored edges that are examples of training, all but those of reverses. */
+uint64_t dataset_pair_count(const struct dataset_schema *schema);
 /* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type behind the other. */
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
 

@@ -9,7 +9,8 @@
 
 enum { BOOK_VERSION = 4, RELATIONS_VERSION = 5, ASSIGNMENT_VERSION = 1 };
 
-static const char pair_types_name[] = "pair_types", graphs_name[] = "graphs";
+static const char pair_types_name[] = "pair_types", pair_count_name[] = "pair_count",
+                  graphs_name[] = "graphs";
 
 /* The order of the numbers in section "graphs". */
 enum graph_fact { GRAPH_FACT_COUNT_OF, GRAPH_FACT_NODES, GRAPH_FACT_EDGES, GRAPH_FACT_COUNT };
@@ -49,7 +50,9 @@ static enum error_code check_ranges(const struct partition_book *book, struct er
 
 uint64_t partition_book_train_count(const struct partition_book *book)
 {
-    return task_learns_pairs(book->task) ? book->edge_count : book->train_count;
+    if (!task_learns_pairs(book->task))
+        return book->train_count;
+    return book->relation ? book->pair_count : book->edge_count;
 }
 
 _Static_assert(sizeof(struct relation) == RELATION_NAME_SIZE + 4, "as partition_book.h says");
@@ -62,6 +65,11 @@ uint32_t partition_book_types(const struct partition_book *book)
 uint32_t partition_book_relations(const struct partition_book *book)
 {
     return book->relation ? book->relation_count : 1;
+}
+
+void partition_book_reverses(const struct partition_book *book, struct relation_reverses *out)
+{
+    relation_reverses_of(partition_book_relation(book, 0), partition_book_relations(book), out);
 }
 
 const struct relation *partition_book_relation(const struct partition_book *book, uint32_t relation)
@@ -157,6 +165,8 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
         record_add(&record, pair_types_name, ELEMENT_U32, &book->pair_type_count, 1);
     if (book->graph_count)
         record_add(&record, graphs_name, ELEMENT_U64, graph_facts, GRAPH_FACT_COUNT);
+    if (book->relation && task_learns_pairs(book->task))
+        record_add(&record, pair_count_name, ELEMENT_U64, &book->pair_count, 1);
     add_relations(&record, book);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
 }
@@ -258,6 +268,25 @@ static enum error_code read_graphs(struct partition_book *out, struct error *err
     return ERROR_NONE;
 }
 
+/* Of a task of pairs with relations. */
+static enum error_code read_pair_count(struct partition_book *out, struct error *err)
+{
+    const void *data = NULL;
+    if (!task_learns_pairs(out->task) || !out->relation)
+        return ERROR_NONE;
+    const enum error_code rc =
+        record_section_get(&out->view, pair_count_name, ELEMENT_U64, 1, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->pair_count = *(const uint64_t *)data;
+    if (out->pair_count > out->edge_count || out->pair_type_count > out->relation_count)
+        return error_set(
+            err, ERROR_CORRUPT,
+            "%" PRIu64 " pairs of %" PRIu32 " types, expected at most %" PRIu64 " of %" PRIu32,
+            out->pair_count, out->pair_type_count, out->edge_count, out->relation_count);
+    return ERROR_NONE;
+}
+
 static enum error_code read_relations(struct partition_book *out, struct error *err)
 {
     const struct record_view *view = &out->view;
@@ -325,6 +354,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
         rc = check_ranges(out, err);
     if (rc == ERROR_NONE)
         rc = read_relations(out, err);
+    if (rc == ERROR_NONE)
+        rc = read_pair_count(out, err);
     if (rc == ERROR_NONE)
         return rc;
     store_release_record(&out->view);

@@ -12,7 +12,9 @@
  *             "facts"   U64 [7] edge count, self-loop count, feature dim, class count,
  *                                      train, valid, test counts
  *             "edge_widths" U32 [.]  of the edge columns of the topologies (edge_sections.h)
- *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are
+ *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are; of a graph with relations
+ *                                    numbers of those that are learnt, so that the reverses behind them have none
+ *             "pair_count"  U64 [1]  of a task of pairs on a graph with relations: edges of relations that are no reverse
  *             "graphs"  U64 [3]  of a task of graphs: how many there are, and the most nodes and edges that one has
  *   version   4; of a graph with relations 5, with these sections too:
  *             "type_start" U32 [part_count, types + 1]  type_ranges.h
@@ -29,6 +31,7 @@
 #define STORE_RECORDS_PARTITION_BOOK_H
 
 #include "common/base/error.h"
+#include "common/graph/relation_reverse.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/type_ranges.h"
@@ -47,6 +50,7 @@ struct partition_book {
     uint32_t train_count, valid_count,
         test_count;           /* nodes, or graphs; of a task of pairs 0, and edges held out */
     uint32_t pair_type_count; /* of a task of pairs: types that edges have; 0: none */
+    uint64_t pair_count;      /* of a task of pairs with relations: edges that are no reverses */
     /* Of a task of graphs: how many there are, and what the largest have; else 0. */
     uint32_t graph_count, graph_nodes_most;
     uint64_t graph_edges_most;
@@ -60,12 +64,15 @@ struct partition_book {
     struct record_view view;                     /* release with store_release_record() */
 };
 
-/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one. */
+/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one, but in a
+ * graph with relations for those of reverses (relation_reverse.h). */
 uint64_t partition_book_train_count(const struct partition_book *book);
 
 /* Node types and relations that computing tells apart: one each of a graph without relations. */
 uint32_t partition_book_types(const struct partition_book *book);
 uint32_t partition_book_relations(const struct partition_book *book);
+/* Which of them are reverses of which. */
+void partition_book_reverses(const struct partition_book *book, struct relation_reverses *out);
 /* One of the relations. */
 const struct relation *partition_book_relation(const struct partition_book *book,
                                                uint32_t relation);

@@ -165,6 +165,10 @@ enum error_code relation_batch_put(struct store *store, const char *key, const c
         rc = add_packed(&packing, PACKED_NEIGHBOR, batch->neighbor, batch->edge_count, err);
     if (rc == ERROR_NONE && batch->degree)
         rc = add_packed(&packing, PACKED_DEGREE, batch->degree, batch->row_count, err);
+    struct seed_pairs_record pairs;
+    if (rc == ERROR_NONE && batch->pairs.positive_count)
+        rc = seed_pairs_add(record, &pairs, &batch->pairs,
+                            relation_batch_seeds(batch, batch->type_count), scratch, err);
     if (rc != ERROR_NONE)
         return rc;
     edge_sections_add(record, &batch->columns, batch->edge_count);
@@ -491,6 +495,9 @@ enum error_code relation_batch_decode(const struct record_view *view, struct rel
         rc = read_edges(view, width, out, err);
     if (rc == ERROR_NONE)
         rc = read_columns(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = seed_pairs_read(view, relation_batch_seeds(out, out->type_count), &out->memory,
+                             &out->pairs, err);
     if (rc != ERROR_NONE)
         relation_batch_forget(out);
     return rc;

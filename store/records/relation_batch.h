@@ -18,6 +18,7 @@
  *             "degree"     packed [rows]   edges of the relation that end in the node, in the whole graph; only when the model
  *                                          asks for it
  *             edge columns [edges]         as mini_batch.h has them
+ *             the sections of seed_pairs.h, of a task of pairs: a seed's number counts those of the types before
  *   packed    as mini_batch.h says
  *   valid     seeds in all, and all else in order: of a row that was known before hop h, the sources are known after it; no
  *             node twice; degrees of at least the row's edges
@@ -34,6 +35,7 @@
 #include "common/graph/relation_block.h"
 #include "store/objects/store.h"
 #include "store/records/mini_batch.h"
+#include "store/records/seed_pairs.h"
 #include "store/records/type_ranges.h"
 
 #include <stdint.h>
@@ -53,6 +55,7 @@ struct relation_batch { /* {0} is empty; one that was read: relation_batch_relea
     const uint32_t *neighbor;   /* [edge_count] */
     const uint32_t *degree;     /* [row_count] or NULL */
     struct edge_columns_view columns; /* [edge_count] */
+    struct seed_pairs pairs;          /* {0}: the seeds are examples themselves */
     struct arena memory;              /* of a batch that was read: holds the arrays */
 };
 
@@ -61,6 +64,15 @@ static inline uint32_t relation_batch_known(const struct relation_batch *batch, 
                                             int hop)
 {
     return batch->hop_end[(size_t)type * ((size_t)batch->hop_count + 1) + (size_t)hop];
+}
+
+/* Seeds of all types before `type`; of `type_count` all of them. */
+static inline uint32_t relation_batch_seeds(const struct relation_batch *batch, uint32_t type)
+{
+    uint32_t seeds = 0;
+    for (uint32_t t = 0; t < type; t++)
+        seeds += relation_batch_known(batch, t, 0);
+    return seeds;
 }
 
 /* What layer `layer` (from 0) computes on: fills the arrays of `out`, which are the caller's: destination_count and

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/sampling/sampler.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -263,7 +264,7 @@ static void say_held_edges(const struct lines *lines)
     say(lines, false,
         "%s: %" PRIu64 " stored edges to train on, %" PRIu32 " held out for validation, %" PRIu32
         " for the test; labels and splits of nodes are not used",
-        task_labels_edges(schema->task) ? "labels of edges" : "links", schema->edge_count,
+        task_labels_edges(schema->task) ? "labels of edges" : "links", dataset_pair_count(schema),
         schema->valid_count, schema->test_count);
     if (schema->valid_count == 0)
         say(lines, true,

@@ -67,10 +67,11 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    if (pipeline_learns_pairs(settings))
+    if (pipeline_labels_edges(settings))
         return error_set(err, ERROR_INVALID,
-                         "ingest.task is link_prediction, whose held-out edges are not told apart "
-                         "by relation: write `relations: false` below `ingest:`");
+                         "ingest.task is %s, whose edges are those of one relation: write "
+                         "`relations: false` below `ingest:`",
+                         task_name((enum task_kind)settings->ingest.task));
     if (settings->ingest.direction == DIRECTION_REVERSED)
         return error_set(
             err, ERROR_INVALID,

@@ -8,6 +8,7 @@
 #include "stages/ingest/build/last_edges.h"
 #include "stages/ingest/build/spool_walk.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -104,6 +105,43 @@ static enum error_code add_edge(struct held_edges *held, uint32_t source, uint32
     return ERROR_NONE;
 }
 
+static void find_reverses(struct edge_holdout *holdout)
+{
+    if (holdout->reverses.count == 0)
+        dataset_reverses(holdout->schema, &holdout->reverses);
+}
+
+/* Both ends of a given edge are of the types that its relation connects, which is no reverse. */
+static enum error_code check_relation(struct edge_holdout *holdout, const struct given_edge *edge,
+                                      struct error *err)
+{
+    const struct dataset_schema *schema = holdout->schema;
+    const struct relation_reverses *reverses = &holdout->reverses;
+    const struct edge_type *relation = &schema->edge_type[edge->type];
+    if (!schema->has_relations)
+        return ERROR_NONE;
+    find_reverses(holdout);
+    if (!relation_is_forward(reverses, edge->type))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": relation %s is the reverse of %s: expected the edge as "
+                         "one of %s, whose reverse goes with it",
+                         edge->where, edge->line, relation->name,
+                         schema->edge_type[reverses->forward[edge->type]].name,
+                         schema->edge_type[reverses->forward[edge->type]].name);
+    for (int i = 0; i < 2; i++) {
+        const int64_t node = i ? edge->target : edge->source;
+        const uint32_t expected = i ? relation->target_type : relation->source_type;
+        const uint32_t found = dataset_type_of(schema, (uint32_t)node);
+        if (found != expected)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": %s %" PRId64
+                             " of relation %s: expected a node of type %s, found one of type %s",
+                             edge->where, edge->line, i ? "target" : "source", node, relation->name,
+                             schema->node_type[expected].name, schema->node_type[found].name);
+    }
+    return ERROR_NONE;
+}
+
 enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
                                   const struct given_edge *edge, struct error *err)
 {
@@ -118,7 +156,8 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
                              "%s:%" PRId64 ": %s %" PRId64
                              " is out of range: expected a node id from 0 to %" PRId64,
                              where, edge->line, i ? "target" : "source", end[i], nodes - 1);
-    if (!held->where) {
+    rc = check_relation(holdout, edge, err);
+    if (rc == ERROR_NONE && !held->where) {
         const size_t size = strlen(where) + 1;
         rc = memory_new(&held->where, size, "the name of a file", err);
         if (rc == ERROR_NONE)
@@ -139,6 +178,7 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
 {
     if (!holdout->is_wanted || spool->edge_count == 0)
         return ERROR_NONE;
+    find_reverses(holdout);
     const enum error_code made =
         edge_holdout_has_labels(holdout)
             ? memory_new(&holdout->train_class, holdout->labels->class_count, "classes", err)
@@ -257,12 +297,15 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
         const uint32_t source = (uint32_t)(order[i] >> 32), edge = (uint32_t)order[i];
         const uint16_t type = visited_type(&row->columns, edge);
         const uint64_t link = (uint64_t)source << 16 | type;
-        const int split = split_of(holdout, source, node, type, visited_time(&row->columns, edge));
+        const uint16_t forward = holdout->reverses.forward[type];
+        const bool is_reverse = forward != type;
+        const int split = split_of(holdout, is_reverse ? node : source, is_reverse ? source : node,
+                                   forward, visited_time(&row->columns, edge));
         if (split == STAYS) {
             count_class(holdout, &row->columns, edge);
             given_negatives_see(&holdout->negatives, source, node, type);
             order[to++] = order[i];
-        } else if ((noted[split] != link || edge_holdout_has_labels(holdout)) &&
+        } else if (!is_reverse && (noted[split] != link || edge_holdout_has_labels(holdout)) &&
                    (!holdout->schema->undirected || source < node)) {
             noted[split] = link;
             rc = note(holdout, split, source, node, &row->columns, edge, err);

@@ -15,6 +15,9 @@
  * An edge is held out with its time where it has one, of links of the same ends the earliest. A labelled edge has its label
  * with it, and edges of the same ends are examples each.
  *
+ * In a graph with relations the reverse of an edge (relation_reverse.h) goes where the edge goes, and is held out of the rows
+ * without being listed: lists have edges of forward relations alone.
+ *
  * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
  * each (and two with types, eight with times), which may take a quarter of the budget, memory is 64 bytes a node with leave_one_out.
  */
@@ -22,6 +25,7 @@
 #define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
 
 #include "common/base/error.h"
+#include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_row.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/ingest/build/given_edge.h"
@@ -52,6 +56,7 @@ struct edge_holdout { /* {0} holds out none */
     const struct dataset_schema *schema; /* borrowed: node_count, undirected, edge_width */
     const struct node_ids *ids;          /* borrowed, for messages */
     const struct edge_labels *labels;    /* borrowed; without a task: of links */
+    struct relation_reverses reverses;   /* once the types are declared and an edge is asked for */
     struct edge_split split;
     uint64_t seed;
     uint64_t memory_bytes;

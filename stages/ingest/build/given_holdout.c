@@ -71,8 +71,11 @@ static enum error_code refuse_leak(void *context, const struct visited_edge *edg
                                    struct error *err)
 {
     const struct edge_holdout *holdout = context;
-    const uint64_t entry =
-        *find_given(holdout, given_holdout_pair(holdout, edge->source, edge->target), edge->type);
+    const uint16_t forward = holdout->reverses.forward[edge->type];
+    const bool is_reverse = forward != edge->type;
+    const uint64_t pair = given_holdout_pair(holdout, is_reverse ? edge->target : edge->source,
+                                             is_reverse ? edge->source : edge->target);
+    const uint64_t entry = *find_given(holdout, pair, forward);
     char from[NODE_ID_TEXT_SIZE], to[NODE_ID_TEXT_SIZE];
     if (!entry)
         return ERROR_NONE;

@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier --full has done")
     parser.add_argument("--graph", choices=list(pipeline.INGEST), default="generated",
                         help="generated: GraphSAGE on one relation; links: its link prediction; relations: R-GCN on three node types; "
-                        "embeddings: the same graph with rows that are learnt instead of features; "
+                        "relation_links: its link prediction; embeddings: the same graph with rows that are learnt instead of features; "
                         "stale: GraphSAGE whose rounds start from weights two rounds old; "
                         "ranges: GraphSAGE whose gradients are added up by range, as a tree; subgraphs: GraphSAINT's walks; gradients: their largest numbers alone; times: neighbourhoods in time")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("FAULTS_JOBS", "2")), help="trials side by side")

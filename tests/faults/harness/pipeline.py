@@ -39,11 +39,19 @@ INGEST = {
   add_reverse: true
   missing_features: degree+random
   random_dim: 6""",
+    "relation_links": """  path: {folder}
+  relations: true
+  add_reverse: true
+  missing_features: degree+random
+  random_dim: 6
+  task: link_prediction
+  edge_split: random 80/10/10""",
     "embeddings": """  path: {folder}
   relations: true
   add_reverse: true"""}
-MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
-EXAMPLES = {"links": 12, "ranges": 0.5}  # for each training node of the others: so many times as large are its batches
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn",
+         "relation_links": "rgcn", "embeddings": "rgcn"}
+EXAMPLES = {"links": 12, "relation_links": 6, "ranges": 0.5}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
     "subgraphs": """  sampler: graphsaint_walk
   walk_length: 2
@@ -145,7 +153,7 @@ class Bench:
 
     def _graph_folder(self, setting):
         folder = os.path.join(self.scratch, f"graph-{setting.nodes}")
-        if self.graph in ("relations", "embeddings"):
+        if self.graph in ("relations", "relation_links", "embeddings"):
             relations.write(folder, setting.nodes)
         if self.graph == "times":
             times.write(folder, setting.nodes)

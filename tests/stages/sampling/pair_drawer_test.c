@@ -1,5 +1,7 @@
 /* Pairs of edges and of negatives, and what is left out of the rows of their ends: against going through all edges. */
 #include "common/base/memory.h"
+#include "stages/sampling/edge_positions.h"
+#include "stages/sampling/negative_chances.h"
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/sampler.h"
 
@@ -13,6 +15,7 @@
 enum { NODE_COUNT = 300, HUB_DEGREE = 900, POSITIVES = 40, NEGATIVES = 5 };
 
 static const uint32_t book[] = {0, 1, 100, 100, 150, 299, NODE_COUNT};
+static const struct relation_reverses one_relation = {.count = 1};
 enum { PARTS = sizeof book / sizeof *book - 1 };
 
 struct fixture {
@@ -41,7 +44,8 @@ static int set_up(void **state)
     must(pair_drawer_new(&f->memory.topology, 0, &f->drawer, &err) == ERROR_NONE);
     const struct known_pairs_config known = {.topology = &f->memory.topology};
     must(known_pairs_init(&f->known, &known, &err) == ERROR_NONE);
-    must(edge_positions_init(&f->positions, &f->memory.topology, &err) == ERROR_NONE);
+    must(edge_positions_init(&f->positions, &f->memory.topology, &one_relation, &err) ==
+         ERROR_NONE);
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
     for (uint32_t i = 0; i < POSITIVES; i++)
         take_edge(f, i, (uint64_t)i * 7919 % edges);

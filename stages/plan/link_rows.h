@@ -1,0 +1,48 @@
+/*
+ * link_rows - the rows that the decoder of a task of pairs reads: what the last layer of inference gives of the nodes of all types.
+ */
+#ifndef STAGES_PLAN_LINK_ROWS_H
+#define STAGES_PLAN_LINK_ROWS_H
+
+#include "common/base/error.h"
+#include "common/parallel/thread_pool.h"
+#include "stages/sampling/pair_ends.h"
+#include "store/features/feature_source.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct link_rows { /* {0} is closed */
+    const struct pair_ends *ends;
+    uint32_t dim;
+    struct feature_source
+        *source[RELATION_TYPE_COUNT_MAX]; /* NULL: there are no nodes of the type */
+    uint32_t *number, *place;             /* scratch of link_rows_fetch() */
+    size_t number_capacity, place_capacity;
+};
+
+struct link_rows_config { /* all borrowed during the call, but for ends, which outlive the rows */
+    struct store *store;
+    const char *run_id;
+    int layer; /* the last one */
+    uint32_t dim;
+    const struct weights_identity *weights;
+    const struct pair_ends *ends;
+    uint64_t budget_bytes;
+    int sharers;
+    struct thread_pool *pool;
+};
+
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT for layers of other weights or of another width; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code link_rows_open(struct link_rows *rows,
+                                          const struct link_rows_config *config, struct error *err);
+void link_rows_close(struct link_rows *rows);
+/* Of nodes [count], below 2^32, of any types, into out [count, dim]. */
+MUST_CHECK enum error_code link_rows_fetch(struct link_rows *rows, const uint32_t *node,
+                                           size_t count, float *out, struct error *err);
+/* Of nodes first to end - 1 of a type, by their numbers in it, into out [end - first, dim]. */
+MUST_CHECK enum error_code link_rows_read(const struct link_rows *rows, uint32_t type,
+                                          uint32_t first, uint32_t end, float *out,
+                                          struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * pair_memory - what the pairs of a step take, by the code that computes them in an arena that counts (step_memory.h).
+ */
+#ifndef STAGES_TRAIN_STEP_PAIR_MEMORY_H
+#define STAGES_TRAIN_STEP_PAIR_MEMORY_H
+
+#include "common/nn/model.h"
+#include "store/records/seed_pairs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The most that a mini-batch has of so many positives; {0} of a task of nodes. */
+struct seed_pairs pair_memory_pairs(const struct model *model, int64_t positives,
+                                    int64_t negatives);
+/* Counts scores, loss and, `trains`, the way back; `logits` and `value` are not read. Fails: as the arena. */
+MUST_CHECK enum error_code pair_memory_count(const struct model *model,
+                                             const struct seed_pairs *pairs, uint32_t seed_count,
+                                             float *logits, float *value,
+                                             const struct model_workspace *workspace, bool trains,
+                                             struct error *err);
+/* Of their ends in a record that was read. */
+double pair_memory_bytes(const struct seed_pairs *pairs);
+
+#endif
