@@ -1,10 +1,7 @@
 #include "stages/infer/output_writer.h"
 
-#include "common/base/json.h"
-#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/formats/npy_writer.h"
-#include "common/nn/model_file.h"
 #include "common/nn/tasks/tally.h"
 #include "common/parallel/first_failure.h"
 #include "common/parallel/tile_turns.h"
@@ -13,21 +10,16 @@
 #include "stages/infer/link_outputs.h"
 #include "stages/infer/output_lines.h"
 #include "stages/infer/output_nodes.h"
+#include "stages/infer/output_publication.h"
 #include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
-#include "stages/plan/model_card.h"
 #include "stages/plan/run_loss.h"
-#include "stages/plan/run_result.h"
 #include "store/features/feature_source.h"
-#include "store/objects/artifact_cache.h"
-#include "store/objects/keys.h"
 #include "store/records/outputs_seal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE };
 
 /* Of the memory: rows in the order of the input, and scores of labels. */
 enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8, SCORES_SHARE = 4 };
@@ -528,57 +520,10 @@ static enum error_code measure_other_columns(struct outputs *o, struct error *er
     return rc;
 }
 
-static enum error_code write_metrics(struct outputs *o, struct outputs_seal *seal,
-                                     struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    struct json_writer json = {0};
-    enum error_code rc = ERROR_NONE;
-    json_open_object(&json, NULL);
-    json_put_string(&json, "run", o->request->context->run_id);
-    json_put_int64(&json, "weights_version", o->request->identity->version);
-    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
-        if (o->measured[split])
-            rc = tally_put_json(&o->tally[split], output_split_name[split], &json, err);
-    json_close_object(&json);
-    json_put_raw(&json, "\n");
-    if (rc == ERROR_NONE)
-        rc = json_writer_finish(&json, err);
-    if (rc == ERROR_NONE && json.size >= METRICS_JSON_SIZE_MAX)
-        rc =
-            error_set(err, ERROR_INVALID, "metrics take more than %d bytes", METRICS_JSON_SIZE_MAX);
-    if (rc == ERROR_NONE) {
-        memcpy(seal->metrics, json.text, json.size + 1);
-        rc = file_path(path, err, "%s/metrics.json", o->folder);
-    }
-    if (rc == ERROR_NONE)
-        rc = file_replace(path, json.text, json.size, false, err);
-    json_writer_release(&json);
-    return rc;
-}
-
-/* Compares what is stored under the key with what was written. */
-static enum error_code check_stored(struct store *store, const char *key,
-                                    const struct outputs_seal *seal, struct error *err)
-{
-    const struct artifact_request request = {.store = store, .key = key};
-    struct artifact_handle files;
-    enum error_code rc = artifact_acquire(&request, &files, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = outputs_seal_check(seal, files.path, err);
-    artifact_release(&files);
-    return rc;
-}
-
 static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *seal,
                                         struct error *err)
 {
     const struct stage_context *context = o->request->context;
-    const int64_t version = o->request->identity->version;
-    const char *tag = context->schedule->outputs_tag;
-    const struct key key = key_outputs(context->run_id, version, tag);
-    bool existed = false;
     enum error_code rc = ERROR_NONE;
     if (context->settings->infer.embeddings)
         rc = finish_embeddings(o, seal, err);
@@ -592,46 +537,7 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
         rc = learns_pairs(o) ? outputs_seal_add_file(seal, o->folder, "predictions.csv", err)
                              : outputs_seal_add(seal, "predictions.csv", o->predictions_size,
                                                 &o->predictions_sum, err);
-    if (rc == ERROR_NONE)
-        rc = file_sync_tree(o->folder, err);
-    if (rc == ERROR_NONE)
-        rc = store_publish(context->store, o->folder, key.text, &existed, err);
-    if (rc == ERROR_NONE && existed)
-        rc = check_stored(context->store, key.text, seal, err);
-    return rc == ERROR_NONE ? outputs_seal_put(context->store,
-                                               key_outputs_seal(context->run_id, version, tag).text,
-                                               context->run_id, seal, err)
-                            : rc;
-}
-
-/* For those who see no more of the run than this log. Line by line: each is an event of its own. */
-static void log_result(const struct stage_context *context, const struct outputs_seal *seal)
-{
-    char text[RUN_RESULT_SIZE], *rest = NULL;
-    if (run_result_describe(context->run_id, context->schedule->round_count, seal, text, NULL) !=
-        ERROR_NONE)
-        return; /* the outputs are written all the same */
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        log_info("%s", line);
-    log_info(
-        "outputs        %s",
-        key_outputs(context->run_id, seal->weights.version, context->schedule->outputs_tag).text);
-}
-
-static enum error_code write_model(const struct outputs *o, struct error *err)
-{
-    const struct output_request *request = o->request;
-    const struct stage_context *context = request->context;
-    struct json_writer card = {0};
-    char path[FILE_PATH_SIZE];
-    enum error_code rc = file_path(path, err, "%s/model.safetensors", o->folder);
-    if (rc == ERROR_NONE)
-        rc = model_card_text(context->store, context->settings, context->book, &card, err);
-    if (rc == ERROR_NONE)
-        rc = model_file_write(request->model, request->weights, context->run_id,
-                              request->identity->version, MODEL_FLAVOR_PYG, card.text, path, err);
-    json_writer_release(&card);
-    return rc;
+    return rc == ERROR_NONE ? output_publish(context, o->folder, seal, err) : rc;
 }
 
 enum error_code output_writer_run(const struct output_request *request, struct error *err)
@@ -647,15 +553,14 @@ enum error_code output_writer_run(const struct output_request *request, struct e
         rc = learns_pairs(&outputs) ? write_links(&outputs, err)
                                     : measure_other_columns(&outputs, err);
     if (rc == ERROR_NONE)
-        rc = write_metrics(&outputs, seal, err);
+        rc = output_metrics_write(request, outputs.folder, outputs.tally, outputs.measured, seal,
+                                  err);
     if (rc == ERROR_NONE)
-        rc = write_model(&outputs, err);
+        rc = output_model_write(request, outputs.folder, err);
     if (rc == ERROR_NONE) {
         seal->weights = *request->identity;
         rc = seal_and_publish(&outputs, seal, err);
     }
-    if (rc == ERROR_NONE && !request->context->is_replay)
-        log_result(request->context, seal);
     release(&outputs);
     memory_free(seal);
     return rc == ERROR_NONE ? rc
