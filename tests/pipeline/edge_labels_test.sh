@@ -47,19 +47,6 @@ checkpoint:
   metric: roc_auc
   keep: 0
 YAML
-measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\(-\{0,1\}[0-9.]*\).*/\1/p" <<<"$1"; }
-same_outputs() { # NAME OTHER
-    local file
-    for file in predictions.csv embeddings.npy metrics.json; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
-    done
-}
-replay_each() { # NAME UNIT...
-    local unit
-    # shellcheck disable=SC2086 # a stage and its options
-    for unit in "${@:2}"; do replays "$1" $unit; done
-}
-
 answer=$(run one "$work/ratings.yaml" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 for metric in accuracy roc_auc macro_f1 loss; do

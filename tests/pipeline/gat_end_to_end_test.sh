@@ -3,13 +3,6 @@
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
-replay() {
-    local name=$1 said
-    shift
-    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
-    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
-}
-
 for model in gat gatv2; do
     with=(--set train-step.model=$model --set train-step.heads=4 --set checkpoint.keep=0)
     answer=$(run $model "$pipeline" "${with[@]}")
@@ -18,12 +11,12 @@ for model in gat gatv2; do
     accuracy=$(sed -n 's/.*"train":{[^}]*"accuracy":\([0-9.]*\).*/\1/p' <<<"$answer")
     awk -v a="$accuracy" 'BEGIN { exit !(a >= 0.9) }' || fail "$model answers $accuracy of its training nodes right: $answer"
     for round in 0 7 29; do
-        replay $model train-step --round $round --slot 0
-        replay $model train-step --evaluation --round $((round + 1)) --slot 0
-        replay $model checkpoint --round $((round + 1))
+        replays $model train-step --round $round --slot 0
+        replays $model train-step --evaluation --round $((round + 1)) --slot 0
+        replays $model checkpoint --round $((round + 1))
     done
-    for layer in 1 2; do for part in 0 1; do replay $model infer --layer $layer --part $part; done; done
-    replay $model infer
+    for layer in 1 2; do for part in 0 1; do replays $model infer --layer $layer --part $part; done; done
+    replays $model infer
     other=$(run $model-3 "$pipeline" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
     [ "$other" = "$hash" ] || fail "$model: three workers give $other, one gave $hash"
     cmp -s "$work/$model/outputs/embeddings.npy" "$work/$model-3/outputs/embeddings.npy" ||

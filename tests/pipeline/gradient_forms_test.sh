@@ -11,10 +11,6 @@ bytes_of() { # of all gradients of a run
 rounds_say() { # a number of the last round in metrics.jsonl: rounds_say RUN KEY
     grep '"round":' "$work/$1/metrics.jsonl" | tail -1 | json "$2"
 }
-replays() {
-    [[ $("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") == MATCH* ]] || fail "replay of $*: $(tail -1 "$work/stderr")"
-}
-
 plain=$(run f32 "$pipeline" "${small[@]}" | json weights_hash)
 [ -z "$(rounds_say f32 gradient_error)" ] || fail "floats lose nothing, and metrics say otherwise"
 for form in bf16 int8; do
@@ -43,7 +39,6 @@ done
 
 # The largest numbers alone: what is left waits in a residual for the slot's next round. Epochs end in a round of fewer slots.
 largest=("${small[@]}" --set train-step.gradient=top_k --set sample.batches_per_round=3)
-outcome() { sha256sum <"$work/$1/outputs/predictions.csv"; sha256sum <"$work/$1/metrics.jsonl"; tail -c 4096 "$work/$1/outputs/model.safetensors" | sha256sum; }
 hash=$(run largest "$pipeline" "${largest[@]}" --workers 1 --threads 1 | json weights_hash)
 before=$(outcome largest)
 [ "$(run largest-5 "$pipeline" "${largest[@]}" --workers 5 --threads 3 | json weights_hash)" = "$hash" ] || fail "top_k: 5 workers make a difference"
@@ -68,7 +63,7 @@ for harm in damage lose; do
     for name in largest little; do
         victims=("$work/$name"/store/run/*/round/*/slot/*/residual.record)
         victim=${victims[$((${#victims[@]} / 2))]}
-        if [ $harm = damage ]; then printf '\377' | dd of="$victim" bs=1 seek=300 conv=notrunc status=none; else rm "$victim"; fi
+        if [ $harm = damage ]; then damage "$victim"; else rm "$victim"; fi
         expect 65 "${victim#"$work/$name/store/"}|residual" "$bin/graphmill" verify "$work/$name" --remove
         set=("${largest[@]}")
         [ $name = largest ] || set=("${little[@]}")

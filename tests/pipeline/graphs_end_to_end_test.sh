@@ -5,22 +5,6 @@
 python3 "$source_folder/tests/support/make_graphs.py" "$work/shapes" 420
 shapes=$source_folder/pipelines/shapes.yaml
 export SHAPES=$work/shapes
-measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\(-\{0,1\}[0-9.]*\).*/\1/p" <<<"$1"; }
-same_outputs() { # NAME OTHER
-    local file
-    for file in predictions.csv embeddings.npy metrics.json; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
-    done
-}
-replays() { # NAME UNIT...
-    local name=$1 unit said
-    shift
-    for unit in "$@"; do
-        # shellcheck disable=SC2086
-        said=$("$bin/graphmill" replay "$work/$name" $unit) || fail "replay of $name $unit: $said"
-        [[ $said == MATCH* ]] || fail "replay of $name $unit said $said"
-    done
-}
 small=(--set epochs=10 --set train-step.norm=none --set aggregate.learning_rate=0.01 --set sample.batch_size=40 --set sample.batches_per_round=2 --set checkpoint.keep=0 --set infer.weights=last)
 
 # Shapes are learnt: no node says of which its graph is.
@@ -43,7 +27,7 @@ awk -v a="$(cat "$work/right")" -v b="$(measure "$answer" test accuracy)" 'BEGIN
     fail "of the lines $(cat "$work/right") are right: $answer"
 grep -aq 'classifier.weight' "$work/one/outputs/model.safetensors" || fail "the model has no tensors behind the readout"
 grep -aq "'shape': (420, 32)" <(head -c 80 "$work/one/outputs/embeddings.npy") || fail "embeddings are not one for each graph"
-replays one ingest partition "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" \
+replay_each one ingest partition "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" \
     "train-step --evaluation" "aggregate --round 3" checkpoint "infer --layer 2 --part 1" infer
 "$bin/graphmill" verify "$work/one" >/dev/null || fail "verify"
 "$bin/graphmill" export "$work/one" --what step --round 3 --output "$work/step.safetensors" >/dev/null
@@ -74,7 +58,7 @@ drawn=(--set ingest.split='random 70/15/15' --set train-step.class_weights=balan
 for readout in mean max; do
     run "of-$readout" "$shapes" "${drawn[@]}" --set train-step.readout=$readout --set sample.fanouts='[3, -1, -1]' >"$work/said"
     [ "$(measure "$(cat "$work/said")" train graphs)" = 294 ] || fail "$readout: $(cat "$work/said")"
-    replays "of-$readout" "train-step --round 1 --slot 0" "train-step --evaluation" infer
+    replay_each "of-$readout" "train-step --round 1 --slot 0" "train-step --evaluation" infer
 done
 cp "$shapes" "$work/layers.yaml"
 sed -i '/^  model: gin$/,/^  dropout: 0$/d' "$work/layers.yaml"
@@ -89,7 +73,7 @@ numbers=(--set ingest.task=graph_regression --set train-step.norm=none)
 answer=$(SHAPES=$work/sizes run numbers "$shapes" "${numbers[@]}" --set epochs=8 --set checkpoint.keep=0)
 for metric in rmse mae r2 loss; do [ -n "$(measure "$answer" test $metric)" ] || fail "no $metric in: $answer"; done
 awk -v r2="$(measure "$answer" test r2)" 'BEGIN { exit !(r2 > 0.8) }' || fail "sizes are not learnt: $answer"
-replays numbers "train-step --round 1 --slot 0" infer
+replay_each numbers "train-step --round 1 --slot 0" infer
 
 # What is wrong is named before anything is cut.
 bad() { # PATTERN STATUS FILE CONTENT [settings]: a file of the folder is another

@@ -26,24 +26,19 @@ run karate "$pipeline" --set checkpoint.keep=0 >/dev/null
 cmp "$work/metrics" "$work/karate/metrics.jsonl" || fail "metrics.jsonl came back otherwise"
 
 # Every unit of every stage computes the same bits again.
-replay() {
-    local said
-    said=$("$bin/graphmill" replay "$work/karate" "$@") || fail "replay $*: $said"
-    [[ $said == MATCH* ]] || fail "replay $* said $said"
-}
-replay ingest
-replay partition
-replay aggregate --initial
-replay sample --evaluation --slot 0
+replays karate ingest
+replays karate partition
+replays karate aggregate --initial
+replays karate sample --evaluation --slot 0
 for round in 0 7 29; do
-    replay sample --round $round --slot 0
-    replay train-step --round $round --slot 0
-    replay aggregate --round $round
-    replay checkpoint --round $((round + 1))
-    replay train-step --evaluation --round $((round + 1)) --slot 0
+    replays karate sample --round $round --slot 0
+    replays karate train-step --round $round --slot 0
+    replays karate aggregate --round $round
+    replays karate checkpoint --round $((round + 1))
+    replays karate train-step --evaluation --round $((round + 1)) --slot 0
 done
-for layer in 1 2; do for part in 0 1; do replay infer --layer $layer --part $part; done; done
-replay infer
+for layer in 1 2; do for part in 0 1; do replays karate infer --layer $layer --part $part; done; done
+replays karate infer
 
 grep -q '^OK ' <<<"$("$bin/graphmill" verify "$work/karate")" || fail "verify does not say OK"
 

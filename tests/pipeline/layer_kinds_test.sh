@@ -15,13 +15,6 @@ le                             convs.1.lin2.weight
 mlp                            lins.1.weight
 '
 
-replay() {
-    local name=$1 said
-    shift
-    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
-    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
-}
-
 while read -r settings tensor; do
     [ -n "$settings" ] || continue
     name=${settings//[,=]/-}
@@ -32,11 +25,11 @@ while read -r settings tensor; do
     hash=$(json weights_hash <<<"$answer")
     [ ${#hash} -eq 32 ] || fail "$settings: no hash of the weights in: $answer"
     for round in 0 29; do
-        replay "$name" train-step --round $round --slot 0
-        replay "$name" train-step --evaluation --round $((round + 1)) --slot 0
+        replays "$name" train-step --round $round --slot 0
+        replays "$name" train-step --evaluation --round $((round + 1)) --slot 0
     done
-    for part in 0 1; do replay "$name" infer --layer 2 --part $part; done
-    replay "$name" infer
+    for part in 0 1; do replays "$name" infer --layer 2 --part $part; done
+    replays "$name" infer
     other=$(run "$name-3" "$pipeline" "${with[@]}" --workers 3 --threads 2 | json weights_hash)
     [ "$other" = "$hash" ] || fail "$settings: three workers give $other, one gave $hash"
     cmp -s "$work/$name/outputs/embeddings.npy" "$work/$name-3/outputs/embeddings.npy" ||

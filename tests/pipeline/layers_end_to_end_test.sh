@@ -3,13 +3,6 @@
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
-replay() {
-    local name=$1 said
-    shift
-    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
-    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
-}
-
 # Trains with these settings, replays each layer's inference, and does the same with three workers.
 check() {
     local name=$1 layers=$2 answer hash accuracy other
@@ -19,10 +12,10 @@ check() {
     [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
     accuracy=$(sed -n 's/.*"train":{[^}]*"accuracy":\([0-9.]*\).*/\1/p' <<<"$answer")
     awk -v a="$accuracy" 'BEGIN { exit !(a >= 0.85) }' || fail "$name answers $accuracy of its training nodes right: $answer"
-    replay "$name" train-step --round 7 --slot 0
-    replay "$name" aggregate --round 7
-    for ((layer = 1; layer <= layers; layer++)); do for part in 0 1; do replay "$name" infer --layer $layer --part $part; done; done
-    replay "$name" infer
+    replays "$name" train-step --round 7 --slot 0
+    replays "$name" aggregate --round 7
+    for ((layer = 1; layer <= layers; layer++)); do for part in 0 1; do replays "$name" infer --layer $layer --part $part; done; done
+    replays "$name" infer
     other=$(run "$name-3" "$pipeline" "$@" --set infer.weights=last --workers 3 --threads 1 | json weights_hash)
     [ "$other" = "$hash" ] || fail "$name: three workers give $other, one gave $hash"
     cmp -s "$work/$name/outputs/embeddings.npy" "$work/$name-3/outputs/embeddings.npy" ||

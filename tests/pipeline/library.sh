@@ -111,6 +111,13 @@ replays() {
     [[ $said == MATCH* ]] || fail "replay ${*:2} of $1 said '$said'"
 }
 
+# Several of them, each with its options: replay_each RUN UNIT...
+replay_each() {
+    local unit
+    # shellcheck disable=SC2086 # a stage and its options
+    for unit in "${@:2}"; do replays "$1" $unit; done
+}
+
 # The driver and all programs die at that moment; the same command goes on, with what $before says: killed_at SECONDS FILE
 killed_at() {
     local driver
@@ -126,3 +133,14 @@ killed_at() {
 
 # One byte of a record: damage FILE
 damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
+
+# What a run's answer says of a split: measure ANSWER SPLIT METRIC
+measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\(-\{0,1\}[0-9.]*\).*/\1/p" <<<"$1"; }
+
+# same_outputs RUN OTHER
+same_outputs() {
+    local file
+    for file in predictions.csv embeddings.npy metrics.json; do
+        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
+    done
+}

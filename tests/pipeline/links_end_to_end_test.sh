@@ -23,20 +23,6 @@ checkpoint:
   metric: roc_auc
   keep: 0
 YAML
-replay() {
-    local name=$1 said
-    shift
-    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
-    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
-}
-measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\([0-9.]*\).*/\1/p" <<<"$1"; }
-same_outputs() { # NAME OTHER
-    local file
-    for file in predictions.csv embeddings.npy metrics.json; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
-    done
-}
-
 answer=$(run one "$work/links.yaml" --set infer.ranking=all)
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
@@ -58,7 +44,7 @@ awk -v a="$(cat "$work/mrr")" -v b="$(measure "$answer" test mrr)" 'BEGIN { d = 
 for unit in "ingest" "partition" "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 5 --slot 0" \
     "train-step --evaluation" "aggregate --round 3" "checkpoint" "infer --layer 2 --part 1" "infer"; do
     # shellcheck disable=SC2086
-    replay one $unit
+    replays one $unit
 done
 
 "$bin/graphmill" export "$work/one" --what step --round 5 --output "$work/step.safetensors" >/dev/null
@@ -96,7 +82,7 @@ for kind in "${kinds[@]}"; do
     awk -v a="$(measure "$answer" test roc_auc)" 'BEGIN { exit !(a > 0.5 && a <= 1) }' || fail "$kind: $answer"
     [ -z "${tensor[$decoder]:-}" ] || grep -aq "${tensor[$decoder]}" "$work/$decoder/outputs/model.safetensors" ||
         fail "the model of $decoder has no ${tensor[$decoder]}"
-    replay "$decoder" train-step --round 3 --slot 1
+    replays "$decoder" train-step --round 3 --slot 1
 done
 
 # Pairs of random walks: embeddings of an undirected graph learnt without its edges as examples; the same for any workers.
@@ -106,7 +92,7 @@ awk -v a="$(measure "$answer" test roc_auc)" 'BEGIN { exit !(a > 0.6 && a <= 1) 
 other=$(run walks-three "$work/links.yaml" "${walks[@]}" --workers 3 | json weights_hash)
 [ "$other" = "$(json weights_hash <<<"$answer")" ] || fail "walks: three workers give $other: $answer"
 [ "$other" != "$hash" ] || fail "walks give the weights of edges"
-replay walks sample --round 3 --slot 1
+replays walks sample --round 3 --slot 1
 other=$(run node2vec "$work/links.yaml" "${walks[@]}" --set sample.walk_q=4 | json weights_hash)
 [ "$other" != "$(json weights_hash <<<"$answer")" ] || fail "walk_q changes nothing"
 

@@ -3,13 +3,6 @@
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
-replay() {
-    local name=$1 said
-    shift
-    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
-    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
-}
-
 train_accuracy() {
     sed -n 's/.*"train":{[^}]*"accuracy":\([0-9.]*\).*/\1/p' <<<"$1"
 }
@@ -24,13 +17,13 @@ for norm in batch layer; do
     accuracy=$(train_accuracy "$answer")
     awk -v a="$accuracy" 'BEGIN { exit !(a >= 0.9) }' || fail "norm $norm answers $accuracy of its training nodes right: $answer"
     for round in 0 7 29; do
-        replay $norm train-step --round $round --slot 0
-        replay $norm aggregate --round $round
-        replay $norm train-step --evaluation --round $((round + 1)) --slot 0
-        replay $norm checkpoint --round $((round + 1))
+        replays $norm train-step --round $round --slot 0
+        replays $norm aggregate --round $round
+        replays $norm train-step --evaluation --round $((round + 1)) --slot 0
+        replays $norm checkpoint --round $((round + 1))
     done
-    for layer in 1 2 3; do for part in 0 1; do replay $norm infer --layer $layer --part $part; done; done
-    replay $norm infer
+    for layer in 1 2 3; do for part in 0 1; do replays $norm infer --layer $layer --part $part; done; done
+    replays $norm infer
     other=$(run $norm-3 "$pipeline" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
     [ "$other" = "$hash" ] || fail "norm $norm: three workers give $other, one gave $hash"
     cmp -s "$work/$norm/outputs/embeddings.npy" "$work/$norm-3/outputs/embeddings.npy" ||

@@ -8,10 +8,12 @@ printf '1 0\n2 1\n3 0\n' >"$work/labels.txt"
 # Ingests $work/NAME.gz and leaves its status in $status and its peak in $peak_mb: ingest NAME
 ingest() {
     "$bin/graphmill-ingest" --store "$work/store-$1" --pipeline "$work/$1.yaml" --memory ${budget_mb}M >"$work/$1.out" 2>"$work/$1.err" &
-    local pid=$! seen=0
+    local pid=$! seen
     peak_mb=0
-    while seen=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) && [ -n "$seen" ]; do
-        peak_mb=$((seen / 1024))
+    # Between one program and the next in the same process, and when it has ended, there is no peak.
+    while kill -0 "$pid" 2>/dev/null && [[ $(ps -o stat= -p "$pid") != Z* ]]; do
+        seen=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) || true
+        [ -z "$seen" ] || peak_mb=$((seen / 1024))
         sleep 0.02
     done
     status=0

@@ -22,11 +22,6 @@ tree=$(run tree1 "$pipeline" "${small[@]}" --set aggregate.fan_in=2 | json weigh
 [ "$(run tree3 "$pipeline" "${small[@]}" --set aggregate.fan_in=2 --set aggregate.ranges=3 --workers 3 | json weights_hash)" = "$tree" ] ||
     fail "the bits of a tree depend on the number of ranges"
 
-replays() {
-    local said
-    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") || fail "replay ${*:2}: $(tail -1 "$work/stderr")"
-    [[ $said == MATCH* ]] || fail "replay ${*:2} said '$said'"
-}
 for sum in 0 4; do replays r5-1 aggregate --sum $sum; done
 for sum in 0 9 17 20; do replays tree3 aggregate --sum $sum --round $((last - 1)); done # groups of 4, 2 and 1, for 3 ranges
 replays tree3 aggregate

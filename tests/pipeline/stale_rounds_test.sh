@@ -7,15 +7,6 @@ pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=20 --set sample.batches_per_round=3 --set epochs=6
     --set train-step.hidden=16)
 stale=("${small[@]}" --set aggregate.staleness=3)
-outcome() { # what came out, but for the names of runs
-    local header
-    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
-    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
-    sha256sum <"$work/$1/outputs/predictions.csv"
-    sha256sum <"$work/$1/metrics.jsonl"
-}
-as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
-
 # The same bits for any number of workers. 0 is what it always was.
 plain=$(run plain "$pipeline" "${small[@]}" | json weights_hash)
 [ "$(run zero "$pipeline" "${small[@]}" --set aggregate.staleness=0 | json weights_hash)" = "$plain" ] || fail "no staleness is another run"
@@ -48,11 +39,6 @@ hash=$(run s1 "$pipeline" "${stale[@]}" --set aggregate.ranges=3 --workers 2 | j
 [ "$hash" = "$(json weights_hash <<<"$answer")" ] || fail "ranges make a difference to stale rounds"
 
 # A round waits for none but those that made its weights: gradient and step say which.
-replays() {
-    local said
-    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") || fail "replay ${*:2}: $(tail -1 "$work/stderr")"
-    [[ $said == MATCH* ]] || fail "replay ${*:2} said '$said'"
-}
 run kept "$pipeline" "${stale[@]}" --set checkpoint.keep=0 --set aggregate.compensation=gradient >/dev/null
 for round in 0 1 3 4 9 $last; do
     replays kept train-step --round "$round" --slot 1

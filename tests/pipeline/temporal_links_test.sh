@@ -50,13 +50,6 @@ infer:
   ranking: all
   ranked_end: both
 YAML
-measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\([0-9.]*\).*/\1/p" <<<"$1"; }
-same_outputs() { # NAME OTHER
-    local file
-    for file in predictions.csv embeddings.npy metrics.json; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
-    done
-}
 # What is said of the edges that are held out and are no future: 1102 stay, and 174 are for validation.
 said_of_edges() { # NAME
     awk -F, 'NR == FNR { if ($3 >= 2102 && $3 < 3000) is[$1 "," $2 "," ($3 < 2276 ? "valid" : "test")] = 1; next } ($1 "," $2 "," $3) in is' \

@@ -43,7 +43,6 @@ train-step:
 checkpoint:
   keep: 0
 YAML
-measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\([0-9.]*\).*/\1/p" <<<"$1"; }
 same_outputs() { # NAME OTHER
     local file
     for file in predictions.csv embeddings.npy; do

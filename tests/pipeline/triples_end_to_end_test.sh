@@ -51,19 +51,6 @@ infer:
   ranking: all
   ranked_end: both
 YAML
-measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\([0-9.]*\).*/\1/p" <<<"$1"; }
-replay() {
-    local said
-    said=$("$bin/graphmill" replay "$work/one" "$@") || fail "replay $*: $said"
-    [[ $said == MATCH* ]] || fail "replay $* said $said"
-}
-same_outputs() { # OTHER
-    local file
-    for file in predictions.csv embeddings.npy metrics.json model.safetensors; do
-        cmp -s "$work/one/outputs/$file" "$work/$1/outputs/$file" || fail "$1 has another $file"
-    done
-}
-
 answer=$(run one "$work/kg.yaml")
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
@@ -80,13 +67,13 @@ awk -v a="$(cat "$work/mrr")" -v b="$mrr" 'BEGIN { d = a - b; exit !(d < 1e-5 &&
 for unit in "ingest" "partition" "sample --round 3 --slot 1" "sample --evaluation" "train-step --round 5 --slot 0" \
     "train-step --evaluation" "aggregate --round 3" "checkpoint" "infer --layer 1 --part 1" "infer"; do
     # shellcheck disable=SC2086
-    replay $unit
+    replays one $unit
 done
 other=$(run five "$work/kg.yaml" --workers 5 --threads 2 | json weights_hash)
 [ "$other" = "$hash" ] || fail "five workers give $other, one gave $hash"
-same_outputs five
+same_outputs one five
 run little "$work/kg.yaml" --memory 256M >/dev/null
-same_outputs little
+same_outputs one little
 "$bin/graphmill" run "$work/kg.yaml" --directory "$work/killed" --quiet >/dev/null 2>&1 &
 driver=$!
 started+=("$driver")
@@ -95,7 +82,7 @@ kill -9 "$driver" 2>/dev/null || true
 wait "$driver" 2>/dev/null || true
 other=$(run killed "$work/kg.yaml" | json weights_hash)
 [ "$other" = "$hash" ] || fail "a run that was killed gives $other, expected $hash"
-same_outputs killed
+same_outputs one killed
 
 # Every decoder takes pairs whose sources are corrupted; those without rows of relations say that types are not used.
 expect 78 'the model has no tensors to train' run dot "$work/kg.yaml" --set train-step.decoder=dot

@@ -43,18 +43,6 @@ infer:
   ranked_end: both
 END
 
-outcome() { # all that came out, but for the names of runs
-    local header name
-    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
-    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
-    for name in $(cd "$work/$1/outputs" && ls); do
-        [ "$name" = model.safetensors ] || [ "$name" = metrics.json ] || echo "$name $(sha256sum <"$work/$1/outputs/$name")"
-    done
-    sed 's/"run":"[^"]*"//' "$work/$1/outputs/metrics.json" | sha256sum
-    sha256sum <"$work/$1/metrics.jsonl"
-}
-as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
-
 run one "$file" --workers 1 --threads 1 >/dev/null
 before=$(outcome one)
 run two "$file" --workers 2 --threads 2 >/dev/null

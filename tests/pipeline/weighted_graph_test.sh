@@ -73,12 +73,6 @@ is_above "$found" 0.8 || fail "test accuracy with weights of four neighbours is 
     echo 'src dst weight feat_0 feat_1 price'
     awk '{ print $0, ($3 > 1), 1 - ($3 > 1), NR % 5 }' "$work/edges"
 } >"$work/flagged"
-replay() {
-    local name=$1 said
-    shift
-    said=$("$bin/graphmill" replay "$work/$name" "$@" 2>&1) || fail "replay of $name $*: $said"
-    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
-}
 for model in gat gatv2; do
     with=(--set ingest.path="$work/flagged" --set ingest.edge_features=named --set train-step.model=$model --set train-step.heads=2
         --set checkpoint.keep=0)
@@ -91,11 +85,11 @@ for model in gat gatv2; do
     other=$(run $model-3 "$work/weighted.yaml" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
     [ "$other" = "$hash" ] || fail "$model: three workers give $other, one gave $hash"
     for round in 0 119; do
-        replay $model sample --round $round --slot 0
-        replay $model train-step --round $round --slot 0
+        replays $model sample --round $round --slot 0
+        replays $model train-step --round $round --slot 0
     done
-    for round in 6 120; do replay $model train-step --evaluation --round $round --slot 0; done
-    replay $model infer --layer 1 --part 0
+    for round in 6 120; do replays $model train-step --evaluation --round $round --slot 0; done
+    replays $model infer --layer 1 --part 0
 done
 
 # Damage where columns are: what holds them is found, and the same run makes it again.

@@ -1,33 +1,12 @@
 #include "stages/ingest/formats/folder_reader.h"
 #include "store/records/node_splits.h"
 
+#include "tests/stages/ingest/formats/reader_folder.h"
 #include "tests/stages/ingest/formats/recording_builder.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static struct temp_dir dir;
-
-static int make_dir(void **state)
-{
-    (void)state;
-    temp_dir_make(&dir);
-    return 0;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    temp_dir_remove(&dir);
-    return 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    (void)temp_dir_write(&dir, name, text, strlen(text));
-}
 
 static void drop(const char *name)
 {

@@ -2,36 +2,22 @@
 #include "stages/ingest/formats/ogb_reader.h"
 #include "store/records/node_splits.h"
 
+#include "tests/stages/ingest/formats/reader_folder.h"
 #include "tests/stages/ingest/formats/recording_builder.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 
-static struct temp_dir dir;
-
-static int make_dir(void **state)
+/* With its folders. */
+static int make_ogb_dir(void **state)
 {
     char path[FILE_PATH_SIZE];
-    (void)state;
-    temp_dir_make(&dir);
+    (void)make_dir(state);
     must(file_path(path, NULL, "%s/raw", dir.path) == ERROR_NONE);
     must(file_make_folders(path, NULL) == ERROR_NONE);
     must(file_path(path, NULL, "%s/split/time", dir.path) == ERROR_NONE);
     must(file_make_folders(path, NULL) == ERROR_NONE);
     return 0;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    temp_dir_remove(&dir);
-    return 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    (void)temp_dir_write(&dir, name, text, strlen(text));
 }
 
 static void put_folder(void)
@@ -206,7 +192,7 @@ static void wants_its_files_and_one_split(void **state)
     assert_fails(run(TASK_UNKNOWN, &err), ERROR_INPUT, "expected one folder of splits", &err);
 }
 
-#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
+#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_ogb_dir, remove_dir)
 
 int main(void)
 {

@@ -1,30 +1,9 @@
 /* The files of the TU Dortmund collection: what is pushed of them, and what is said of files that are wrong. */
 #include "stages/ingest/formats/tu_reader.h"
 
+#include "tests/stages/ingest/formats/reader_folder.h"
 #include "tests/stages/ingest/formats/recording_builder.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
-
-static struct temp_dir dir;
-
-static int make_dir(void **state)
-{
-    (void)state;
-    temp_dir_make(&dir);
-    return 0;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    temp_dir_remove(&dir);
-    return 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    (void)temp_dir_write(&dir, name, text, strlen(text));
-}
 
 /* A path of three nodes and an edge of two. */
 static void put_graphs(void)
