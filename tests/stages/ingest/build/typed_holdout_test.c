@@ -117,7 +117,7 @@ static void a_reverse_goes_where_its_edge_goes(void **state)
     struct dataset_schema schema;
     draw_edges();
     for (int split = 0; split < 3; split++) {
-        char id[16];
+        char id[20];
         (void)snprintf(id, sizeof id, "typed-%d", split);
         struct dataset_builder *builder = start_links(id, splits[split], edge_types, true);
         assert_ok(add(builder, EDGES, &err), &err);
