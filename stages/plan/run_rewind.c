@@ -1,5 +1,6 @@
 #include "stages/plan/run_rewind.h"
 
+#include "common/base/memory.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
 #include "store/records/snapshot.h"
@@ -178,22 +179,33 @@ static enum error_code set_back(const struct rewind *r, int64_t limit, struct er
     return snapshot_position_set(r->store, id, position, err);
 }
 
+/* A record that is gone. */
+struct lost_record {
+    struct unit unit; /* that makes it */
+    bool is_known;    /* there is such a unit */
+    int64_t limit;    /* the version that the run may stand at, at most */
+};
+
 enum error_code run_rewind(struct store *store, const struct run_binding *run,
                            const struct kept_rounds *kept, const char *const *lost, size_t count,
                            struct error *err)
 {
     const struct rewind r = {store, run, kept};
+    struct lost_record *loss = NULL;
     int64_t back_to = kept->version;
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = memory_new(&loss, count, "what a run has lost", err);
     for (size_t i = 0; i < count && rc == ERROR_NONE; i++) {
-        int64_t limit = kept->version;
-        struct unit unit;
-        if (!unit_of_key(&run->schedule, run->plan.id, lost[i], &unit))
-            continue;
-        rc = limit_of(&r, &unit, &limit, err);
-        if (rc == ERROR_NONE && (limit < kept->version || unit_row_of(unit.kind)->has_layer))
-            rc = remove_what_waits(&r, &unit, err);
-        back_to = limit < back_to ? limit : back_to;
+        loss[i].limit = kept->version;
+        loss[i].is_known = unit_of_key(&run->schedule, run->plan.id, lost[i], &loss[i].unit);
+        if (loss[i].is_known)
+            rc = limit_of(&r, &loss[i].unit, &loss[i].limit, err);
+        back_to = loss[i].limit < back_to ? loss[i].limit : back_to;
     }
+    /* Not before all that snapshots hold is back: some of it may have to wait for another loss. */
+    for (size_t i = 0; i < count && rc == ERROR_NONE; i++)
+        if (loss[i].is_known &&
+            (loss[i].limit < kept->version || unit_row_of(loss[i].unit.kind)->has_layer))
+            rc = remove_what_waits(&r, &loss[i].unit, err);
+    memory_free(loss);
     return rc == ERROR_NONE && back_to < kept->version ? set_back(&r, back_to, err) : rc;
 }

@@ -12,6 +12,7 @@
 #include "store/objects/keys.h"
 #include "store/records/gradient.h"
 #include "store/records/parameters.h"
+#include "store/records/snapshot.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -188,6 +189,30 @@ static inline void assert_same_record(struct small_run *a, struct small_run *b, 
     const struct checksum one = small_run_content(a, key), other = small_run_content(b, key);
     if (!checksum_equal(&one, &other))
         fail_msg("%s differs", key);
+}
+
+/* Of the weights and the state that are stored as that version; the best so far, and behind no other. */
+static inline void small_run_put_snapshot(struct small_run *run, int64_t version)
+{
+    struct weights weights = {0};
+    struct optimizer_state state = {0};
+    assert_ok(weights_get(run->store, SMALL_RUN_ID, version, &weights, &run->err), &run->err);
+    assert_ok(optimizer_state_get(run->store, SMALL_RUN_ID, version, &state, &run->err), &run->err);
+    struct snapshot snapshot = {.version = version,
+                                .previous_version = -1,
+                                .best_version = version,
+                                .step = (uint64_t)version,
+                                .value_count = weights.value_count,
+                                .value = weights.value,
+                                .first = state.first,
+                                .rounds = state.rounds,
+                                .round_count = state.round_count,
+                                .table = weights.table,
+                                .table_size = weights.table_size};
+    memcpy(snapshot.progress, weights.progress, sizeof snapshot.progress);
+    assert_ok(snapshot_put(run->store, SMALL_RUN_ID, &snapshot, &run->err), &run->err);
+    store_release_record(&weights.view);
+    store_release_record(&state.view);
 }
 
 #endif

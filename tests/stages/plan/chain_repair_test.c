@@ -2,7 +2,6 @@
 #include "store/records/embedding_rows.h"
 #include "store/records/gradient_range.h"
 #include "store/records/residual.h"
-#include "store/records/snapshot.h"
 
 #include "tests/stages/small_run.h"
 
@@ -12,28 +11,10 @@ static const char *const settings[] = {"epochs=3", "sample.batch_size=6",
 /* A run of which everything up to the snapshot of version 2 is stored. */
 static void begin(struct small_run *run, struct temp_store *temp)
 {
-    struct weights weights = {0};
-    struct optimizer_state state = {0};
     small_run_init(run, temp->store, 20, 4, settings);
     small_run_put_version(run, 2);
     small_run_put_mini_batches(run, 2);
-    assert_ok(weights_get(run->store, SMALL_RUN_ID, 2, &weights, &run->err), &run->err);
-    assert_ok(optimizer_state_get(run->store, SMALL_RUN_ID, 2, &state, &run->err), &run->err);
-    struct snapshot snapshot = {.version = 2,
-                                .previous_version = -1,
-                                .best_version = 2,
-                                .step = 2,
-                                .value_count = weights.value_count,
-                                .value = weights.value,
-                                .first = state.first,
-                                .rounds = state.rounds,
-                                .round_count = state.round_count,
-                                .table = weights.table,
-                                .table_size = weights.table_size};
-    memcpy(snapshot.progress, weights.progress, sizeof snapshot.progress);
-    assert_ok(snapshot_put(run->store, SMALL_RUN_ID, &snapshot, &run->err), &run->err);
-    store_release_record(&weights.view);
-    store_release_record(&state.view);
+    small_run_put_snapshot(run, 2);
 }
 
 static bool repair(struct small_run *run, enum unit_kind kind, int64_t round)

@@ -1,0 +1,89 @@
+/* A run set back: what a snapshot brings back, and what has to wait for something that it does not. */
+#include "common/base/memory.h"
+#include "stages/plan/run_rewind.h"
+
+#include "tests/stages/small_run.h"
+
+static const char *const settings[] = {"epochs=3", "sample.batch_size=6",
+                                       "sample.batches_per_round=3", NULL};
+
+/* A run that stands at the snapshot of version 2; all since its start is kept. */
+static void begin(struct small_run *run, struct run_binding *binding, struct temp_store *temp)
+{
+    small_run_init(run, temp->store, 20, 4, settings);
+    for (int64_t version = 0; version <= 2; version++)
+        small_run_put_version(run, version);
+    for (int64_t round = 0; round < 2; round++)
+        small_run_put_gradients(run, round);
+    small_run_put_snapshot(run, 2);
+    assert_ok(snapshot_switch(run->store, SMALL_RUN_ID, 2, &run->err), &run->err);
+    binding->schedule = run->schedule;
+    (void)snprintf(binding->plan.id, sizeof binding->plan.id, "%s", SMALL_RUN_ID);
+}
+
+static bool has(struct small_run *run, struct key key)
+{
+    bool found = false;
+    assert_ok(store_has(run->store, key.text, &found, &run->err), &run->err);
+    return found;
+}
+
+/* Loses these records, and sets the run back; the version that it stands at then. */
+static int64_t rewind_run(struct small_run *run, const struct run_binding *binding,
+                          const struct key *lost, size_t count)
+{
+    const struct kept_rounds kept = {.version = 2, .is_named = true};
+    const char *names[4];
+    struct snapshot_position position = {0};
+    must(count <= 4);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = lost[i].text;
+        assert_ok(store_remove(run->store, lost[i].text, &run->err), &run->err);
+    }
+    assert_ok(run_rewind(run->store, binding, &kept, names, count, &run->err), &run->err);
+    assert_ok(snapshot_position_get(run->store, SMALL_RUN_ID, &position, &run->err), &run->err);
+    return position.version;
+}
+
+static void what_a_snapshot_holds_comes_back_from_it(void **state)
+{
+    struct small_run run;
+    struct run_binding *binding = memory_alloc(1, sizeof *binding);
+    assert_non_null(binding);
+    begin(&run, binding, *state);
+    const struct key lost[] = {key_weights(SMALL_RUN_ID, 2), key_optimizer_state(SMALL_RUN_ID, 2)};
+    assert_int_equal(rewind_run(&run, binding, lost, 2), 2);
+    assert_true(has(&run, lost[0]) && has(&run, lost[1]));
+    assert_true(has(&run, key_gradient(SMALL_RUN_ID, 1, 0)));
+    memory_free(binding);
+}
+
+/* State 1 is made of round 0, and all behind it has to wait: weights 2 as well, whichever loss is looked at first. */
+static void what_waits_for_another_loss_does_not_come_back(void **state)
+{
+    for (int first = 0; first < 2; first++) {
+        struct small_run run;
+        struct run_binding *binding = memory_alloc(1, sizeof *binding);
+        assert_non_null(binding);
+        begin(&run, binding, *state);
+        struct key lost[2];
+        lost[first] = key_optimizer_state(SMALL_RUN_ID, 1);
+        lost[!first] = key_weights(SMALL_RUN_ID, 2);
+        assert_int_equal(rewind_run(&run, binding, lost, 2), 0);
+        assert_false(has(&run, key_weights(SMALL_RUN_ID, 1)));
+        assert_false(has(&run, key_weights(SMALL_RUN_ID, 2)));
+        assert_false(has(&run, key_gradient(SMALL_RUN_ID, 1, 0)));
+        assert_true(has(&run, key_snapshot(SMALL_RUN_ID, 2)));
+        assert_ok(store_remove(run.store, key_snapshot(SMALL_RUN_ID, 2).text, &run.err), &run.err);
+        memory_free(binding);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(what_a_snapshot_holds_comes_back_from_it),
+        test_with_store(what_waits_for_another_loss_does_not_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
