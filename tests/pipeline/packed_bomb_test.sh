@@ -5,19 +5,14 @@ not_sanitized 'a sanitizer takes memory of its own'
 budget_mb=128 beside_mb=64 # beside the budget: code, RocksDB
 printf '1 0\n2 1\n3 0\n' >"$work/labels.txt"
 
-# Ingests $work/NAME.gz and leaves its status in $status and its peak in $peak_mb: ingest NAME
+# Ingests $work/NAME.gz and leaves its status in $status and its peak in $peak_mb, as the kernel counted it: ingest NAME
 ingest() {
-    "$bin/graphmill-ingest" --store "$work/store-$1" --pipeline "$work/$1.yaml" --memory ${budget_mb}M >"$work/$1.out" 2>"$work/$1.err" &
-    local pid=$! seen
-    peak_mb=0
-    # Between one program and the next in the same process, and when it has ended, there is no peak.
-    while kill -0 "$pid" 2>/dev/null && [[ $(ps -o stat= -p "$pid") != Z* ]]; do
-        seen=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) || true
-        [ -z "$seen" ] || peak_mb=$((seen / 1024))
-        sleep 0.02
-    done
-    status=0
-    wait "$pid" || status=$?
+    local said
+    said=$(python3 -c 'import resource, subprocess, sys
+status = subprocess.run(sys.argv[3:], stdout=open(sys.argv[1], "w"), stderr=open(sys.argv[2], "w")).returncode
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' \
+        "$work/$1.out" "$work/$1.err" "$bin/graphmill-ingest" --store "$work/store-$1" --pipeline "$work/$1.yaml" --memory ${budget_mb}M)
+    status=${said% *} peak_mb=${said#* }
     [ "$peak_mb" -gt 0 ] || fail "$1: no peak was seen"
     [ "$peak_mb" -le $((budget_mb + beside_mb)) ] || fail "$1: $peak_mb MiB with --memory ${budget_mb}M"
 }
