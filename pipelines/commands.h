@@ -18,6 +18,7 @@ MUST_CHECK enum error_code command_status(int argc, char **argv, struct error *e
 MUST_CHECK enum error_code command_replay(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_verify(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_export(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_report(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_doctor(int argc, char **argv, struct error *err);
 
 #endif

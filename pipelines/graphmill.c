@@ -33,6 +33,8 @@ static const struct command {
     {"verify", "RUN", "check every stored record and artifact", command_verify},
     {"export", "RUN", "write the model for PyG or DGL, or the partition for others",
      command_export},
+    {"report", "RUN ...", "a run, or several beside each other, as one page of HTML",
+     command_report},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
 };
 

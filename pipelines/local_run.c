@@ -5,6 +5,7 @@
 #include "common/base/stop_signal.h"
 #include "pipelines/outputs_check.h"
 #include "pipelines/queue_fill.h"
+#include "pipelines/report/report_page.h"
 #include "pipelines/run_summary.h"
 #include "pipelines/wait_for_room.h"
 
@@ -138,6 +139,21 @@ static enum error_code link_at_end(struct local_run *run, struct error *err)
     return rc;
 }
 
+/* A page for people: a run is done without it. */
+static void report_at_end(const struct local_run *run, bool was_finished)
+{
+    struct error err = {0};
+    char path[FILE_PATH_SIZE];
+    bool found = false;
+    enum error_code rc = file_path(path, &err, "%s/report.html", run->folder.path);
+    if (rc == ERROR_NONE && was_finished)
+        rc = file_is_there(path, &found, &err);
+    if (rc == ERROR_NONE && !found)
+        rc = report_page_make(run->folder.path, run->folder.run.plan.id, &err);
+    if (rc != ERROR_NONE)
+        log_warn("no report: %s", err.message);
+}
+
 /* While Redis is away, as many as it said last. */
 static int64_t units_done(void *context)
 {
@@ -206,6 +222,8 @@ enum error_code local_run_go(struct local_run *run, double before, struct error 
         rc = read_state(run, err);
     if (rc == ERROR_NONE)
         rc = link_at_end(run, err);
+    if (rc == ERROR_NONE)
+        report_at_end(run, finished);
     if (rc == ERROR_NONE)
         rc = run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err);
     return rc;

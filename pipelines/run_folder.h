@@ -7,6 +7,7 @@
  *   redis/           socket and log of the private Redis, while one runs
  *   outputs          link to the outputs of the newest run, once they are there
  *   metrics.jsonl    link to its metrics
+ *   report.html      a page on it, for people, of when it was finished
  *   lock             held by the driver
  */
 #ifndef PIPELINES_RUN_FOLDER_H

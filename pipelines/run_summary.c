@@ -82,6 +82,16 @@ static void print_replay(const struct run_folder *folder, int64_t round)
                own_command(), shell_word(folder->path, word), round);
 }
 
+/* The run is done without it. */
+static void print_report(const struct run_folder *folder)
+{
+    char path[FILE_PATH_SIZE];
+    bool found = false;
+    if (file_path(path, NULL, "%s/report.html", folder->path) == ERROR_NONE &&
+        file_is_there(path, &found, NULL) == ERROR_NONE && found)
+        printf("report         %s\n", path);
+}
+
 static enum error_code print_text(const struct run_folder *folder, const struct summary *s,
                                   struct error *err)
 {
@@ -91,6 +101,7 @@ static enum error_code print_text(const struct run_folder *folder, const struct 
     if (rc != ERROR_NONE)
         return rc;
     printf("%soutputs        %s/outputs\n", text, folder->path);
+    print_report(folder);
     print_replay(folder, s->last_version - 1);
     return ERROR_NONE;
 }

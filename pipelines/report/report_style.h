@@ -1,0 +1,56 @@
+/*
+ * report_style - the one style sheet of reports: light, dark and paper, wide and narrow.
+ */
+#ifndef PIPELINES_REPORT_REPORT_STYLE_H
+#define PIPELINES_REPORT_REPORT_STYLE_H
+
+static const char report_style[] =
+    ":root{--page:#fff;--text:#1d2530;--dim:#5b6775;--rule:#d9dee5;--card:#f5f7fa;"
+    "--c0:#2f6fb5;--c1:#c8651b;--c2:#2b8a57;--c3:#b3364a;--c4:#7a54b0;--c5:#8a6d1f;--c6:#1f8a94;"
+    "--c7:#6b7480}"
+    "@media(prefers-color-scheme:dark){:root{--page:#14181d;--text:#e4e9ef;--dim:#9aa6b3;"
+    "--rule:#323a44;--card:#1c2229;--c0:#6ca9ea;--c1:#ee9a58;--c2:#5fc48e;--c3:#ec7a8b;--c4:#"
+    "b094e6;"
+    "--c5:#d3b254;--c6:#5cc4ce;--c7:#a4aebb}}"
+    "@media print{:root{--page:#fff;--text:#000;--dim:#444;--rule:#bbb;--card:#fff}"
+    "section{break-inside:avoid}details{display:none}}"
+    "*{box-sizing:border-box}"
+    "body{margin:0;background:var(--page);color:var(--text);"
+    "font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}"
+    "main{max-width:1080px;margin:0 auto;padding:24px 16px 64px}"
+    "h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:18px;margin:36px 0 8px;"
+    "padding-bottom:4px;border-bottom:1px solid var(--rule)}h3{font-size:15px;margin:20px 0 4px}"
+    "p{margin:6px 0}.dim,figcaption,.legend,.none{color:var(--dim);font-size:13px}"
+    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:10px;margin:"
+    "16px 0}"
+    ".card{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:8px 12px}"
+    ".card b{display:block;font-size:20px;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}"
+    ".card span{color:var(--dim);font-size:12px}"
+    ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:"
+    "18px}"
+    ".pair>div{min-width:0}"
+    "figure{margin:8px 0;min-width:0}svg{width:100%;height:auto;display:block}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;"
+    "font-variant-numeric:tabular-nums}th,td{padding:3px 10px;border-bottom:1px solid var(--rule);"
+    "text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}"
+    "th{color:var(--dim);font-weight:600}"
+    "pre,code{font:12px/1.5 ui-monospace,Menlo,Consolas,monospace}"
+    "pre{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:10px;"
+    "overflow-x:auto;margin:6px 0}summary{cursor:pointer;color:var(--dim)}"
+    ".grid{stroke:var(--rule);stroke-width:1}.tick{fill:var(--dim);font-size:11px}"
+    ".axis{fill:var(--dim);font-size:12px}.cell{fill:var(--text);font-size:11px}"
+    ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}.pale{fill-opacity:.22}"
+    ".c0{fill:var(--c0);stroke:var(--c0);background:var(--c0)}"
+    ".c1{fill:var(--c1);stroke:var(--c1);background:var(--c1)}"
+    ".c2{fill:var(--c2);stroke:var(--c2);background:var(--c2)}"
+    ".c3{fill:var(--c3);stroke:var(--c3);background:var(--c3)}"
+    ".c4{fill:var(--c4);stroke:var(--c4);background:var(--c4)}"
+    ".c5{fill:var(--c5);stroke:var(--c5);background:var(--c5)}"
+    ".c6{fill:var(--c6);stroke:var(--c6);background:var(--c6)}"
+    ".c7{fill:var(--c7);stroke:var(--c7);background:var(--c7)}"
+    ".line.c0,.line.c1,.line.c2,.line.c3,.line.c4,.line.c5,.line.c6,.line.c7{fill:none}"
+    ".fill,.pale{stroke:none}"
+    ".key{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 5px 0 12px}"
+    ".key:first-child{margin-left:0}";
+
+#endif
