@@ -2,7 +2,6 @@
  * report - a run, or several beside each other, as one page of HTML.
  */
 #include "common/base/json.h"
-#include "common/base/memory.h"
 #include "common/base/options.h"
 #include "pipelines/commands.h"
 #include "pipelines/export_target.h"
@@ -25,20 +24,6 @@ static const struct option_spec option_table[] = {
     {.name = NULL},
 };
 /* clang-format on */
-
-/* FOLDER, or FOLDER:ID for a run that is not the newest of its folder. */
-static enum error_code open_run(struct report_run *run, const char *word, const char *run_id,
-                                bool whole, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    enum file_kind kind = FILE_ABSENT;
-    const char *colon = strrchr(word, ':');
-    enum error_code rc = file_look(word, &kind, err);
-    if (rc != ERROR_NONE || kind != FILE_ABSENT || !colon || run_id)
-        return rc == ERROR_NONE ? report_run_open(run, word, run_id, whole, err) : rc;
-    rc = file_path(path, err, "%.*s", (int)(colon - word), word);
-    return rc == ERROR_NONE ? report_run_open(run, path, colon + 1, whole, err) : rc;
-}
 
 static enum error_code target_of(const struct report_options *options,
                                  const struct option_list *word, char out[FILE_PATH_SIZE],
@@ -84,11 +69,8 @@ static enum error_code make(const struct report_options *options, const struct o
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = target_of(options, word, path, err);
-    for (int i = 0; rc == ERROR_NONE && i < word->count; i++) {
-        rc = memory_new(&run[i], 1, "a report", err);
-        if (rc == ERROR_NONE)
-            rc = open_run(run[i], word->item[i], options->run, word->count == 1, err);
-    }
+    if (rc == ERROR_NONE)
+        rc = report_runs_open(run, word->item, word->count, options->run, word->count == 1, err);
     return rc == ERROR_NONE ? write_to(options, path, run, word->count, err) : rc;
 }
 
@@ -116,10 +98,6 @@ enum error_code command_report(int argc, char **argv, struct error *err)
                       "newest of its folder");
     if (rc == ERROR_NONE)
         rc = make(&options, &rest, run, err);
-    for (int i = 0; i < REPORT_RUNS_MAX; i++) {
-        if (run[i])
-            report_run_close(run[i]);
-        memory_free(run[i]);
-    }
+    report_runs_close(run);
     return rc;
 }

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum error_code command_help(int argc, char **argv, struct error *err);
+
 static const struct command {
     const char *name, *arguments, *summary;
     enum error_code (*run)(int argc, char **argv, struct error *err);
@@ -35,7 +37,11 @@ static const struct command {
      command_export},
     {"report", "RUN ...", "a run, or several beside each other, as one page of HTML",
      command_report},
+    {"compare", "RUN RUN", "scores, weights, settings and time of runs", command_compare},
+    {"list", "[FOLDER]", "the runs of a folder: how far, how good, how large", command_list},
+    {"gc", "RUN", "take away runs that newer ones replaced; --dry-run", command_gc},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
+    {"help", "[COMMAND]", "this, or what COMMAND --help says", command_help},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -63,6 +69,21 @@ static enum error_code unknown_command(const char *word, struct error *err)
         return error_set(err, ERROR_USAGE, "unknown command '%s'; did you mean '%s'?", word,
                          nearest);
     return error_set(err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them", word);
+}
+
+/* `graphmill help` and `graphmill help COMMAND`, which is COMMAND --help. */
+static enum error_code command_help(int argc, char **argv, struct error *err)
+{
+    char asked[] = "--help";
+    if (argc < 2) {
+        print_help();
+        return ERROR_NONE;
+    }
+    char *words[] = {argv[1], asked, NULL};
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(2, words, err);
+    return unknown_command(argv[1], err);
 }
 
 int main(int argc, char **argv)

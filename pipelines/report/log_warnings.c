@@ -1,8 +1,8 @@
 #include "pipelines/report/log_warnings.h"
 
-#include "common/base/file.h"
-#include "common/base/memory.h"
+#include "pipelines/report/folder_texts.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LINES_OF_A_FILE = 12 };
@@ -44,33 +44,15 @@ void log_warnings_add(struct log_warnings *warnings, const char *text, size_t si
     }
 }
 
-struct reading {
-    const char *folder;
-    struct log_warnings *out;
-};
-
-static enum error_code read_one(void *context, const char *name, struct error *err)
+static enum error_code add_file(void *context, const char *text, size_t size, struct error *err)
 {
-    const struct reading *reading = context;
-    char path[FILE_PATH_SIZE];
-    char *text = NULL;
-    size_t size = 0;
-    const size_t length = strlen(name), suffix = strlen(".log");
-    if (length < suffix || strcmp(name + length - suffix, ".log") != 0)
-        return ERROR_NONE;
-    enum error_code rc = file_path(path, err, "%s/%s", reading->folder, name);
-    if (rc == ERROR_NONE)
-        rc = file_read(path, 0, &text, &size, err);
-    if (rc == ERROR_NONE)
-        log_warnings_add(reading->out, text, size);
-    memory_free(text);
-    return rc;
+    (void)err;
+    log_warnings_add(context, text, size);
+    return ERROR_NONE;
 }
 
 enum error_code log_warnings_read(const char *folder, struct log_warnings *out, struct error *err)
 {
-    struct reading reading = {.folder = folder, .out = out};
     *out = (struct log_warnings){0};
-    const enum error_code rc = file_list(folder, read_one, &reading, err);
-    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    return folder_texts_each(folder, ".log", add_file, out, err);
 }

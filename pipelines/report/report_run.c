@@ -132,3 +132,39 @@ void report_run_close(struct report_run *report)
     run_folder_close(&report->folder);
     *report = (struct report_run){0};
 }
+
+/* FOLDER, or FOLDER:ID for a run that is not the newest of its folder. */
+static enum error_code open_run(struct report_run *run, const char *word, const char *run_id,
+                                bool whole, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum file_kind kind = FILE_ABSENT;
+    const char *colon = strrchr(word, ':');
+    enum error_code rc = file_look(word, &kind, err);
+    if (rc != ERROR_NONE || kind != FILE_ABSENT || !colon || run_id)
+        return rc == ERROR_NONE ? report_run_open(run, word, run_id, whole, err) : rc;
+    rc = file_path(path, err, "%.*s", (int)(colon - word), word);
+    return rc == ERROR_NONE ? report_run_open(run, path, colon + 1, whole, err) : rc;
+}
+
+enum error_code report_runs_open(struct report_run *run[REPORT_RUNS_MAX], const char *const *word,
+                                 int count, const char *run_id, bool whole, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < count; i++) {
+        rc = memory_new(&run[i], 1, "a report", err);
+        if (rc == ERROR_NONE)
+            rc = open_run(run[i], word[i], run_id, whole, err);
+    }
+    return rc;
+}
+
+void report_runs_close(struct report_run *run[REPORT_RUNS_MAX])
+{
+    for (int i = 0; i < REPORT_RUNS_MAX; i++) {
+        if (run[i])
+            report_run_close(run[i]);
+        memory_free(run[i]);
+        run[i] = NULL;
+    }
+}

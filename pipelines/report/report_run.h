@@ -20,7 +20,7 @@
 #include "store/records/outputs_seal.h"
 #include "store/records/partition_report.h"
 
-enum { REPORT_MISSING_MAX = 8, REPORT_MISSING_SIZE = 256 };
+enum { REPORT_RUNS_MAX = 8, REPORT_MISSING_MAX = 8, REPORT_MISSING_SIZE = 256 };
 
 struct report_run { /* {0} is empty; too large for a stack */
     struct run_folder folder;
@@ -43,6 +43,14 @@ struct report_run { /* {0} is empty; too large for a stack */
 MUST_CHECK enum error_code report_run_open(struct report_run *report, const char *path,
                                            const char *run_id, bool whole, struct error *err);
 void report_run_close(struct report_run *report);
+
+/* Several, by the words that a person says: FOLDER, or FOLDER:ID for a run that is not the newest of its folder. `run` is all
+ * NULL before; run[i] of word i < count <= REPORT_RUNS_MAX is on the heap afterwards, also after a failure: close them.
+ * `run_id`: of the one run, or NULL. */
+MUST_CHECK enum error_code report_runs_open(struct report_run *run[REPORT_RUNS_MAX],
+                                            const char *const *word, int count, const char *run_id,
+                                            bool whole, struct error *err);
+void report_runs_close(struct report_run *run[REPORT_RUNS_MAX]);
 
 /* The score of a split ("test") that the outputs have, or NaN. */
 double report_run_score(const struct report_run *report, const char *split, const char *metric);

@@ -1,9 +1,9 @@
 #include "pipelines/report/run_times.h"
 
-#include "common/base/file.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "pipelines/report/folder_texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,36 +111,22 @@ enum error_code run_times_add(struct run_times *times, const char *text, size_t 
 }
 
 struct reading {
-    const char *folder, *run_id;
+    const char *run_id;
     struct run_times *times;
 };
 
-static enum error_code read_one(void *context, const char *name, struct error *err)
+static enum error_code add_file(void *context, const char *text, size_t size, struct error *err)
 {
     const struct reading *reading = context;
-    char path[FILE_PATH_SIZE];
-    char *text = NULL;
-    size_t size = 0;
-    const size_t length = strlen(name), suffix = strlen(".jsonl");
-    if (length < suffix || strcmp(name + length - suffix, ".jsonl") != 0)
-        return ERROR_NONE;
-    enum error_code rc = file_path(path, err, "%s/%s", reading->folder, name);
-    if (rc == ERROR_NONE)
-        rc = file_read(path, 0, &text, &size, err);
-    if (rc == ERROR_NONE)
-        rc = run_times_add(reading->times, text, size, reading->run_id, err);
-    memory_free(text);
-    return rc;
+    return run_times_add(reading->times, text, size, reading->run_id, err);
 }
 
 enum error_code run_times_read(const char *folder, const char *run_id, struct run_times *out,
                                struct error *err)
 {
-    struct reading reading = {.folder = folder, .run_id = run_id, .times = out};
+    struct reading reading = {.run_id = run_id, .times = out};
     *out = (struct run_times){0};
-    const enum error_code rc = file_list(folder, read_one, &reading, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
+    const enum error_code rc = folder_texts_each(folder, ".jsonl", add_file, &reading, err);
     if (rc != ERROR_NONE)
         run_times_release(out);
     return rc;
