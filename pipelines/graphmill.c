@@ -27,6 +27,8 @@ static const struct command {
     {"start", "FILE", "ingest, partition and queue a run for workers elsewhere", command_start},
     {"partition", "FILE", "ingest and partition alone; --compare tries all methods",
      command_partition},
+    {"update", "FILE", "a new version of the dataset: edges and nodes that come and go",
+     command_update},
     {"infer", "MODEL", "apply a trained model to another graph: --on DATASET", command_infer},
     {"predict", "links RUN", "score pairs of nodes, or find the best partners of some",
      command_predict},

@@ -387,8 +387,11 @@ static enum error_code set_back_run(struct store_survey *s, const char *run_id, 
 static enum error_code reopen(struct store *store, const char *key, struct error *err)
 {
     char id[ID_SIZE];
-    if (id_in(key, "dataset", id))
-        return store_remove(store, key_dataset(id, "schema").text, err);
+    if (id_in(key, "dataset",
+              id)) /* a version without its delta is whole: it cannot be made again */
+        return strcmp(key, key_dataset(id, "delta").text) == 0
+                   ? ERROR_NONE
+                   : store_remove(store, key_dataset(id, "schema").text, err);
     if (id_in(key, "partition", id))
         return store_remove(store, key_partition(id, "book").text, err);
     return ERROR_NONE;

@@ -167,3 +167,11 @@ enum error_code line_reader_next(struct line_reader *reader, struct text_line *l
     *found = true;
     return check_line(reader, line, err);
 }
+
+bool text_line_is_skipped(const struct text_line *line)
+{
+    size_t at = 0;
+    while (at < line->size && (line->text[at] == ' ' || line->text[at] == '\t'))
+        at++;
+    return at == line->size || line->text[at] == '#' || line->text[at] == '%';
+}

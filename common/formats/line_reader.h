@@ -37,6 +37,8 @@ void line_reader_close(struct line_reader *reader); /* NULL is fine */
  * Fails: ERROR_INPUT naming file and line or byte offset; ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code line_reader_next(struct line_reader *reader, struct text_line *line,
                                             bool *found, struct error *err);
+/* A line that says nothing: blank, or a comment (#, %). */
+bool text_line_is_skipped(const struct text_line *line);
 /* The path or name it was opened with. Borrowed. */
 const char *line_reader_name(const struct line_reader *reader);
 

@@ -16,6 +16,7 @@
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/schedule.h"
 #include "stages/plan/unit.h"
+#include "stages/plan/update_request.h"
 #include "store/objects/store.h"
 #include "store/records/partition_book.h"
 
@@ -37,6 +38,7 @@ struct stage_context {
     int sharers;     /* workers of this stage on this host, which hold the graph's data once */
     bool is_replay;  /* the store compares instead of writing */
     bool is_dry_run; /* ingest: only say what would be made */
+    const struct update_request *update; /* ingest: apply it to the newest version; NULL: none */
     const char *trial_path; /* partition: only assign and measure, for this file; NULL: all of it */
     struct stage_times *times; /* NULL: not kept */
 };

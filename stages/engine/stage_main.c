@@ -31,6 +31,7 @@
 struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
     const char *times, *trial;
+    struct update_request update;
     struct option_list set;
     int64_t threads, sharers, wait, lease, log_level;
     uint64_t memory, cache;
@@ -39,6 +40,7 @@ struct stage_options {
 
 /* clang-format off */
 #define AT(field) offsetof(struct stage_options, field)
+#define AT_UPDATE(field) offsetof(struct stage_options, update.field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH or a path"},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
@@ -61,6 +63,7 @@ static const struct option_spec option_table[] = {
     {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
     {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
     {"trial", OPTION_TEXT, AT(trial), NULL, 0, 0, "FILE", "partition: assign nodes to parts, write how good that is to this file as JSON, and store nothing"},
+    UPDATE_OPTIONS(AT_UPDATE)
     {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
     {.name = NULL},
@@ -122,6 +125,13 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
         return error_set(err, ERROR_USAGE,
                          "--trial goes with graphmill-partition, without --replay and --start; "
                          "graphmill partition --compare tells of all methods");
+    if (update_request_is_given(&o->update) &&
+        (strcmp(stage.name, "ingest") != 0 || o->replay || o->dry_run))
+        return error_set(err, ERROR_USAGE,
+                         "files of an update go with graphmill-ingest, without --replay and "
+                         "--dry-run");
+    if (o->update.base && !update_request_is_given(&o->update))
+        return error_set(err, ERROR_USAGE, "--base goes with files of an update");
     if (o->print_config && !o->pipeline)
         return error_set(err, ERROR_USAGE,
                          "--print-config goes with --pipeline; graphmill status shows a run");
@@ -346,6 +356,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .is_replay = o->replay != NULL,
         .is_dry_run = o->dry_run,
         .trial_path = o->trial,
+        .update = update_request_is_given(&o->update) ? &o->update : NULL,
     };
     if (stage.form == STAGE_LOOP) {
         p->context.run_id = p->run.plan.id;

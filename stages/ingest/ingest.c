@@ -4,10 +4,13 @@
  *   files --> folder_reader | ogb_reader | edge_list_reader | tu_reader --+
  *                                                             +--> dataset_builder --> dataset/<id>/...
  *   seed  --> generator --------------------------------------+        current/dataset/<settings> = <id>
+ *                                                                                  |
+ *   files of an update (--add-edges, ...) --> update/ --> a version of it <---------+
  *
  * The id is a checksum of everything the records depend on, so a dataset that is there is not made
  * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset or
- * none, and whoever is killed in between starts again.
+ * none, and whoever is killed in between starts again. A dataset that was updated is its newest version
+ * (update/dataset_versions.h).
  */
 #include "stages/ingest/ingest.h"
 
@@ -27,6 +30,7 @@
 #include "stages/ingest/formats/tu_reader.h"
 #include "stages/ingest/formats/unread_files.h"
 #include "stages/ingest/generate/generator.h"
+#include "stages/ingest/update/dataset_versions.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/records/dataset_types.h"
@@ -241,6 +245,59 @@ static void print_summary(const struct dataset_schema *schema, bool unchanged, i
                  schema->undirected ? "undirected" : "directed", warnings);
 }
 
+/* What the user's files make, unless it is there. */
+static enum error_code have_root(const struct stage_context *context, const char *id,
+                                 struct remarks *remarks, bool *found,
+                                 struct dataset_schema *schema, struct error *err)
+{
+    const enum error_code rc =
+        store_has(context->store, key_dataset(id, "schema").text, found, err);
+    return rc == ERROR_NONE && (!*found || context->is_replay)
+               ? make_dataset(context, id, remarks, schema, err)
+               : rc;
+}
+
+/* The newest version of the dataset `id`, which becomes it; *found: there was nothing to do. */
+static enum error_code have_version(const struct stage_context *context, char id[ID_SIZE],
+                                    struct remarks *remarks, bool *found,
+                                    struct dataset_schema *schema, struct error *err)
+{
+    char root[ID_SIZE];
+    (void)memcpy(root, id, sizeof root);
+    const struct version_place place = {.store = context->store,
+                                        .settings = context->settings,
+                                        .memory_bytes = context->memory_bytes,
+                                        .root = root};
+    bool needs_root = false, had_root = false;
+    enum error_code rc = dataset_versions_newest(&place, id, err);
+    if (rc == ERROR_NONE && strcmp(id, root) != 0) {
+        rc = store_has(context->store, key_dataset(id, "schema").text, found, err);
+        if (rc == ERROR_NONE)
+            rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
+    }
+    if (rc == ERROR_NONE && (needs_root || strcmp(id, root) == 0))
+        rc = have_root(context, root, remarks, needs_root ? &had_root : found, schema, err);
+    if (rc == ERROR_NONE && needs_root)
+        rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
+    return rc == ERROR_NONE && context->update
+               ? dataset_versions_update(&place, context->update, id, found, err)
+               : rc;
+}
+
+static enum error_code say_what_is_there(const struct stage_context *context, char id[ID_SIZE],
+                                         struct error *err)
+{
+    const struct version_place place = {.store = context->store, .root = id};
+    char newest[ID_SIZE];
+    bool found = false;
+    enum error_code rc = dataset_versions_newest(&place, newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(context->store, key_dataset(newest, "schema").text, &found, err);
+    if (rc == ERROR_NONE)
+        (void)printf("%sdataset=%s\n", found ? "unchanged " : "", newest);
+    return rc;
+}
+
 static enum error_code find_dataset(const struct stage_context *context,
                                     struct dataset_schema *schema, struct error *err)
 {
@@ -255,16 +312,13 @@ static enum error_code find_dataset(const struct stage_context *context,
     if (rc == ERROR_NONE)
         rc = ingest_dataset_id(context->store, context->settings,
                                !context->is_dry_run && !context->is_replay, id, err);
+    if (rc == ERROR_NONE && context->is_dry_run)
+        return say_what_is_there(context, id, err);
     if (rc == ERROR_NONE)
-        rc = store_has(context->store, key_dataset(id, "schema").text, &found, err);
-    if (rc == ERROR_NONE && context->is_dry_run) {
-        (void)printf("%sdataset=%s\n", found ? "unchanged " : "", id);
-        return ERROR_NONE;
-    }
+        rc = have_version(context, id, &remarks, &found, schema, err);
     if (rc == ERROR_NONE && found && !context->is_replay)
-        log_info("input is unchanged dataset=%s", id);
-    else if (rc == ERROR_NONE)
-        rc = make_dataset(context, id, &remarks, schema, err);
+        log_info("%s dataset=%s",
+                 context->update ? "the update was applied already" : "input is unchanged", id);
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(context->store, id, schema, err);
     if (rc == ERROR_NONE && !context->is_replay)
@@ -297,7 +351,7 @@ const struct stage stage = {
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
     .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
-              "edge_splits, graph_index, node_ids, feature_statistics",
+              "edge_splits, graph_index, node_ids, feature_statistics, dataset_delta",
     .form = STAGE_ONCE,
     .work = ingest_work,
 };

@@ -3,6 +3,7 @@
  *
  *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
  *   dataset/<id>/feature_statistics/<t>                               of the node types but the first
+ *   dataset/<id>/delta                                                of a version of another dataset
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
@@ -16,7 +17,7 @@
  *   run/<id>/infer/<v>/<layer>/part/<p>/shard (artifact)  shard_seal
  *   run/<id>/outputs/<v>[-<tag>] (artifact)  outputs/<v>[-<tag>]_seal
  *   switches: current/dataset/<settings>  current/partition/<settings>  current/run/newest
- *             current/id/<digits>  current/file/<digits>  run/<id>/wanted
+ *             current/id/<digits>  current/file/<digits>  current/version/<digits>  run/<id>/wanted
  *             run/<id>/recheck  run/<id>/current_snapshot  run/<id>/finished
  *
  * Weights of version v are those that round v computes with: round r turns version r into r + 1.

@@ -60,6 +60,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_GRAPH_INDEX] = "graph_index",
     [RECORD_GRADIENT_RANGE] = "gradient_range",
     [RECORD_RESIDUAL] = "residual",
+    [RECORD_DATASET_DELTA] = "dataset_delta",
 };
 
 const char *record_kind_name(enum record_kind kind)

@@ -5,6 +5,7 @@
 #include "common/base/progress.h"
 #include "common/base/random.h"
 #include "common/base/stop_signal.h"
+#include "stages/ingest/build/feature_measure.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/feature_statistics.h"
 
@@ -275,20 +276,11 @@ static enum error_code note_least(struct pass *pass, uint32_t first, uint32_t co
     return ERROR_NONE;
 }
 
-/* In double, so that nothing overflows; what is divided is between 0 and the sum. */
 static void normalise(const struct pass *pass, uint32_t count, float *rows)
 {
     const uint32_t dim = pass->maker->dim;
-    const double least = (double)pass->least;
-    for (uint32_t i = 0; i < count; i++) {
-        float *row = rows + (size_t)i * dim;
-        double sum = 0.0;
-        for (uint32_t c = 0; c < dim; c++)
-            sum += (double)row[c] - least;
-        const double divisor = sum < 1.0 ? 1.0 : sum;
-        for (uint32_t c = 0; c < dim; c++)
-            row[c] = (float)(((double)row[c] - least) / divisor);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        feature_measure_normalise(rows + (size_t)i * dim, dim, (double)pass->least);
 }
 
 static enum error_code add_to_sums(struct pass *pass, uint32_t first, uint32_t count,
@@ -342,9 +334,7 @@ static void standardise(const struct pass *pass, uint32_t count, float *rows)
     const uint32_t dim = pass->maker->dim;
     for (size_t i = 0; i < (size_t)count * dim; i++) {
         const struct column *column = &pass->column[i % dim];
-        rows[i] = column->deviation > 0.0
-                      ? (float)(((double)rows[i] - column->mean) / column->deviation)
-                      : 0.0F;
+        rows[i] = feature_measure_standardise(rows[i], column->mean, column->deviation);
     }
 }
 

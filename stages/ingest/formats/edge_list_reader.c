@@ -50,15 +50,6 @@ static enum error_code open_input(const struct edge_list_input *input, struct li
     return line_reader_open(input->name, out, err);
 }
 
-/* A line without an edge: blank, or a comment. */
-static bool is_skipped(const struct text_line *line)
-{
-    size_t at = 0;
-    while (at < line->size && (line->text[at] == ' ' || line->text[at] == '\t'))
-        at++;
-    return at == line->size || line->text[at] == '#' || line->text[at] == '%';
-}
-
 static enum error_code survey_comment(struct survey *survey, const struct text_line *line,
                                       const char *where, struct error *err)
 {
@@ -197,7 +188,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
-        if (is_skipped(&line))
+        if (text_line_is_skipped(&line))
             rc = survey_comment(survey, &line, where, err);
         else if (survey->fields.count == 0)
             rc = survey_first(survey, &line, where, err);
@@ -220,7 +211,7 @@ static enum error_code visit_rows(struct edge_list *list, row_visitor visit, str
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
-        if (is_skipped(&line) || line.number == list->survey.header_line)
+        if (text_line_is_skipped(&line) || line.number == list->survey.header_line)
             continue;
         rc = edge_fields_split(&list->survey.fields, &line, list->input->name, field, err);
         if (rc == ERROR_NONE)

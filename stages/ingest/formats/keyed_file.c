@@ -57,7 +57,8 @@ static void survey(struct keyed_file *file, const struct named_nodes *nodes,
         file->form == KEYED_ID_ONLY ? DELIMITER_TAB : delimited_guess(line->text, line->size);
     delimited_begin(&cursor, line->text, line->size, file->delimiter);
     (void)delimited_next(&cursor, &id);
-    if (named_nodes_find(nodes, &id) < 0 && (heads_a_column_of_ids(&id) || !are_numbers(cursor)))
+    if (named_nodes_find(nodes, &id) < 0 &&
+        (heads_a_column_of_ids(&id) || (file->form != KEYED_WORDS && !are_numbers(cursor))))
         file->header_line = line->number;
 }
 
@@ -90,10 +91,10 @@ static enum error_code pass_over(const struct keyed_file *file, const struct tex
                                  int64_t *blank, bool *passed, struct error *err)
 {
     const bool blank_line = is_blank(line);
-    *passed = blank_line || (file->form == KEYED_VALUES && is_comment(line));
+    *passed = blank_line || (file->form != KEYED_ID_ONLY && is_comment(line));
     if (*passed && *blank == 0)
         *blank = line->number;
-    if (*passed || file->form == KEYED_VALUES || *blank == 0)
+    if (*passed || file->form != KEYED_ID_ONLY || *blank == 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected a node id, found a blank line",
                      file->path, *blank);

@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum keyed_form { KEYED_VALUES, KEYED_ID_ONLY };
+/* KEYED_WORDS: values may be words or none, so that only the word that heads the ids tells a header. */
+enum keyed_form { KEYED_VALUES, KEYED_ID_ONLY, KEYED_WORDS };
 
 struct keyed_file {
     const char *path; /* also the name in messages; borrowed */

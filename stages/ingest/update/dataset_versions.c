@@ -1,0 +1,280 @@
+#include "stages/ingest/update/dataset_versions.h"
+
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/ingest/update/update_reader.h"
+#include "stages/ingest/update/version_builder.h"
+#include "stages/plan/identity.h"
+#include "store/records/dataset_delta.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct key newest_key(const char *root)
+{
+    return key_current("version", identity_digits_of(root));
+}
+
+/* ---- the newest --------------------------------------------------------------------------------- */
+
+struct search {
+    const struct version_place *place;
+    uint64_t depth;
+    char id[ID_SIZE];
+};
+
+/* Every whole version of the root. A damaged delta is not one that could be gone on from. */
+static enum error_code consider(void *context, const char *key, bool is_artifact, struct error *err)
+{
+    static const char before[] = "dataset/", behind[] = "/delta";
+    struct search *search = context;
+    const size_t size = strlen(key);
+    char id[ID_SIZE];
+    struct dataset_delta delta;
+    bool found = false;
+    const size_t around = sizeof before - 1 + sizeof behind - 1;
+    if (is_artifact || size <= around || size - around >= sizeof id ||
+        strcmp(key + size - (sizeof behind - 1), behind) != 0)
+        return ERROR_NONE;
+    (void)snprintf(id, sizeof id, "%.*s", (int)(size - around), key + sizeof before - 1);
+    if (dataset_delta_get(search->place->store, id, &delta, NULL) != ERROR_NONE)
+        return ERROR_NONE;
+    const bool is_longer =
+        strcmp(delta.root, search->place->root) == 0 && delta.depth > search->depth;
+    const uint64_t depth = delta.depth;
+    store_release_record(&delta.view);
+    const enum error_code rc =
+        store_has(search->place->store, key_dataset(id, "schema").text, &found, err);
+    if (rc != ERROR_NONE || !found || !is_longer)
+        return rc;
+    search->depth = depth;
+    (void)text_copy(search->id, sizeof search->id, id);
+    return ERROR_NONE;
+}
+
+static enum error_code find_longest(const struct version_place *place, char id[ID_SIZE],
+                                    struct error *err)
+{
+    struct search search = {.place = place};
+    (void)text_copy(search.id, sizeof search.id, place->root);
+    const enum error_code rc = store_list(place->store, "dataset", consider, &search, err);
+    (void)text_copy(id, ID_SIZE, search.id);
+    if (rc == ERROR_NONE && search.depth)
+        log_info("%s is the newest version that the store has, and the switch %s was not set", id,
+                 newest_key(place->root).text);
+    return rc;
+}
+
+enum error_code dataset_versions_newest(const struct version_place *place, char id[ID_SIZE],
+                                        struct error *err)
+{
+    const enum error_code rc =
+        store_switch_get(place->store, newest_key(place->root).text, id, ID_SIZE, err);
+    if (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
+        return rc;
+    return find_longest(place, id, err);
+}
+
+/* ---- made again ---------------------------------------------------------------------------------- */
+
+static enum error_code build(const struct version_place *place, const char *id,
+                             const struct dataset_delta *delta, struct error *err)
+{
+    enum error_code rc =
+        version_builder_run(place->store, place->settings, id, delta, place->memory_bytes, err);
+    return rc == ERROR_NONE && store_may_write(place->store) ? identity_note(place->store, id, err)
+                                                             : rc;
+}
+
+static enum error_code get_delta(const struct version_place *place, const char *id,
+                                 struct dataset_delta *delta, struct error *err)
+{
+    const enum error_code rc = dataset_delta_get(place->store, id, delta, err);
+    if (rc != ERROR_NOT_FOUND)
+        return rc;
+    return error_set(err, ERROR_CORRUPT,
+                     "dataset %s: expected the record %s, from which what is lost of this version "
+                     "can be made again: found none; a folder of another name begins anew",
+                     id, key_dataset(id, "delta").text);
+}
+
+/* The first of the chain below `id` that is not there but whose base is: it is made first. */
+static enum error_code find_lost(const struct version_place *place, char id[ID_SIZE],
+                                 struct dataset_delta *delta, bool *needs_root, struct error *err)
+{
+    for (;;) {
+        bool found = false;
+        enum error_code rc = get_delta(place, id, delta, err);
+        if (rc == ERROR_NONE)
+            rc = store_has(place->store, key_dataset(delta->base, "schema").text, &found, err);
+        if (rc != ERROR_NONE || found)
+            return rc;
+        *needs_root = strcmp(delta->base, place->root) == 0;
+        if (!*needs_root)
+            (void)text_copy(id, ID_SIZE, delta->base);
+        store_release_record(&delta->view);
+        if (*needs_root)
+            return ERROR_NONE;
+    }
+}
+
+enum error_code dataset_versions_restore(const struct version_place *place, const char *id,
+                                         bool anew, bool *needs_root, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool is_done = false;
+    *needs_root = false;
+    while (rc == ERROR_NONE && !is_done) {
+        char lost[ID_SIZE];
+        struct dataset_delta delta = {0};
+        bool found = false;
+        rc = store_has(place->store, key_dataset(id, "schema").text, &found, err);
+        if (rc != ERROR_NONE || (found && !anew))
+            return rc;
+        (void)text_copy(lost, sizeof lost, id);
+        rc = find_lost(place, lost, &delta, needs_root, err);
+        if (rc != ERROR_NONE || *needs_root)
+            return rc;
+        rc = build(place, lost, &delta, err);
+        store_release_record(&delta.view);
+        is_done = strcmp(lost, id) == 0;
+    }
+    return rc;
+}
+
+/* ---- a further one ------------------------------------------------------------------------------- */
+
+static enum error_code read_update(const struct version_place *place,
+                                   const struct update_request *request, const char *base,
+                                   struct update_reader *reader, struct dataset_schema *schema,
+                                   struct error *err)
+{
+    *reader = (struct update_reader){.store = place->store,
+                                     .settings = place->settings,
+                                     .request = request,
+                                     .schema = schema,
+                                     .memory_bytes = place->memory_bytes};
+    const enum error_code rc = dataset_schema_get(place->store, base, schema, err);
+    return rc == ERROR_NONE ? update_reader_run(reader, err) : rc;
+}
+
+/* The id of the version that the delta makes of `base`. */
+static enum error_code name_version(const struct version_place *place, const char *base,
+                                    struct dataset_delta *delta, char id[ID_SIZE],
+                                    struct error *err)
+{
+    struct dataset_delta before;
+    char text[ID_SIZE + CHECKSUM_TEXT_SIZE], content[CHECKSUM_TEXT_SIZE];
+    char digits[IDENTITY_DIGITS_SIZE];
+    delta->depth = 1;
+    (void)text_copy(delta->base, sizeof delta->base, base);
+    (void)text_copy(delta->root, sizeof delta->root, place->root);
+    if (strcmp(base, place->root) != 0) {
+        const enum error_code rc = dataset_delta_get(place->store, base, &before, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        delta->depth = before.depth + 1;
+        store_release_record(&before.view);
+    }
+    /* By the digits alone, as all ids: what a dataset is called does not count. */
+    struct dataset_delta nameless = *delta;
+    nameless.base[0] = nameless.root[0] = '\0';
+    dataset_delta_content(&nameless, content);
+    (void)snprintf(text, sizeof text, "%s %s", identity_digits_of(base), content);
+    identity_digits("version", text, digits);
+    return identity_find(place->store, digits, place->settings->name, id, err);
+}
+
+/* Whether the newest version is what these files made of the one before it. */
+static enum error_code was_done(const struct version_place *place,
+                                const struct update_request *request, const char *newest,
+                                bool *done, struct error *err)
+{
+    struct dataset_delta last;
+    struct update_reader *reader = NULL;
+    struct dataset_schema *schema = NULL;
+    char id[ID_SIZE];
+    *done = false;
+    enum error_code rc = dataset_delta_get(place->store, newest, &last, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = memory_new(&reader, 1, "an update", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&schema, 1, "a schema", err);
+    if (rc == ERROR_NONE)
+        rc = read_update(place, request, last.base, reader, schema, err);
+    if (rc == ERROR_NONE)
+        rc = name_version(place, last.base, &reader->delta, id, err);
+    *done = rc == ERROR_NONE && strcmp(id, newest) == 0;
+    if (rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND)
+        rc =
+            ERROR_NONE; /* the version before is gone, or the files do not fit it: another update */
+    if (reader)
+        update_reader_release(reader);
+    memory_free(reader);
+    memory_free(schema);
+    store_release_record(&last.view);
+    return rc;
+}
+
+/* What is refused while the version is made leaves no delta behind. */
+static enum error_code put_version(const struct version_place *place,
+                                   const struct dataset_delta *delta, const char *id,
+                                   struct error *err)
+{
+    bool found = false;
+    enum error_code rc = store_has(place->store, key_dataset(id, "schema").text, &found, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_delta_put(place->store, id, delta, err);
+    if (rc == ERROR_NONE && !found)
+        rc = build(place, id, delta, err);
+    if (rc == ERROR_INPUT)
+        error_ignore(store_remove(place->store, key_dataset(id, "delta").text, NULL));
+    return rc == ERROR_NONE ? store_switch_set(place->store, newest_key(place->root).text, id, err)
+                            : rc;
+}
+
+static enum error_code check_base(const struct update_request *request, const char *newest,
+                                  struct error *err)
+{
+    if (!request->base || strcmp(request->base, newest) == 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "--base: the files are for version %s, but the newest is %s: expected an "
+                     "update of that one",
+                     request->base, newest);
+}
+
+enum error_code dataset_versions_update(const struct version_place *place,
+                                        const struct update_request *request, char id[ID_SIZE],
+                                        bool *unchanged, struct error *err)
+{
+    char newest[ID_SIZE];
+    struct update_reader *reader = NULL;
+    struct dataset_schema *schema = NULL;
+    *unchanged = false;
+    enum error_code rc = dataset_versions_newest(place, newest, err);
+    if (rc == ERROR_NONE && strcmp(newest, place->root) != 0)
+        rc = was_done(place, request, newest, unchanged, err);
+    (void)text_copy(id, ID_SIZE, newest);
+    if (rc != ERROR_NONE || *unchanged)
+        return rc;
+    rc = check_base(request, newest, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&reader, 1, "an update", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&schema, 1, "a schema", err);
+    if (rc == ERROR_NONE)
+        rc = read_update(place, request, newest, reader, schema, err);
+    if (rc == ERROR_NONE)
+        rc = name_version(place, newest, &reader->delta, id, err);
+    if (rc == ERROR_NONE)
+        rc = put_version(place, &reader->delta, id, err);
+    if (reader)
+        update_reader_release(reader);
+    memory_free(reader);
+    memory_free(schema);
+    return rc;
+}

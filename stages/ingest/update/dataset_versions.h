@@ -1,0 +1,48 @@
+/*
+ * dataset_versions - the chain of a dataset that lives: which version is the newest, a further one, one that has to be made again.
+ *
+ *   root <── version 1 <── version 2      switch current/version/<digits of the root> = version 2
+ *
+ * An update is stored in this order: the delta, flushed; the other records of the version, the schema last; the switch. Killed at any
+ * moment it has changed nothing that is read, or all; the same command goes on, since the id of the version is a hash of the base
+ * and of what the files say. Given once more when it is done, it says so and changes nothing.
+ *
+ * Records of a version that are lost are made again from its base and its delta, as those of the root are from the user's files.
+ * A lost switch is set anew to the longest chain that the store has.
+ */
+#ifndef STAGES_INGEST_UPDATE_DATASET_VERSIONS_H
+#define STAGES_INGEST_UPDATE_DATASET_VERSIONS_H
+
+#include "common/base/error.h"
+#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/update_request.h"
+#include "store/objects/keys.h"
+#include "store/objects/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What versions are made in and with; borrowed. */
+struct version_place {
+    struct store *store;
+    const struct pipeline_settings *settings;
+    uint64_t memory_bytes;
+    const char *root; /* the dataset that the settings and files make */
+};
+
+/* The newest version, the root itself where there is none. Fails: ERROR_CORRUPT, ERROR_IO. */
+MUST_CHECK enum error_code dataset_versions_newest(const struct version_place *place,
+                                                   char id[ID_SIZE], struct error *err);
+/* Makes the records of a version that are not there; `anew`: all, to be compared by a replay. The root has to be there, or
+ * *needs_root is set and nothing done. Fails: ERROR_CORRUPT when its delta is lost, too. */
+MUST_CHECK enum error_code dataset_versions_restore(const struct version_place *place,
+                                                    const char *id, bool anew, bool *needs_root,
+                                                    struct error *err);
+/* Applies the update to the newest version, which is there. *unchanged: that had been done. Fails: as update_reader_run(), with
+ * nothing stored; ERROR_INPUT when request->base is another version than the newest. */
+MUST_CHECK enum error_code dataset_versions_update(const struct version_place *place,
+                                                   const struct update_request *request,
+                                                   char id[ID_SIZE], bool *unchanged,
+                                                   struct error *err);
+
+#endif

@@ -1,0 +1,113 @@
+#include "stages/ingest/update/update_reader.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/objects/keys.h"
+#include "store/records/node_splits.h"
+
+#include <inttypes.h>
+
+/* Said before any file is read. */
+static enum error_code check_kind(const struct update_reader *reader, struct error *err)
+{
+    const struct dataset_schema *schema = reader->schema;
+    if (schema->has_relations || schema->node_type_count > 1 || schema->edge_type_count > 1)
+        return error_set(err, ERROR_INVALID,
+                         "dataset %s has types of nodes or edges: expected a graph of one type, of "
+                         "which alone there are updates",
+                         schema->id);
+    if (task_learns_graphs(schema->task) || task_learns_pairs(schema->task))
+        return error_set(err, ERROR_INVALID,
+                         "dataset %s is for ingest.task %s: expected a task of nodes, of which "
+                         "alone there are updates",
+                         schema->id, task_name(schema->task));
+    return ERROR_NONE;
+}
+
+enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes, struct error *err)
+{
+    char have[32];
+    reader->used_bytes += bytes;
+    if (reader->used_bytes <= reader->memory_bytes / 2)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NO_MEMORY,
+                     "an update is held in memory, and takes more than half of the budget of %s: "
+                     "give more --memory, or several updates",
+                     text_size(reader->memory_bytes, have));
+}
+
+/* Training nodes that a version has: something is to be learnt of it. */
+static enum error_code check_training(const struct update_reader *reader, struct error *err)
+{
+    const struct dataset_delta *delta = &reader->delta;
+    struct node_splits splits;
+    uint64_t left = 0;
+    if (reader->schema->train_count == 0)
+        return ERROR_NONE;
+    const enum error_code rc =
+        node_splits_get(reader->store, key_dataset(reader->schema->id, "splits").text,
+                        reader->schema->id, &splits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < splits.count[SPLIT_TRAIN]; i++) {
+        const uint32_t node = splits.node[SPLIT_TRAIN][i];
+        left += node < reader->schema->node_count && !reader->is_gone[node];
+    }
+    store_release_record(&splits.view);
+    for (uint32_t i = 0; i < delta->added_nodes; i++)
+        left += delta->new_split[i] == 1 + SPLIT_TRAIN;
+    return left ? ERROR_NONE
+                : error_set(err, ERROR_INPUT, "%s: no training node stays, expected one at least",
+                            reader->request->remove_nodes);
+}
+
+static bool is_empty(const struct dataset_delta *delta)
+{
+    return !delta->added_nodes && !delta->gone_nodes && !delta->gone_edges && !delta->added_edges &&
+           !delta->rows;
+}
+
+enum error_code update_reader_run(struct update_reader *reader, struct error *err)
+{
+    reader->delta.base_nodes = reader->schema->node_count;
+    enum error_code rc = check_kind(reader, err);
+    if (rc == ERROR_NONE)
+        rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
+                               err);
+    if (rc == ERROR_NONE)
+        rc = update_nodes_remove(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_edges_remove(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_nodes_add(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_edges_add(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_nodes_features(reader, err);
+    if (rc == ERROR_NONE)
+        rc = check_training(reader, err);
+    if (rc == ERROR_NONE && is_empty(&reader->delta))
+        rc = error_set(err, ERROR_INPUT, "the files of the update say nothing");
+    return rc;
+}
+
+void update_reader_release(struct update_reader *reader)
+{
+    living_nodes_release(&reader->nodes);
+    edge_columns_release(&reader->columns);
+    store_release_record(&reader->statistics.view);
+    memory_free(reader->is_gone);
+    memory_free(reader->gone_node);
+    memory_free(reader->gone_key);
+    memory_free(reader->gone_line);
+    memory_free(reader->gone_source);
+    memory_free(reader->gone_target);
+    memory_free(reader->source);
+    memory_free(reader->target);
+    memory_free(reader->label);
+    memory_free(reader->split);
+    memory_free(reader->row_node);
+    memory_free(reader->row);
+    memory_free(reader->has_row);
+    *reader = (struct update_reader){0};
+}

@@ -1,0 +1,79 @@
+/*
+ * update_reader - the files of an update, compared with the version they are for, as a delta.
+ *
+ *   --remove-nodes  id                          a line each; a file of ids alone
+ *   --remove-edges  source,target               all edges of the same ends; of an undirected graph both ways
+ *   --add-nodes     id[,split[,label, ...]]     split: train, valid, test, or nothing; labels as the dataset has them
+ *   --add-edges     source,target[,columns]     the columns that edges of the dataset have: named by a header, or weight, time and
+ *                                               features in this order
+ *   --features      id,x1,x2, ...               a row for each added node; for others the new one
+ *
+ * Ids are the user's. Comma, tab or blank separated, plain or gzip, with or without a header (one of edges names its columns, one
+ * of nodes begins with "id" or "node"). What is removed goes first: an edge that is removed and added is there once more.
+ *
+ * What does not fit is said with file and line before anything is stored: what is removed and is not there, or twice; a node that
+ * is added twice, or is there; an edge to a node that is not, or goes; other columns or another width than the dataset's; a class
+ * that it has not. All of an update is held in memory, at most half of the budget.
+ */
+#ifndef STAGES_INGEST_UPDATE_UPDATE_READER_H
+#define STAGES_INGEST_UPDATE_UPDATE_READER_H
+
+#include "common/base/error.h"
+#include "stages/ingest/update/living_nodes.h"
+#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/update_request.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/feature_statistics.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct update_reader { /* {0} is releasable */
+    /* Set by the caller, borrowed. */
+    struct store *store;
+    const struct pipeline_settings *settings;
+    const struct update_request *request;
+    const struct dataset_schema *schema; /* of the version that the update is for */
+    uint64_t memory_bytes;
+    /* What is read. */
+    struct dataset_delta
+        delta; /* its arrays are those below; id, root and depth are the caller's business */
+    uint64_t used_bytes;
+    struct living_nodes nodes;
+    uint8_t *is_gone;    /* [base nodes] */
+    uint32_t *gone_node; /* [gone_nodes] */
+    uint64_t *
+        gone_key; /* [gone_edges] those that go: target in the high half, source in the low one; ascending once read */
+    int64_t *gone_line; /* [gone_edges] where each stands */
+    uint32_t *gone_source, *gone_target;
+    uint32_t *source, *target;
+    struct edge_columns columns;
+    uint32_t *label;
+    uint8_t *split;
+    uint32_t *row_node;
+    float *row;
+    uint8_t *has_row;                     /* [all nodes] */
+    struct feature_statistics statistics; /* what features were scaled by */
+    struct {
+        size_t gone_key, gone_line, source, target, columns, row_node, row; /* elements */
+    } room;
+};
+
+/* Reads all files into reader->delta. Fails: ERROR_INPUT naming file and line; ERROR_INVALID for a dataset that cannot be
+ * updated; ERROR_NO_MEMORY; ERROR_NOT_FOUND, ERROR_IO. */
+MUST_CHECK enum error_code update_reader_run(struct update_reader *reader, struct error *err);
+void update_reader_release(struct update_reader *reader);
+/* Counts bytes of what is held. Fails: ERROR_NO_MEMORY above half of the budget. */
+MUST_CHECK enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
+                                              struct error *err);
+
+/* The files one by one (update_nodes.c, update_edges.c), in the order in which they are read. */
+MUST_CHECK enum error_code update_nodes_remove(struct update_reader *reader, struct error *err);
+MUST_CHECK enum error_code update_nodes_add(struct update_reader *reader, struct error *err);
+MUST_CHECK enum error_code update_nodes_features(struct update_reader *reader, struct error *err);
+MUST_CHECK enum error_code update_edges_remove(struct update_reader *reader, struct error *err);
+MUST_CHECK enum error_code update_edges_add(struct update_reader *reader, struct error *err);
+
+#endif

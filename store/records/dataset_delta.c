@@ -1,0 +1,301 @@
+#include "store/records/dataset_delta.h"
+
+#include "store/objects/keys.h"
+#include "store/records/edge_sections.h"
+#include "store/records/node_splits.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { DATASET_DELTA_VERSION = 1, FACT_COUNT = 5 };
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void add_new_nodes(struct record *record, const struct dataset_delta *delta)
+{
+    const struct node_ids *ids = &delta->new_ids;
+    const uint64_t count = delta->added_nodes;
+    if (count == 0)
+        return;
+    if (ids->integer) {
+        record_add(record, "new_id", ELEMENT_I64, ids->integer, count);
+    } else {
+        record_add(record, "new_id_offset", ELEMENT_U64, ids->offset, count + 1);
+        record_add(record, "new_id_text", ELEMENT_U8, ids->text, ids->offset[count]);
+    }
+    record_add(record, "new_label", ELEMENT_U32, delta->new_label, count * delta->label_width);
+    record_add(record, "new_split", ELEMENT_U8, delta->new_split, count);
+}
+
+static struct record encode(const struct dataset_delta *delta, const uint64_t fact[FACT_COUNT])
+{
+    struct record record = {.kind = RECORD_DATASET_DELTA, .version = DATASET_DELTA_VERSION};
+    record_add_text(&record, "base", delta->base);
+    record_add_text(&record, "root", delta->root);
+    record_add(&record, "facts", ELEMENT_U64, fact, FACT_COUNT);
+    record_add(&record, "gone_node", ELEMENT_U32, delta->gone_node, delta->gone_nodes);
+    record_add(&record, "gone_source", ELEMENT_U32, delta->gone_source, delta->gone_edges);
+    record_add(&record, "gone_target", ELEMENT_U32, delta->gone_target, delta->gone_edges);
+    record_add(&record, "source", ELEMENT_U32, delta->source, delta->added_edges);
+    record_add(&record, "target", ELEMENT_U32, delta->target, delta->added_edges);
+    record_add(&record, "row_node", ELEMENT_U32, delta->row_node, delta->rows);
+    record_add(&record, "row", ELEMENT_F32, delta->row, delta->rows * delta->feature_dim);
+    add_new_nodes(&record, delta);
+    if (delta->added_edges)
+        edge_sections_add(&record, &delta->columns, delta->added_edges);
+    return record;
+}
+
+static void fill_facts(const struct dataset_delta *delta, uint64_t fact[FACT_COUNT])
+{
+    fact[0] = delta->depth;
+    fact[1] = delta->base_nodes;
+    fact[2] = delta->added_nodes;
+    fact[3] = delta->label_width;
+    fact[4] = delta->feature_dim;
+}
+
+void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE])
+{
+    uint64_t fact[FACT_COUNT];
+    fill_facts(delta, fact);
+    const struct record record = encode(delta, fact);
+    const struct checksum sum = record_content_sum(&record);
+    checksum_text(&sum, text);
+}
+
+enum error_code dataset_delta_put(struct store *store, const char *dataset_id,
+                                  const struct dataset_delta *delta, struct error *err)
+{
+    uint64_t fact[FACT_COUNT];
+    fill_facts(delta, fact);
+    const struct record record = encode(delta, fact);
+    return store_put(store, key_dataset(dataset_id, "delta").text, dataset_id, &record,
+                     STORE_DURABLE, err);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Keys are made of ids, so one with a '/' or a ".." in it would lead out of its place. */
+static enum error_code get_id(const struct record_view *view, const char *section, char *out,
+                              struct error *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    const enum error_code rc = record_text_get(view, section, out, ID_SIZE, err);
+    if (rc != ERROR_NONE || (out[0] && out[0] != '.' && strspn(out, allowed) == strlen(out)))
+        return rc;
+    return error_set(err, ERROR_CORRUPT, "%s: \"%s\": expected an id of [A-Za-z0-9._-], found '%s'",
+                     view->key, section, out);
+}
+
+static enum error_code get_facts(const struct record_view *view, struct dataset_delta *out,
+                                 struct error *err)
+{
+    const void *data = NULL;
+    enum error_code rc =
+        record_section_get(view, "facts", ELEMENT_U64, FACT_COUNT, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t *fact = data;
+    if (fact[0] == 0 || fact[1] == 0 || fact[1] >= UINT32_MAX || fact[2] >= UINT32_MAX - fact[1] ||
+        fact[3] > UINT16_MAX + 1U || fact[4] > UINT32_MAX)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: \"facts\": expected a depth, nodes below 2^32 and widths, found "
+                         "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+                         view->key, fact[0], fact[1], fact[2], fact[3], fact[4]);
+    out->depth = fact[0];
+    out->base_nodes = (uint32_t)fact[1];
+    out->added_nodes = (uint32_t)fact[2];
+    out->label_width = (uint32_t)fact[3];
+    out->feature_dim = (uint32_t)fact[4];
+    return ERROR_NONE;
+}
+
+/* A section of nodes below `limit`; with `count` >= 0 that many. */
+static enum error_code get_nodes(const struct record_view *view, const char *section,
+                                 uint64_t limit, int64_t count, const uint32_t **out,
+                                 uint64_t *found, struct error *err)
+{
+    const void *data = NULL;
+    uint64_t size = 0;
+    const enum error_code rc =
+        record_section_get(view, section, ELEMENT_U32, count, &data, &size, err);
+    *out = data;
+    if (found)
+        *found = size;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < size; i++)
+        if ((*out)[i] >= limit)
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"%s\" entry %" PRIu64 ": expected a node below %" PRIu64
+                             ", found %" PRIu32,
+                             view->key, section, i, limit, (*out)[i]);
+    return rc;
+}
+
+static enum error_code check_ascending(const struct record_view *view,
+                                       const struct dataset_delta *delta, struct error *err)
+{
+    for (uint64_t i = 1; i < delta->gone_nodes; i++)
+        if (delta->gone_node[i] <= delta->gone_node[i - 1])
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"gone_node\" entry %" PRIu64 ": expected a node above %" PRIu32
+                             ", found %" PRIu32,
+                             view->key, i, delta->gone_node[i - 1], delta->gone_node[i]);
+    return ERROR_NONE;
+}
+
+static enum error_code check_gone_edges(const struct record_view *view,
+                                        const struct dataset_delta *delta, struct error *err)
+{
+    const uint32_t *source = delta->gone_source, *target = delta->gone_target;
+    for (uint64_t i = 1; i < delta->gone_edges; i++)
+        if (target[i] < target[i - 1] || (target[i] == target[i - 1] && source[i] <= source[i - 1]))
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"gone_target\" entry %" PRIu64
+                             ": expected edges that ascend, found one from %" PRIu32 " to %" PRIu32,
+                             view->key, i, source[i], target[i]);
+    return ERROR_NONE;
+}
+
+static enum error_code get_edges(const struct record_view *view, struct dataset_delta *out,
+                                 struct error *err)
+{
+    const uint64_t base = out->base_nodes, all = base + out->added_nodes;
+    enum error_code rc =
+        get_nodes(view, "gone_node", base, -1, &out->gone_node, &out->gone_nodes, err);
+    if (rc == ERROR_NONE)
+        rc = check_ascending(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_nodes(view, "gone_source", base, -1, &out->gone_source, &out->gone_edges, err);
+    if (rc == ERROR_NONE)
+        rc = get_nodes(view, "gone_target", base, (int64_t)out->gone_edges, &out->gone_target, NULL,
+                       err);
+    if (rc == ERROR_NONE)
+        rc = check_gone_edges(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_nodes(view, "source", all, -1, &out->source, &out->added_edges, err);
+    if (rc == ERROR_NONE)
+        rc = get_nodes(view, "target", all, (int64_t)out->added_edges, &out->target, NULL, err);
+    return rc == ERROR_NONE && out->added_edges
+               ? edge_sections_get(view, out->added_edges, &out->columns, err)
+               : rc;
+}
+
+static enum error_code get_text_ids(const struct record_view *view, struct dataset_delta *out,
+                                    struct error *err)
+{
+    const uint64_t count = out->added_nodes;
+    const void *offset = NULL, *text = NULL;
+    uint64_t size = 0;
+    enum error_code rc = record_section_get(view, "new_id_offset", ELEMENT_U64, (int64_t)count + 1,
+                                            &offset, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "new_id_text", ELEMENT_U8, -1, &text, &size, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->new_ids.offset = offset;
+    out->new_ids.text = text;
+    bool ascends = out->new_ids.offset[0] == 0 && out->new_ids.offset[count] == size;
+    for (uint64_t i = 0; ascends && i < count; i++)
+        ascends = out->new_ids.offset[i] <= out->new_ids.offset[i + 1];
+    return ascends ? ERROR_NONE
+                   : error_set(err, ERROR_CORRUPT,
+                               "%s: \"new_id_offset\": expected ascending offsets from 0 to "
+                               "%" PRIu64,
+                               view->key, size);
+}
+
+static enum error_code get_new_nodes(const struct record_view *view, struct dataset_delta *out,
+                                     struct error *err)
+{
+    const void *data = NULL;
+    const int64_t count = out->added_nodes;
+    enum error_code rc = ERROR_NONE;
+    if (count == 0)
+        return ERROR_NONE;
+    out->new_ids.node_count = out->added_nodes;
+    if (record_has(view, "new_id")) {
+        rc = record_section_get(view, "new_id", ELEMENT_I64, count, &data, NULL, err);
+        out->new_ids.integer = data;
+    } else {
+        rc = get_text_ids(view, out, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "new_label", ELEMENT_U32, count * out->label_width, &data,
+                                NULL, err);
+    out->new_label = data;
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "new_split", ELEMENT_U8, count, &data, NULL, err);
+    out->new_split = data;
+    for (int64_t i = 0; rc == ERROR_NONE && i < count; i++)
+        if (out->new_split[i] > SPLIT_COUNT)
+            rc = error_set(err, ERROR_CORRUPT,
+                           "%s: \"new_split\" entry %" PRId64 ": expected 0 to %d, found %u",
+                           view->key, i, SPLIT_COUNT, out->new_split[i]);
+    return rc;
+}
+
+static enum error_code get_rows(const struct record_view *view, struct dataset_delta *out,
+                                struct error *err)
+{
+    const uint64_t all = (uint64_t)out->base_nodes + out->added_nodes;
+    const void *data = NULL;
+    uint64_t numbers = 0;
+    enum error_code rc = get_nodes(view, "row_node", all, -1, &out->row_node, &out->rows, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "row", ELEMENT_F32, -1, &data, &numbers, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->row = data;
+    if (out->feature_dim ? numbers / out->feature_dim != out->rows || numbers % out->feature_dim
+                         : numbers || out->rows)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: \"row\": expected %" PRIu64 " rows of %" PRIu32
+                         " numbers, found %" PRIu64 " numbers",
+                         view->key, out->rows, out->feature_dim, numbers);
+    for (uint64_t i = 0; i < numbers; i++)
+        if (!isfinite(out->row[i]))
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"row\" entry %" PRIu64 ": expected a finite number, found %g",
+                             view->key, i, (double)out->row[i]);
+    return ERROR_NONE;
+}
+
+enum error_code dataset_delta_decode(const struct record_view *view, struct dataset_delta *out,
+                                     struct error *err)
+{
+    *out = (struct dataset_delta){.view = *view};
+    enum error_code rc = record_expect(view, RECORD_DATASET_DELTA, DATASET_DELTA_VERSION, err);
+    if (rc == ERROR_NONE)
+        rc = get_id(view, "base", out->base, err);
+    if (rc == ERROR_NONE)
+        rc = get_id(view, "root", out->root, err);
+    if (rc == ERROR_NONE)
+        rc = get_facts(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_edges(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_new_nodes(view, out, err);
+    return rc == ERROR_NONE ? get_rows(view, out, err) : rc;
+}
+
+enum error_code dataset_delta_get(struct store *store, const char *dataset_id,
+                                  struct dataset_delta *out, struct error *err)
+{
+    struct record_view view = {0};
+    *out = (struct dataset_delta){0};
+    enum error_code rc =
+        store_get(store, key_dataset(dataset_id, "delta").text, dataset_id, &view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = dataset_delta_decode(&view, out, err);
+    if (rc == ERROR_NONE && strcmp(out->base, dataset_id) == 0)
+        rc = error_set(err, ERROR_CORRUPT, "%s: \"base\": the dataset is its own base", view.key);
+    if (rc == ERROR_NONE)
+        return rc;
+    store_release_record(&view);
+    *out = (struct dataset_delta){0};
+    return rc;
+}

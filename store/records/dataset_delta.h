@@ -1,0 +1,69 @@
+/*
+ * dataset_delta - what an update changes of a dataset: the one thing about a version that its base does not say.
+ *
+ * A dataset that lives is a chain of versions. The first, the root, is what ingest read from the user's files; each
+ * further one is a dataset of its own, with an id of its own, whose delta names the version before it:
+ *
+ *   root <── delta ── version 1 <── delta ── version 2        current/version/<digits of the root> = version 2
+ *
+ * Written by ingest (stages/ingest/update), flushed, before anything else of the version; read by ingest, when the version's other records are
+ * made, or made again. The user's files of an update are not needed after that.
+ *
+ *   key       dataset/<id>/delta; the digits of <id> are a hash of those of the base and of what stands here
+ *   sections  "base", "root"  text: ids of datasets
+ *             "facts"         U64 [5]: depth (1: of the root), nodes of the base, nodes added, label width, feature columns
+ *             "gone_node"     U32, ascending: nodes of the base that are removed, with all their edges
+ *             "gone_source", "gone_target" U32: edges of the base that are removed, all of the same ends; ascending by target, then source
+ *             "source", "target" U32, and edge columns (edge_sections.h): edges that are added, in the order of the input
+ *             "new_id" I64 [added], or "new_id_offset" U64 [added + 1] and "new_id_text" U8: what the user calls added nodes
+ *             "new_label" U32 [added, label width]: as in node_labels.h; "new_split" U8 [added]: 0 none, else 1 + enum split
+ *             "row_node" U32, "row" F32 [rows, columns]: features of added nodes, and new ones of others, in the measure of the dataset
+ *   valid     nodes of the base are below their number, and added ones follow them (base_nodes + i); what is removed has no new edge or row;
+ *             ids ascend in "new_id_offset"; the base is no version of itself
+ *   version   1
+ *
+ * In a version nodes keep their order, and what is added stands behind. Its numbers are those of the base less the removed
+ * ones that stand before.
+ */
+#ifndef STORE_RECORDS_DATASET_DELTA_H
+#define STORE_RECORDS_DATASET_DELTA_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "common/graph/edge_column.h"
+#include "store/objects/store.h"
+#include "store/records/node_ids.h"
+
+#include <stdint.h>
+
+/* For writing, fill what there is and leave `view` zero. */
+struct dataset_delta {
+    char base[ID_SIZE], root[ID_SIZE];
+    uint64_t depth;
+    uint32_t base_nodes, added_nodes, label_width, feature_dim;
+    uint64_t gone_nodes, gone_edges, added_edges, rows;
+    const uint32_t *gone_node;                 /* [gone_nodes] */
+    const uint32_t *gone_source, *gone_target; /* [gone_edges] */
+    const uint32_t *source, *target;           /* [added_edges] */
+    struct edge_columns_view columns;          /* [added_edges] */
+    struct node_ids new_ids;                   /* of added_nodes; its own view is not used */
+    const uint32_t *new_label;                 /* [added_nodes, label_width] */
+    const uint8_t *new_split;                  /* [added_nodes] */
+    const uint32_t *row_node;                  /* [rows] */
+    const float *row;                          /* [rows, feature_dim] */
+    struct record_view view;                   /* release with store_release_record() */
+};
+
+/* The hash of all that the delta says, as text: what the id of its version is made of. */
+void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE]);
+
+MUST_CHECK enum error_code dataset_delta_put(struct store *store, const char *dataset_id,
+                                             const struct dataset_delta *delta, struct error *err);
+/* Fails: ERROR_NOT_FOUND: the dataset is no version of another; ERROR_CORRUPT naming record, section, expected and found. */
+MUST_CHECK enum error_code dataset_delta_get(struct store *store, const char *dataset_id,
+                                             struct dataset_delta *out, struct error *err);
+/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released. */
+MUST_CHECK enum error_code dataset_delta_decode(const struct record_view *view,
+                                                struct dataset_delta *out, struct error *err);
+
+#endif

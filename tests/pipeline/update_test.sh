@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# A graph that changes: `graphmill update`, a run on the new version with the user's ids, a kill at any moment, damage, wrong files.
+. "$(dirname "$0")/library.sh"
+
+mkdir "$work/g" && cd "$work/g"
+awk 'BEGIN {for (v = 0; v < 60; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % 60}' >edges.csv
+awk 'BEGIN {for (v = 0; v < 60; v++) print "n" v "," v % 3}' >labels.csv
+awk 'BEGIN {for (v = 0; v < 60; v++) print "n" v "," v % 3 "," v % 5 / 4}' >rows.csv
+cat >g.yaml <<'Y'
+name: g
+epochs: 2
+ingest: {format: edge_list, path: edges.csv, labels: labels.csv, features: rows.csv, split: random 60/20/20, direction: undirected}
+partition: {parts: 3}
+sample: {fanouts: [3, 3], batch_size: 16}
+train-step: {hidden: 8}
+Y
+printf 'id,split,label\nzoe,train,1\nyan,,\n' >new_nodes
+printf 'zoe,1,0.5\nyan,2,0.5\nn5,0,0\n' >new_rows
+printf 'zoe,n1\nyan,zoe\nn5,n6\n' >new_edges
+printf 'n0,n11\n' >old_edges
+printf 'n59\nn58\n' >old_nodes
+files=(--add-nodes new_nodes --features new_rows --add-edges new_edges --remove-edges old_edges --remove-nodes old_nodes)
+update() { "$bin/graphmill" update g.yaml --directory "$1" --quiet "${@:2}"; }
+
+run r g.yaml >first.json
+update "$work/r" "${files[@]}" --json >version.json
+[ "$(json added_nodes <version.json)/$(json removed_nodes <version.json)/$(json nodes <version.json)" = 2/2/60 ] ||
+    fail "update: $(cat version.json)"
+run r g.yaml >second.json
+[ "$(json weights_hash <first.json)" != "$(json weights_hash <second.json)" ] || fail 'the run is the same'
+predictions=$work/r/outputs/predictions.csv
+grep -q '^zoe,train,1,' "$predictions" && grep -q '^yan,,*' "$predictions" || fail "new ids: $(tail -3 "$predictions")"
+! grep -qE '^n5[89],' "$predictions" || fail 'a removed node has a prediction'
+[ "$(tail -n +2 "$predictions" | wc -l)" = 60 ] || fail 'not a line for each node'
+
+# The same again; and what is lost of the version, without the files of the update.
+update "$work/r" "${files[@]}" --json | cmp - version.json
+id=$(json dataset <version.json)
+mkdir away && mv new_* old_* away
+printf x | dd of="$work/r/store/dataset/$id/features/0000000000.record" bs=1 seek=300 conv=notrunc status=none
+expect 65 'features/0000000000' "$bin/graphmill" verify "$work/r" --remove
+run r g.yaml >third.json
+[ "$(json weights_hash <second.json)" = "$(json weights_hash <third.json)" ] || fail 'another run after damage'
+grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/r")" || fail 'verify'
+grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/r" ingest)" || fail 'replay of a version'
+mv away/* .
+
+# Killed at any moment: the same command ends in the same version.
+for pause in 0.005 0.01 0.02 0.03 0.05 0.08; do
+    rm -rf "$work/k"
+    "$bin/graphmill-ingest" --store "$work/k" --pipeline g.yaml >/dev/null 2>&1
+    timeout -s KILL $pause "$bin/graphmill-ingest" --store "$work/k" --pipeline g.yaml "${files[@]}" >/dev/null 2>&1 || true
+    again=$("$bin/graphmill-ingest" --store "$work/k" --pipeline g.yaml "${files[@]}" 2>/dev/null)
+    [[ $again == *"dataset=$id "* ]] ||
+        fail "killed after $pause s: another version"
+done
+
+# Wrong files are named, and change nothing.
+before=$(cd "$work/r/store" && find dataset switch -type f | sort | xargs md5sum)
+bad() { # the text of the file, its option, what is said
+    printf "$1" >bad
+    expect 65 "$3" update "$work/r" "$2" bad
+}
+bad 'n0,n11\n' --remove-edges "bad:1: the edge between 'n.*' and 'n.*' is removed, expected one that is there"
+bad 'n59\n' --remove-nodes "bad:1: node 'n59' is removed and is not there"
+bad 'zoe\n' --add-nodes "bad:1: node 'zoe' is there already"
+bad 'bob,train,3\n' --add-nodes 'bad:1: .*expected a class from 0 to 2'
+bad 'n1,1,2,3\n' --features 'bad:1: .*expected 2'
+bad 'n1,n2\nn1,bob\n' --add-edges "bad:2: target: no node is called 'bob'"
+bad 'n1,n2,0.5\n' --add-edges 'bad:1: expected 2 columns, found 3'
+expect 65 'the files are for version g-0, but the newest is' update "$work/r" --remove-nodes old_edges --base g-0
+expect 64 'nothing to do' update "$work/r"
+[ "$before" = "$(cd "$work/r/store" && find dataset switch -type f | sort | xargs md5sum)" ] || fail 'a wrong file changed something'

@@ -1,0 +1,455 @@
+/*
+ * Updates of small graphs. What a version must be is made apart: by the same dataset builder, from the whole graph, with nodes and edges
+ * in the order that dataset_delta.h promises.
+ */
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/update/dataset_versions.h"
+#include "store/backends/memory_backend.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/edge_chunk.h"
+
+#include "tests/stages/fault_walk.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+enum { NODES = 40, EDGES = 160, NODES_MAX = 64, EDGES_MAX = 256, DIM = 2, ROOMY = 1 << 26 };
+
+/* A graph as its user knows it: ids are 100 + number. */
+struct graph {
+    int nodes, edges;
+    int id[NODES_MAX], label[NODES_MAX], split[NODES_MAX];
+    float row[NODES_MAX][DIM];
+    int source[EDGES_MAX], target[EDGES_MAX]; /* ids */
+    float weight[EDGES_MAX];
+};
+
+static struct pipeline_settings settings;
+static struct temp_dir dir;
+
+static struct graph base_graph(void)
+{
+    struct graph g = {.nodes = NODES, .edges = EDGES};
+    unsigned draw = 7;
+    for (int i = 0; i < NODES; i++) {
+        g.id[i] = 100 + i;
+        g.label[i] = i % 3;
+        g.split[i] = i % 4; /* 3: none */
+        g.row[i][0] = (float)i;
+        g.row[i][1] = (float)(i * i % 17);
+    }
+    for (int e = 0; e < EDGES; e++) {
+        g.source[e] = 100 + (int)((draw = draw * 1103515245U + 12345U) >> 16) % NODES;
+        g.target[e] = 100 + (int)((draw = draw * 1103515245U + 12345U) >> 16) % NODES;
+        g.weight[e] = (float)(e % 5) + 0.5F;
+    }
+    return g;
+}
+
+static int number_of(const struct graph *g, int id)
+{
+    for (int i = 0; i < g->nodes; i++)
+        if (g->id[i] == id)
+            return i;
+    fail_msg("no node %d", id);
+    return -1;
+}
+
+static void push_nodes(struct dataset_builder *builder, const struct graph *g)
+{
+    struct error err = {0};
+    int64_t id[NODES_MAX], node[NODES_MAX];
+    int32_t label[NODES_MAX];
+    for (int i = 0; i < g->nodes; i++) {
+        id[i] = g->id[i];
+        label[i] = g->label[i];
+    }
+    const struct node_ids ids = {.node_count = (uint32_t)g->nodes, .integer = id};
+    const struct label_rows labels = {.task = task_named("single_label", strlen("single_label")),
+                                      .columns = 1,
+                                      .count = (uint64_t)g->nodes,
+                                      .row = label};
+    assert_ok(dataset_builder_set_ids(builder, &ids, &err), &err);
+    assert_ok(dataset_builder_set_labels(builder, "labels", 1, &labels, &err), &err);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        uint64_t count = 0;
+        for (int i = 0; i < g->nodes; i++)
+            if (g->split[i] == s)
+                node[count++] = i;
+        assert_ok(dataset_builder_set_split(builder, (enum split)s, "split", 1, node, count, &err),
+                  &err);
+    }
+    assert_ok(
+        dataset_builder_add_features(builder, "rows", g->row[0], (uint64_t)g->nodes, DIM, &err),
+        &err);
+}
+
+static void push_edges(struct dataset_builder *builder, const struct graph *g, bool weighted)
+{
+    struct error err = {0};
+    int64_t source[EDGES_MAX], target[EDGES_MAX];
+    for (int e = 0; e < g->edges; e++) {
+        source[e] = number_of(g, g->source[e]);
+        target[e] = number_of(g, g->target[e]);
+    }
+    struct edge_piece piece = {.where = "edges",
+                               .first_line = 1,
+                               .count = (size_t)g->edges,
+                               .source = source,
+                               .target = target};
+    if (weighted) {
+        piece.columns.width.of[EDGE_WEIGHT] = 1;
+        piece.columns.data[EDGE_WEIGHT] = g->weight;
+    }
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+}
+
+static void ingest(struct store *store, const char *id, const struct graph *g, bool weighted)
+{
+    struct error err = {0};
+    struct dataset_builder *builder = NULL;
+    const struct dataset_builder_config config = {.store = store,
+                                                  .settings = &settings,
+                                                  .dataset_id = id,
+                                                  .name = "g",
+                                                  .memory_bytes = ROOMY};
+    assert_ok(dataset_builder_new(&config, &builder, &err), &err);
+    assert_ok(dataset_builder_set_nodes(builder, (uint64_t)g->nodes, STATED_DIRECTED, &err), &err);
+    push_nodes(builder, g);
+    push_edges(builder, g, weighted);
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+    dataset_builder_free(builder);
+}
+
+static const char *put(const char *name, const char *text)
+{
+    static char paths[8][FILE_PATH_SIZE];
+    static int next;
+    char *path = paths[next++ % 8];
+    (void)snprintf(path, FILE_PATH_SIZE, "%s", temp_dir_write(&dir, name, text, strlen(text)));
+    return path;
+}
+
+/* What the files of mixed_update() make of the graph. */
+static struct graph updated(const struct graph *old, bool undirected)
+{
+    struct graph g = {0};
+    for (int i = 0; i < old->nodes; i++)
+        if (old->id[i] != 103 && old->id[i] != 139) {
+            g.id[g.nodes] = old->id[i];
+            g.label[g.nodes] = old->label[i];
+            g.split[g.nodes] = old->split[i];
+            memcpy(g.row[g.nodes++], old->row[i], sizeof g.row[0]);
+        }
+    g.row[number_of(&g, 110)][0] = -1;
+    g.row[number_of(&g, 110)][1] = -2;
+    for (int i = 0; i < 2; i++, g.nodes++) {
+        g.id[g.nodes] =
+            5 + i * 295; /* 5 comes before all others as a number, and stands behind them */
+        g.label[g.nodes] = i ? -1 : 2;
+        g.split[g.nodes] = i ? 3 : SPLIT_TRAIN;
+        g.row[g.nodes][0] = (float)(7 + i);
+        g.row[g.nodes][1] = (float)(8 + i);
+    }
+    for (int e = 0; e < old->edges; e++) {
+        const int s = old->source[e], t = old->target[e];
+        const bool goes = (s == old->source[0] && t == old->target[0]) ||
+                          (undirected && t == old->source[0] && s == old->target[0]);
+        if (goes || s == 103 || t == 103 || s == 139 || t == 139)
+            continue;
+        g.source[g.edges] = s;
+        g.target[g.edges] = t;
+        g.weight[g.edges++] = old->weight[e];
+    }
+    static const int added[4][2] = {{5, 300}, {110, 5}, {120, 121}, {120, 121}};
+    for (int e = 0; e < 4; e++) {
+        g.source[g.edges] = added[e][0];
+        g.target[g.edges] = added[e][1];
+        g.weight[g.edges++] = (float)e;
+    }
+    return g;
+}
+
+static struct update_request mixed_update(const struct graph *old, bool weighted)
+{
+    char gone[64];
+    (void)snprintf(gone, sizeof gone, "%d,%d\n", old->source[0], old->target[0]);
+    return (struct update_request){
+        .remove_edges = put("gone_edges", gone),
+        .remove_nodes = put("gone_nodes", "103\n139\n"),
+        .add_nodes = put("nodes", "id,split,label\n300\n5,train,2\n"),
+        .features = put("rows", "300,8,9\n5,7,8\n110,-1,-2\n"),
+        .add_edges =
+            put("edges", weighted ? "weight,dst,src\n0,300,5\n1,5,110\n2,121,120\n3,121,120\n"
+                                  : "5 300\n# x\n110 5\n\n120 121\n120 121\n")};
+}
+
+static struct version_place place_of(struct store *store)
+{
+    return (struct version_place){
+        .store = store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
+}
+
+static void use(struct store *store, bool undirected, bool weighted)
+{
+    const struct graph g = base_graph();
+    pipeline_settings_defaults(&settings);
+    (void)snprintf(settings.name, sizeof settings.name, "g");
+    settings.ingest.direction = undirected ? DIRECTION_UNDIRECTED : DIRECTION_AS_GIVEN;
+    ingest(store, "g-0000", &g, weighted);
+}
+
+/* Every record but schema and delta has the same content. */
+static void assert_same_records(struct store *store, const char *id, const char *expected)
+{
+    static const char *const names[] = {"labels", "splits", "node_ids", "edges/0000000000",
+                                        "features/0000000000"};
+    struct error err = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct record_view a = {0}, b = {0};
+        assert_ok(store_get(store, key_dataset(id, names[i]).text, NULL, &a, &err), &err);
+        assert_ok(store_get(store, key_dataset(expected, names[i]).text, NULL, &b, &err), &err);
+        if (!checksum_equal(&a.content, &b.content))
+            fail_msg("%s of %s is another than that of %s", names[i], id, expected);
+        store_release_record(&a);
+        store_release_record(&b);
+    }
+}
+
+static void a_version_is_what_ingest_makes_of_the_whole(void **state)
+{
+    struct temp_store *t = *state;
+    for (int form = 0; form < 4; form++) {
+        const bool undirected = form & 1, weighted = form & 2;
+        const struct version_place place = place_of(t->store);
+        char id[ID_SIZE];
+        bool unchanged = true;
+        use(t->store, undirected, weighted);
+        const struct graph old = base_graph(), whole = updated(&old, undirected);
+        const struct update_request request = mixed_update(&old, weighted);
+        assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+        assert_false(unchanged);
+        ingest(t->store, "whole-1", &whole, weighted);
+        assert_same_records(t->store, id, "whole-1");
+        struct temp_store *fresh = t; /* the next form begins with an empty store */
+        store_close(fresh->store);
+        temp_dir_remove(&fresh->dir);
+        temp_dir_make(&fresh->dir);
+        assert_ok(store_open(fresh->dir.path, 0, &fresh->store, &t->err), &t->err);
+    }
+}
+
+static void the_same_update_again_changes_nothing(void **state)
+{
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    char one[ID_SIZE], other[ID_SIZE], newest[ID_SIZE];
+    bool unchanged = true;
+    use(t->store, true, false);
+    const struct graph old = base_graph();
+    const struct update_request request = mixed_update(&old, false);
+    assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
+    assert_string_equal(newest, "g-0000");
+    assert_ok(dataset_versions_update(&place, &request, one, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_versions_update(&place, &request, other, &unchanged, &t->err), &t->err);
+    assert_true(unchanged);
+    assert_string_equal(one, other);
+    assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
+    assert_string_equal(newest, one);
+}
+
+static void versions_are_a_chain(void **state)
+{
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    char one[ID_SIZE], two[ID_SIZE], newest[ID_SIZE];
+    struct dataset_delta delta;
+    bool unchanged = true, needs_root = true;
+    use(t->store, false, false);
+    const struct graph old = base_graph();
+    struct update_request request = mixed_update(&old, false);
+    assert_ok(dataset_versions_update(&place, &request, one, &unchanged, &t->err), &t->err);
+    request = (struct update_request){.add_edges = put("more", "5,110\n300,5\n"), .base = one};
+    assert_ok(dataset_versions_update(&place, &request, two, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, two, &delta, &t->err), &t->err);
+    assert_string_equal(delta.base, one);
+    assert_string_equal(delta.root, "g-0000");
+    assert_int_equal(delta.depth, 2);
+    store_release_record(&delta.view);
+    /* What is lost of both comes back, the older first. */
+    ingest(t->store, "kept-0", &old, false);
+    assert_ok(store_remove(t->store, key_dataset(one, "schema").text, &t->err), &t->err);
+    assert_ok(store_remove(t->store, key_dataset(two, "schema").text, &t->err), &t->err);
+    assert_ok(store_remove(t->store, key_edge_chunk(two, 0).text, &t->err), &t->err);
+    assert_ok(dataset_versions_restore(&place, two, false, &needs_root, &t->err), &t->err);
+    assert_false(needs_root);
+    struct edge_chunk chunk;
+    assert_ok(edge_chunk_get(t->store, two, 0, &chunk, &t->err), &t->err);
+    store_release_record(&chunk.view);
+    /* So does the switch. */
+    assert_ok(store_switch_remove(t->store, "current/version/0000", &t->err), &t->err);
+    assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
+    assert_string_equal(newest, two);
+}
+
+static void what_does_not_fit_is_named_and_nothing_is_stored(void **state)
+{
+    enum file { ADD_EDGES, REMOVE_EDGES, ADD_NODES, REMOVE_NODES, FEATURES };
+    static const struct {
+        enum file file;
+        const char *text, *message;
+    } cases[] = {
+        {REMOVE_EDGES, "100,999\n", "f:1: target: no node is called '999'"},
+        {REMOVE_EDGES, "100,100\n",
+         "f:1: the edge between 100 and 100 is removed, expected one that"},
+        {REMOVE_NODES, "100\n7\n", "f:2: node '7' is removed and is not there"},
+        {REMOVE_NODES, "100\n101\n100\n", "f:3: node '100' is removed twice"},
+        {ADD_NODES, "7\n100\n", "f:2: node 100 is there already"},
+        {ADD_NODES, "7\n8\n7\n", "f:3: node '7' is added twice"},
+        {ADD_NODES, "seven\n", "f:1: node: expected a 64-bit integer, found 'seven'"},
+        {ADD_NODES, "7,later\n",
+         "f:1: split: expected train, valid, test or nothing, found 'later'"},
+        {ADD_NODES, "7,train\n", "f:1: a training node without a label"},
+        {ADD_NODES, "7,test,3\n", "expected a class from 0 to 2"},
+        {ADD_NODES, "7,test,1,1\n", "f:1: expected 1 label columns, as the dataset has, found 2"},
+        {ADD_NODES, "7,test,1\n", "no row for the new node 7: expected 2 features"},
+        {ADD_EDGES, "100,101,0.5\n", "f:1: expected 2 columns, found 3"},
+        {ADD_EDGES, "src,dst,weight\n100,101,0.5\n",
+         "f:1: the dataset's edges have 0 columns of edge weights, found 1"},
+        {ADD_EDGES, "100,101\n100\n", "f:2: expected 2 columns, found 1"},
+        {ADD_EDGES, "100,101\n100,8\n", "f:2: target: no node is called '8'"},
+        {FEATURES, "100,1,2,3\n", "f:1"},
+        {FEATURES, "100,1\n", "f:1"},
+        {FEATURES, "100,1,x\n", "f:1"},
+        {FEATURES, "100,1,2\n100,1,2\n", "f:2: node '100' has a row already"},
+        {FEATURES, "8,1,2\n", "f:1: node: no node is called '8'"},
+        {FEATURES, "# nothing\n", "the files of the update say nothing"},
+    };
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    static struct fault_walk_listing before, after;
+    const struct fault_walk listing = {.store = t->store, .prefix = ""};
+    use(t->store, true, false);
+    fault_walk_list(&listing, &before);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct update_request request = {0};
+        const char **path[] = {&request.add_edges, &request.remove_edges, &request.add_nodes,
+                               &request.remove_nodes, &request.features};
+        char id[ID_SIZE];
+        bool unchanged = false;
+        *path[cases[i].file] = put("f", cases[i].text);
+        assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err),
+                     ERROR_INPUT, cases[i].message, &t->err);
+    }
+    const struct graph old = base_graph();
+    struct update_request request = mixed_update(&old, false);
+    request.add_edges = put("f", "100,103\n");
+    char id[ID_SIZE];
+    bool unchanged = false;
+    assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err), ERROR_INPUT,
+                 "f:1: node 103 is removed by --remove-nodes", &t->err);
+    request.base = "g-1111";
+    assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err), ERROR_INPUT,
+                 "--base: the files are for version g-1111, but the newest is g-0000", &t->err);
+    settings.ingest.duplicates = EDGES_REFUSE;
+    request = (struct update_request){.add_edges = put("f", "120,121\n120,121\n")};
+    assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err), ERROR_INPUT,
+                 "added edges, number", &t->err);
+    fault_walk_list(&listing, &after);
+    assert_string_equal(after.text, before.text);
+}
+
+static void an_update_is_held_within_half_of_the_budget(void **state)
+{
+    struct temp_store *t = *state;
+    struct version_place place = place_of(t->store);
+    char id[ID_SIZE];
+    bool unchanged = false;
+    use(t->store, true, false);
+    static char text[4200 * 8];
+    for (size_t at = 0; at < sizeof text - 8; at += 8)
+        memcpy(text + at, "100,101\n", 8);
+    const struct update_request request = {.add_edges = put("f", text)};
+    place.memory_bytes = 65536;
+    assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err),
+                 ERROR_NO_MEMORY, "more than half of the budget", &t->err);
+}
+
+/* ---- an update whose n-th store call fails ------------------------------------------------------- */
+
+struct scene {
+    struct version_place place;
+    struct update_request request;
+    char id[ID_SIZE];
+};
+
+static enum error_code attempt(void *context, struct error *err)
+{
+    struct scene *scene = context;
+    bool unchanged = false;
+    return dataset_versions_update(&scene->place, &scene->request, scene->id, &unchanged, err);
+}
+
+static void remove_version(void *context)
+{
+    static const char *const names[] = {"schema",
+                                        "delta",
+                                        "labels",
+                                        "splits",
+                                        "node_ids",
+                                        "edges/0000000000",
+                                        "features/0000000000"};
+    const struct scene *scene = context;
+    struct error err = {0};
+    for (size_t i = 0; scene->id[0] && i < sizeof names / sizeof *names; i++)
+        assert_ok(store_remove(scene->place.store, key_dataset(scene->id, names[i]).text, &err),
+                  &err);
+    assert_ok(store_switch_remove(scene->place.store, "current/version/0000", &err), &err);
+}
+
+static void whichever_store_call_fails_an_update_ends_alike(void **state)
+{
+    static struct scene scene;
+    struct store *store = store_faults_open(&memory_backend, "versions-faults");
+    (void)state;
+    use(store, true, false);
+    const struct graph old = base_graph();
+    scene = (struct scene){.place = place_of(store), .request = mixed_update(&old, false)};
+    struct fault_walk walk = {.context = &scene,
+                              .store = store,
+                              .prefix = "dataset",
+                              .attempt = attempt,
+                              .undo = remove_version};
+    fault_walk_all(&walk);
+    store_close(store);
+    memory_store_forget("versions-faults");
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    temp_dir_make(&dir);
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    temp_dir_remove(&dir);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(a_version_is_what_ingest_makes_of_the_whole),
+        test_with_store(the_same_update_again_changes_nothing),
+        test_with_store(versions_are_a_chain),
+        test_with_store(what_does_not_fit_is_named_and_nothing_is_stored),
+        test_with_store(an_update_is_held_within_half_of_the_budget),
+        cmocka_unit_test(whichever_store_call_fails_an_update_ends_alike),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

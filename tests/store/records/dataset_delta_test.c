@@ -1,0 +1,147 @@
+#include "store/objects/keys.h"
+#include "store/records/dataset_delta.h"
+
+#include "tests/support/record_tamper.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+static const uint32_t gone_node[] = {1, 4}, gone_source[] = {3, 0}, gone_target[] = {0, 2};
+static const uint32_t source[] = {6, 0, 7}, target[] = {0, 7, 6}, label[] = {1, 0};
+static const float weight[] = {1.5F, -2, 0}, row[] = {1, 2, 3, 4, 5, 6};
+static const int64_t id[] = {70, -8};
+static const uint64_t offset[] = {0, 3, 3};
+static const uint8_t split[] = {1, 0};
+static const uint32_t row_node[] = {7, 6, 0};
+
+static struct dataset_delta known(void)
+{
+    return (struct dataset_delta){
+        .base = "g-0",
+        .root = "g-0",
+        .depth = 1,
+        .base_nodes = 6,
+        .added_nodes = 2,
+        .label_width = 1,
+        .feature_dim = 2,
+        .gone_nodes = 2,
+        .gone_edges = 2,
+        .added_edges = 3,
+        .rows = 3,
+        .gone_node = gone_node,
+        .gone_source = gone_source,
+        .gone_target = gone_target,
+        .source = source,
+        .target = target,
+        .columns = {.width = {{[EDGE_WEIGHT] = 1}}, .data = {[EDGE_WEIGHT] = weight}},
+        .new_ids = {.node_count = 2, .integer = id},
+        .new_label = label,
+        .new_split = split,
+        .row_node = row_node,
+        .row = row};
+}
+
+static void a_delta_reads_back_as_written(void **state)
+{
+    struct temp_store *t = *state;
+    const struct dataset_delta delta = known();
+    struct dataset_delta read;
+    assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_string_equal(read.base, "g-0");
+    assert_int_equal(read.depth, 1);
+    assert_int_equal(read.gone_nodes, 2);
+    assert_memory_equal(read.gone_node, gone_node, sizeof gone_node);
+    assert_memory_equal(read.gone_target, gone_target, sizeof gone_target);
+    assert_memory_equal(read.source, source, sizeof source);
+    assert_memory_equal(read.target, target, sizeof target);
+    assert_memory_equal(read.columns.data[EDGE_WEIGHT], weight, sizeof weight);
+    assert_memory_equal(read.new_ids.integer, id, sizeof id);
+    assert_memory_equal(read.new_label, label, sizeof label);
+    assert_memory_equal(read.new_split, split, sizeof split);
+    assert_memory_equal(read.row_node, row_node, sizeof row_node);
+    assert_memory_equal(read.row, row, sizeof row);
+    store_release_record(&read.view);
+    assert_fails(dataset_delta_get(t->store, "g-2", &read, &t->err), ERROR_NOT_FOUND,
+                 "dataset/g-2/delta", &t->err);
+}
+
+static void ids_may_be_text_and_all_else_nothing(void **state)
+{
+    struct temp_store *t = *state;
+    struct dataset_delta read;
+    const struct dataset_delta delta = {
+        .base = "g-0",
+        .root = "g-0",
+        .depth = 2,
+        .base_nodes = 6,
+        .added_nodes = 2,
+        .new_ids = {.node_count = 2, .offset = offset, .text = "zoe"},
+        .new_split = split};
+    assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_null(read.new_ids.integer);
+    assert_memory_equal(read.new_ids.offset, offset, sizeof offset);
+    assert_memory_equal(read.new_ids.text, "zoe", 3);
+    assert_int_equal(read.added_edges + read.gone_nodes + read.gone_edges + read.rows, 0);
+    store_release_record(&read.view);
+}
+
+/* Content alone: the id of a version is made of it. */
+static void content_is_told_apart(void **state)
+{
+    char one[CHECKSUM_TEXT_SIZE], other[CHECKSUM_TEXT_SIZE];
+    struct dataset_delta delta = known();
+    (void)state;
+    dataset_delta_content(&delta, one);
+    dataset_delta_content(&delta, other);
+    assert_string_equal(one, other);
+    delta.gone_edges = 1;
+    dataset_delta_content(&delta, other);
+    assert_string_not_equal(one, other);
+}
+
+static void deltas_that_cannot_be_are_refused(void **state)
+{
+    static const uint32_t beyond[] = {0, 6}, falling[] = {4, 1}, far[] = {0, 8, 0};
+    static const uint64_t no_nodes[] = {1, 0, 2, 1, 2}, many[] = {1, UINT32_MAX - 1, 2, 1, 2};
+    static const uint8_t splits[] = {1, 4};
+    static const float infinite[] = {1, 2, 3, 4, 5, (float)1e39L};
+    static const struct {
+        struct tamper change;
+        const char *message;
+    } cases[] = {
+        {{"gone_node", ELEMENT_U32, beyond, 2}, "\"gone_node\" entry 1: expected a node below 6"},
+        {{"gone_node", ELEMENT_U32, falling, 2}, "entry 1: expected a node above 4, found 1"},
+        {{"gone_target", ELEMENT_U32, beyond, 1}, "gone_target: expected 2 elements, found 1"},
+        {{"gone_target", ELEMENT_U32, falling, 2}, "expected edges that ascend"},
+        {{"source", ELEMENT_U32, far, 3}, "\"source\" entry 1: expected a node below 8"},
+        {{"facts", ELEMENT_U64, no_nodes, 5}, "\"facts\": expected a depth"},
+        {{"facts", ELEMENT_U64, many, 5}, "\"facts\": expected a depth"},
+        {{"new_split", ELEMENT_U8, splits, 2}, "\"new_split\" entry 1: expected 0 to 3"},
+        {{"new_id", ELEMENT_I64, id, 1}, "new_id: expected 2 elements, found 1"},
+        {{"row", ELEMENT_F32, row, 5}, "\"row\": expected 3 rows of 2 numbers"},
+        {{"row", ELEMENT_F32, infinite, 6}, "\"row\" entry 5: expected a finite number"},
+        {{"base", ELEMENT_U8, "../x", 4}, "\"base\": expected an id"},
+        {{"base", ELEMENT_U8, "g-1", 3}, "the dataset is its own base"}};
+    struct temp_store *t = *state;
+    const struct dataset_delta delta = known();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dataset_delta read;
+        assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+        record_tamper(t->store, "dataset/g-1/delta", "g-1", &cases[i].change);
+        assert_fails(dataset_delta_get(t->store, "g-1", &read, &t->err), ERROR_CORRUPT,
+                     cases[i].message, &t->err);
+        assert_ok(store_remove(t->store, "dataset/g-1/delta", &t->err), &t->err);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(a_delta_reads_back_as_written),
+        test_with_store(ids_may_be_text_and_all_else_nothing),
+        cmocka_unit_test(content_is_told_apart),
+        test_with_store(deltas_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
