@@ -40,6 +40,11 @@ MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, con
  *   features               F32 [nodes, dim]
  *   labels                 I64 [seeds], -1 for none; or F32 [seeds, classes], NaN for none
  *   mini_batch.batch       I64 [seeds]     of a task of graphs: which graph of the batch each is of; labels are of these
+ *   pair_source            I64 [positives] of a task of pairs, in place of labels: seeds, by number; with relations the seeds of
+ *                                          type 0 come first, then those of the next
+ *   pair_target            I64 [positives * (1 + negatives)]  of the positives, then of the negatives of each (seed_pairs.h)
+ *   pair_type              I64 [positives] where edges have types; with relations the relation
+ *   pair_label             F32 [positives] of labelled edges
  *   weights.<name>         F32             of the round, under PyG's names
  *   gradient.<name>        F32             of the mean loss over the labelled seeds
  *

@@ -31,7 +31,7 @@ static enum error_code add_rows(struct step_export *step, struct step_export_row
                             name_of(name, "features.%s", own->type_name[of->type]), of->count, dim,
                             rows);
     }
-    if (rc != ERROR_NONE || of->type != own->target_type)
+    if (rc != ERROR_NONE || of->type != own->target_type || !task_has_labels(own->task))
         return rc;
     of->count = relation_batch_known(&step->relations, of->type, 0); /* the seeds */
     rc = step_export_read(step, "labels", of, &rows, &dim, err);
@@ -114,5 +114,6 @@ enum error_code step_export_relations(struct step_export *step, struct error *er
     store_release_record(&permutation.view);
     for (uint32_t r = 0; rc == ERROR_NONE && r < step->relations.relation_count; r++)
         rc = add_relation(step, r, err);
-    return rc;
+    const struct seed_pairs *pairs = &step->relations.pairs;
+    return rc == ERROR_NONE && pairs->positive_count ? step_export_pairs(step, pairs, err) : rc;
 }

@@ -280,13 +280,28 @@ static enum error_code add_labels(struct step_export *step, struct error *err)
     return rc == ERROR_NONE ? step_export_labels(step, rows, seeds, dim, err) : rc;
 }
 
-/* Of a task of pairs: seeds, as in store/records/seed_pairs.h. The targets of the positives come
- * first, then those of the negatives of each. */
-static enum error_code add_pairs(struct step_export *step, struct error *err)
+static enum error_code add_relations_of_pairs(struct step_export *step,
+                                              const struct seed_pairs *pairs, struct error *err)
 {
-    const struct seed_pairs *pairs = &step->batch.pairs;
+    int64_t *relation = NULL;
     const enum error_code rc =
+        arena_new(&step->arena, &relation, pairs->positive_count, "relations of pairs", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < pairs->positive_count; i++)
+        relation[i] = pairs->relation[i];
+    step_export_add(step, SAFETENSORS_I64, "pair_type", pairs->positive_count, 0, relation);
+    return ERROR_NONE;
+}
+
+/* The targets of the positives come first, then those of the negatives of each. */
+enum error_code step_export_pairs(struct step_export *step, const struct seed_pairs *pairs,
+                                  struct error *err)
+{
+    enum error_code rc =
         step_export_integers(step, "pair_source", pairs->source, pairs->positive_count, err);
+    if (rc == ERROR_NONE && pairs->relation)
+        rc = add_relations_of_pairs(step, pairs, err);
     if (rc == ERROR_NONE && pairs->label)
         step_export_add(step, SAFETENSORS_F32, "pair_label", pairs->positive_count, 0,
                         pairs->label);
@@ -362,7 +377,7 @@ static enum error_code add_plain(struct step_export *step, struct error *err)
         return rc;
     return task_has_labels(task)      ? add_labels(step, err)
            : task_learns_graphs(task) ? step_export_graphs(step, err)
-                                      : add_pairs(step, err);
+                                      : step_export_pairs(step, &step->batch.pairs, err);
 }
 
 enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,

@@ -1,6 +1,7 @@
 #include "stages/partition/partition_input.h"
 
 #include "common/base/memory.h"
+#include "stages/partition/given_ends.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
@@ -45,12 +46,6 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
         return error_set(err, ERROR_INVALID,
                          "sample.pairs is walks, but pairs of a walk are of no relation: expected "
                          "`pairs: edges`, or `relations: false` below `ingest:`");
-    if (settings->sample.negative == NEGATIVE_GIVEN || settings->infer.ranking == RANKING_GIVEN)
-        return error_set(
-            err, ERROR_INVALID,
-            "%s is given, but nodes that files list are not compared with the types of "
-            "relations: expected another, or `relations: false` below `ingest:`",
-            settings->sample.negative == NEGATIVE_GIVEN ? "sample.negative" : "infer.ranking");
     dataset_reverses(schema, &reverses);
     for (uint32_t r = 0; rc == ERROR_NONE && r < reverses.count; r++) {
         const struct edge_type *relation = &schema->edge_type[r];
@@ -122,6 +117,8 @@ enum error_code partition_input_read(struct partition_input *input,
                        context->settings->partition.parts, input->schema.node_count);
     if (rc == ERROR_NONE)
         rc = check_pairs(context->settings, &input->schema, err);
+    if (rc == ERROR_NONE)
+        rc = given_ends_check(context->store, context->settings, &input->schema, err);
     if (rc == ERROR_NONE)
         rc = read_graphs(input, err);
     const uint64_t fixed = (uint64_t)BYTES_PER_NODE * input->schema.node_count + BYTES_ASIDE;

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/build/edge_holdout.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,6 +57,37 @@ static enum error_code check_node(const struct dataset_schema *schema,
                      edge->where, edge->line, name, node, (int64_t)schema->node_count - 1);
 }
 
+/* Of a graph with relations: all nodes of a line take the place of one end, so they are of its type. */
+static enum error_code check_types(const struct dataset_schema *schema,
+                                   const struct given_edge *edge, const int64_t *node, size_t count,
+                                   struct error *err)
+{
+    if (!schema->has_relations || count == 0)
+        return ERROR_NONE;
+    const struct edge_type *relation = &schema->edge_type[edge->type];
+    const uint32_t first = dataset_type_of(schema, (uint32_t)node[0]);
+    if (first != relation->source_type && first != relation->target_type)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": negative %" PRId64
+                         " of relation %s: expected a node of type %s, or of type %s as another "
+                         "source, found one of type %s",
+                         edge->where, edge->line, node[0], relation->name,
+                         schema->node_type[relation->target_type].name,
+                         schema->node_type[relation->source_type].name,
+                         schema->node_type[first].name);
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t found = dataset_type_of(schema, (uint32_t)node[i]);
+        if (found != first)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": negative %" PRId64
+                             ": expected a node of type %s as the first of the line, found one of "
+                             "type %s",
+                             edge->where, edge->line, node[i], schema->node_type[first].name,
+                             schema->node_type[found].name);
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code grow(struct negative_list *list, size_t ends, struct error *err)
 {
     const size_t lines = list->count + 1;
@@ -104,6 +136,8 @@ enum error_code given_negatives_add(struct given_negatives *given, enum split sp
                        "%s:%" PRId64 ": expected nodes behind the edge, which make pairs with it "
                        "that are none, found nothing",
                        edge->where, edge->line);
+    if (rc == ERROR_NONE)
+        rc = check_types(schema, edge, node, count, err);
     if (rc == ERROR_NONE)
         rc = keep_name(list, edge->where, err);
     if (rc == ERROR_NONE)

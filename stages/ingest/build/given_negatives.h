@@ -42,8 +42,8 @@ struct given_negatives {                  /* {0} has none, and is releasable */
 struct held_edges;
 
 void given_negatives_release(struct given_negatives *given);
-/* Notes `count` other ends of an edge of the split. Fails: ERROR_INPUT naming file and line for a node out of range, and for no ends;
- * ERROR_NO_MEMORY. */
+/* Notes `count` other ends of an edge of the split. Fails: ERROR_INPUT naming file and line for a node out of range or of a
+ * type that is at neither end of the relation, for nodes of several types, and for no ends; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code given_negatives_add(struct given_negatives *given, enum split split,
                                                const struct dataset_schema *schema,
                                                const struct given_edge *edge, const int64_t *node,
