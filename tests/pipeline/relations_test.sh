@@ -61,7 +61,32 @@ expect 78 'layer 1 of the model \(gcn\): this kind is not for graphs with relati
 expect 78 "'cites: 3' has 1 fan-outs, expected 2" "$bin/graphmill-ingest" \
     --pipeline "$(pipeline "$folder")" --set 'sample.relation_fanouts=cites: 3' --store "dir:$work/refused"
 
+# Features of a type: a row for each of its 40 nodes, all of one width, as .npy has them.
+npy() { # ROWS COLUMNS: zeros
+    python3 -c 'import struct, sys; rows, columns = map(int, sys.argv[1:])
+head = f"{{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": ({rows}, {columns}), }}".replace(chr(34), chr(39)).ljust(117) + "\n"
+sys.stdout.buffer.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + bytes(4 * rows * columns))' "$@"
+}
+broken meta.json 's/x/x/'
+npy 39 2 >"$work/broken/author-feat.npy"
+refused 65 'author-feat.npy: expected 2 dimensions with 40 rows, one for each node, found 39 rows' '  add_reverse: true\n'
+npy 40 2 >"$work/broken/author-feat.npy"
+truncate -s -4 "$work/broken/author-feat.npy" # the last row is shorter
+refused 65 'author-feat.npy' '  add_reverse: true\n'
+
 # So is what training on it lacks, by the driver and before there is a partition.
 expect 65 'nodes of type author have no features, and none are learnt for them: add author-feat.npy' "$bin/graphmill" run \
     "$(pipeline "$folder")" --directory "$work/bare"
 [ ! -e "$work/bare/partition" ] && [ -z "$(find "$work/bare" -path '*partition*' -name '*.record')" ] || fail 'it was partitioned'
+unlike() { # STATUS MESSAGE [options]: of a graph whose types all have features
+    expect "$1" "$2" "$bin/graphmill" run "$(pipeline "$folder" '  add_reverse: true\n  missing_features: degree\n')" \
+        --directory "$work/unlike" "${@:3}"
+    [ -z "$(find "$work/unlike" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
+}
+for sampler in temporal_neighbor weighted_neighbor; do
+    unlike 78 'sample.sampler is not neighbor, but a graph with relations is sampled by that alone' --set sample.sampler=$sampler
+done
+links=(--set ingest.task=link_prediction --set train-step.decoder=distmult)
+unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@]}" --set 'ingest.edge_split=time 80/10/10'
+unlike 78 'sample.negatives is 3, expected fewer than nodes of type venue: the dataset has 3' "${links[@]}" \
+    --set 'ingest.edge_split=random 80/10/10' --set sample.negatives=3
