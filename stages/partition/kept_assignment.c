@@ -4,6 +4,7 @@
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/layout/graph_ranges.h"
 #include "stages/partition/methods/node_assigner.h"
+#include "stages/partition/version_assignment.h"
 #include "store/records/partition_book.h"
 
 #include <inttypes.h>
@@ -37,7 +38,8 @@ static enum error_code take(const struct partition_input *input, uint32_t *part,
         rc = check(input, stored, node_count, err);
     if (rc == ERROR_NONE)
         rc = assignment_method(&view, method, sizeof method, err);
-    if (rc == ERROR_NONE && method[0] && !(*chosen = partitioner_name(method)))
+    if (rc == ERROR_NONE && method[0] && !(*chosen = version_assignment_name(method)) &&
+        !(*chosen = partitioner_name(method)))
         rc = error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
                        key_partition(input->id, "assignment").text, method);
     if (rc == ERROR_NONE && !input->context->is_replay) {
@@ -62,8 +64,14 @@ static enum error_code make(const struct partition_input *input, uint32_t *part,
                             const char **chosen, struct error *err)
 {
     const struct partition_request request = partition_input_request(input);
-    enum error_code rc = input->graphs.graph_count ? assign_graphs(input, part, chosen, err)
-                                                   : node_assigner_run(&request, part, chosen, err);
+    const char *kept = NULL;
+    enum error_code rc = version_assignment(input, part, &kept, err);
+    if (kept)
+        *chosen = kept;
+    if (rc != ERROR_NONE || kept)
+        return rc;
+    rc = input->graphs.graph_count ? assign_graphs(input, part, chosen, err)
+                                   : node_assigner_run(&request, part, chosen, err);
     if (rc == ERROR_NONE && *chosen)
         log_info("partition.method is %s here", *chosen);
     return rc == ERROR_NONE ? assignment_put(request.store, input->id, part,

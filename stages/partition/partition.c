@@ -23,6 +23,7 @@
 #include "stages/partition/layout/renumbering.h"
 #include "stages/partition/partition_input.h"
 #include "stages/partition/partition_trial.h"
+#include "stages/partition/version_assignment.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
@@ -213,7 +214,9 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
 
 static enum error_code build(struct partition_job *job, struct error *err)
 {
-    enum error_code rc = partition_input_measure(&job->input, err);
+    enum error_code rc = version_assignment_prepare(job->context, job->input.schema.id, err);
+    if (rc == ERROR_NONE)
+        rc = partition_input_measure(&job->input, err);
     if (rc == ERROR_NONE)
         rc = assign_and_renumber(job, err);
     if (rc == ERROR_NONE)
@@ -307,7 +310,7 @@ const struct stage stage = {
     .name = "partition",
     .summary = "cuts the graph into parts and lays out their topology and features",
     .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits, "
-             "graph_index",
+             "graph_index, dataset_delta",
     .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, graph_index, "
               "partition_report, node_permutation, partition_book",
     .form = STAGE_ONCE,

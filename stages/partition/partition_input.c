@@ -98,16 +98,23 @@ static enum error_code read_graphs(struct partition_input *input, struct error *
 enum error_code partition_input_read(struct partition_input *input,
                                      const struct stage_context *context, struct error *err)
 {
-    *input = (struct partition_input){.context = context};
     char dataset_id[ID_SIZE];
     struct key newest;
+    *input = (struct partition_input){.context = context};
     enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE)
         rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
     if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* ingest sets a damaged switch anew */
         return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
-    if (rc == ERROR_NONE)
-        rc = dataset_schema_get(context->store, dataset_id, &input->schema, err);
+    return rc == ERROR_NONE ? partition_input_of(input, context, dataset_id, err) : rc;
+}
+
+enum error_code partition_input_of(struct partition_input *input,
+                                   const struct stage_context *context, const char *dataset_id,
+                                   struct error *err)
+{
+    *input = (struct partition_input){.context = context};
+    enum error_code rc = dataset_schema_get(context->store, dataset_id, &input->schema, err);
     if (rc == ERROR_NONE)
         rc = identity_partition(context->store, context->settings, dataset_id, input->id, err);
     if (rc == ERROR_NONE && context->settings->partition.parts > input->schema.node_count)

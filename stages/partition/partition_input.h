@@ -29,6 +29,10 @@ struct partition_input { /* {0} is empty; large for a stack */
 MUST_CHECK enum error_code partition_input_read(struct partition_input *input,
                                                 const struct stage_context *context,
                                                 struct error *err);
+/* The same of a dataset that is named. */
+MUST_CHECK enum error_code partition_input_of(struct partition_input *input,
+                                              const struct stage_context *context,
+                                              const char *dataset_id, struct error *err);
 /* Degrees and splits. Fails: ERROR_CORRUPT naming the record; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code partition_input_measure(struct partition_input *input,
                                                    struct error *err);

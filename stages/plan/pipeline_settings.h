@@ -53,6 +53,8 @@ enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 /* In which order the nodes of a block of edges are streamed. */
 enum stream_order { STREAM_NATURAL, STREAM_RANDOM, STREAM_DEGREE };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
+/* What becomes of the parts in a version of a dataset (store/records/dataset_delta.h). */
+enum partition_update { UPDATE_PLACE, UPDATE_ANEW };
 enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
 enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
@@ -140,6 +142,8 @@ struct pipeline_settings {
         bool balance_edges;
         int64_t passes, order; /* of streams; enum stream_order */
         int64_t feature_type;  /* enum feature_type */
+        int64_t update;        /* enum partition_update */
+        double drift;          /* of the cut, for versions of a dataset */
     } partition;
     struct {
         int64_t sampler; /* enum sampler_kind; what follows its fan-outs is of single ones */

@@ -51,6 +51,7 @@ static const char *const method_names[] = {
     PARTITIONER_LIST(PARTITIONER_CHOICE)[PARTITION_METHOD_COUNT] = NULL};
 static const char *const order_names[] = {
     [STREAM_NATURAL] = "natural", [STREAM_RANDOM] = "random", [STREAM_DEGREE] = "degree", NULL};
+static const char *const update_names[] = {[UPDATE_PLACE] = "place", [UPDATE_ANEW] = "anew", NULL};
 static const char *const feature_type_names[] = {
     [FEATURE_F32] = "f32", [FEATURE_F16] = "f16", [FEATURE_BF16] = "bf16", NULL};
 static const char *const precision_names[] = {
@@ -257,6 +258,8 @@ const struct setting_spec setting_table[] = {
     INT(PARTITION_IF(STREAMED), "partition.passes", partition.passes, "10", 1, 1000, "ldg, fennel, label_propagation: times that the nodes are streamed, at most; 1: the plain streams of their papers; spectral, random_walk: the same of the passes behind them"),
     CHOICE(PARTITION_IF(STREAMED), "partition.order", partition.order, "natural", order_names, "the same: order of the nodes of a block of edges: natural (of the input), random, degree (falling)"),
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
+    CHOICE(PARTITION, "partition.update", partition.update, "place", update_names, "a dataset that was updated: place (nodes stay in the parts of the version before, new ones go to their neighbours) or anew (all by partition.method)"),
+    DOUBLE(PARTITION_IF("partition.update=place"), "partition.drift", partition.drift, "1.2", 1, 1000, "update place: when the share of cut edges is so many times that of the last partition of all nodes, nodes are moved, and where that is not enough all are partitioned again"),
 
     CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),
     INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers. fastgcn, ladies: nodes drawn for each layer; samplers of subgraphs count the layers by it"),

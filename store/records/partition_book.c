@@ -374,6 +374,36 @@ enum error_code assignment_put(struct store *store, const char *partition_id, co
     return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
 }
 
+enum error_code assignment_put_kept(struct store *store, const char *partition_id,
+                                    const uint32_t *part, uint32_t node_count, const char *method,
+                                    double full_cut, struct error *err)
+{
+    const struct key key = key_partition(partition_id, "assignment");
+    struct record record = {.kind = RECORD_ASSIGNMENT, .version = ASSIGNMENT_VERSION};
+    record_add(&record, "part", ELEMENT_U32, part, node_count);
+    record_add_text(&record, "method", method);
+    record_add(&record, "full_cut", ELEMENT_F64, &full_cut, 1);
+    return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
+}
+
+enum error_code assignment_full_cut(const struct record_view *view, double *full_cut,
+                                    struct error *err)
+{
+    const void *data = NULL;
+    *full_cut = -1.0;
+    if (!record_has(view, "full_cut"))
+        return ERROR_NONE;
+    const enum error_code rc =
+        record_section_get(view, "full_cut", ELEMENT_F64, 1, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(full_cut, data, sizeof *full_cut);
+    if (*full_cut >= 0.0 && *full_cut <= 1.0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT, "%s: \"full_cut\": expected a share from 0 to 1, found %g",
+                     view->key, *full_cut);
+}
+
 enum error_code assignment_get(struct store *store, const char *partition_id, const uint32_t **part,
                                uint32_t *node_count, struct record_view *view, struct error *err)
 {

@@ -25,7 +25,8 @@
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first. "method" text:
- * only where partition.method stands for others (auto), the one that it came to.
+ * only where partition.method stands for others (auto), the one that it came to; of a version of a dataset whose nodes kept their
+ * parts "placed", or "moved". Then also "full_cut" F64 [1]: the share of cut edges when last all nodes were partitioned.
  */
 #ifndef STORE_RECORDS_PARTITION_BOOK_H
 #define STORE_RECORDS_PARTITION_BOOK_H
@@ -95,6 +96,14 @@ MUST_CHECK enum error_code assignment_put(struct store *store, const char *parti
 MUST_CHECK enum error_code assignment_get(struct store *store, const char *partition_id,
                                           const uint32_t **part, uint32_t *node_count,
                                           struct record_view *view, struct error *err);
+/* The same of a version of a dataset whose nodes kept their parts; `method`: how. */
+MUST_CHECK enum error_code assignment_put_kept(struct store *store, const char *partition_id,
+                                               const uint32_t *part, uint32_t node_count,
+                                               const char *method, double full_cut,
+                                               struct error *err);
+/* *full_cut as there; below 0: all nodes were partitioned. Fails: ERROR_CORRUPT. */
+MUST_CHECK enum error_code assignment_full_cut(const struct record_view *view, double *full_cut,
+                                               struct error *err);
 /* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails: ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_method(const struct record_view *view, char *method,
                                              size_t size, struct error *err);

@@ -4,7 +4,7 @@
  * Written by partition before the book; read by the driver and by reports. Nothing computes with it.
  *
  *   key       partition/<id>/report
- *   sections  "json" U8: one object; the names are those of the fields below; "method" only of auto
+ *   sections  "json" U8: one object; the names are those of the fields below; "method" only of auto, and of versions of a dataset
  *
  * It holds what depends on the graph and its parts only, so that it is the same record whatever the
  * sampler's settings are. What a round costs follows from it: partition_report_round_bytes().
@@ -42,8 +42,8 @@ struct relation_figures {
 
 struct partition_report { /* {0} is empty */
     char id[80];
-    char
-        method[64]; /* what partition.method auto came to; "": it is another, as the settings say */
+    char method
+        [64]; /* what partition.method auto came to; of a version of a dataset "placed" or "moved"; "": as the settings say */
     int part_count;
     uint64_t node_count, edge_count;
     uint64_t cut_edges;

@@ -61,8 +61,11 @@ static enum error_code read_assignment(struct store *store, const char *key, str
     uint32_t count = 0;
     (void)key;
     const enum error_code rc = assignment_get(store, "p", &part, &count, &view, err);
+    double cut = 0.0;
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
         sink = part[i];
+    if (rc == ERROR_NONE && assignment_full_cut(&view, &cut, err) == ERROR_NONE)
+        must(cut <= 1.0);
     if (rc == ERROR_NONE)
         store_release_record(&view);
     return rc;

@@ -33,6 +33,8 @@ grep -q '^zoe,train,1,' "$predictions" && grep -q '^yan,,*' "$predictions" || fa
 ! grep -qE '^n5[89],' "$predictions" || fail 'a removed node has a prediction'
 [ "$(tail -n +2 "$predictions" | wc -l)" = 60 ] || fail 'not a line for each node'
 
+grep -q '"method":"placed"' <<<"$("$bin/graphmill" export "$work/r" --what report --output /dev/stdout)" || fail 'nodes that stayed were partitioned again'
+
 # The same again; and what is lost of the version, without the files of the update.
 update "$work/r" "${files[@]}" --json | cmp - version.json
 id=$(json dataset <version.json)

@@ -185,6 +185,8 @@ static uint32_t best_part(struct node_stream *s, uint32_t node)
 static void place(struct node_stream *s, uint32_t node)
 {
     const uint32_t old = s->part[node];
+    if (s->rule->only_new && old != IN_NO_PART)
+        return;
     if (s->rule->in_place) {
         if (!part_loads_may_give(s->loads, node, old))
             return;
@@ -218,10 +220,9 @@ static enum error_code run_passes(struct node_stream *s, struct neighbor_walk *w
     enum error_code rc = ERROR_NONE;
     for (int64_t pass = 1; rc == ERROR_NONE && pass <= passes; pass++) {
         s->moved = 0;
-        if (!s->rule->in_place) {
+        if (!s->rule->in_place && !s->rule->only_new)
             part_loads_reset(s->loads);
-            memset(s->least, 0, sizeof s->least);
-        }
+        memset(s->least, 0, sizeof s->least);
         rc = neighbor_walk_pass(walk, stream_block, s, err);
         if (rc == ERROR_NONE)
             log_info("%s pass=%" PRId64 " moved=%.4f", s->rule->name, pass,

@@ -29,6 +29,8 @@ struct stream_rule {
      * as the load grows. `edges_per_node`: undirected edges of the graph by its nodes. */
     double (*worth)(double neighbors, double load, double edges_per_node);
     bool in_place; /* each pass, from parts that are there */
+    bool
+        only_new; /* nodes that are in a part stay there; loads are those of them, whatever the bounds */
 };
 
 /* Streams the nodes at most `passes` times, and ends when fewer than one node in a thousand changed its part. Fills

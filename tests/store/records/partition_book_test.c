@@ -238,6 +238,21 @@ static void an_assignment_reads_back_as_written(void **state)
         assert_string_equal(method, m ? "fennel" : "");
         store_release_record(&view);
     }
+    double cut = 0.0;
+    assert_ok(assignment_put_kept(store, "p-kept", part, 4, "placed", 0.25, &err), &err);
+    assert_ok(assignment_get(store, "p-kept", &read, &count, &view, &err), &err);
+    assert_ok(assignment_full_cut(&view, &cut, &err), &err);
+    assert_true(cut > 0.24 && cut < 0.26);
+    store_release_record(&view);
+    assert_ok(assignment_get(store, "p-chosen", &read, &count, &view, &err), &err);
+    assert_ok(assignment_full_cut(&view, &cut, &err), &err);
+    assert_true(cut < 0.0);
+    store_release_record(&view);
+    assert_ok(assignment_put_kept(store, "p-wrong", part, 4, "placed", 1.25, &err), &err);
+    assert_ok(assignment_get(store, "p-wrong", &read, &count, &view, &err), &err);
+    assert_fails(assignment_full_cut(&view, &cut, &err), ERROR_CORRUPT,
+                 "\"full_cut\": expected a share from 0 to 1, found 1.25", &err);
+    store_release_record(&view);
     assert_fails(assignment_get(store, "p-other", &read, &count, &view, &err), ERROR_NOT_FOUND,
                  "p-other", &err);
 }

@@ -1,0 +1,281 @@
+#include "stages/partition/version_assignment.h"
+
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/partition/kept_assignment.h"
+#include "stages/partition/layout/edge_walk.h"
+#include "stages/partition/methods/greedy_rule.h"
+#include "stages/plan/identity.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/partition_book.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define IN_NO_PART UINT32_MAX
+enum { MOVING_PASSES = 2 };
+/* A part may have so many times the mean of nodes. METIS's parts are up to a fifth apart. */
+static const double most_of_mean = 1.25;
+/* A cut below this counts as this: of a graph that falls apart any cut is many times none. */
+static const double least_cut = 0.01;
+
+static const char *const names[] = {"placed", "moved"};
+
+const char *version_assignment_name(const char *text)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool is_kept(const struct stage_context *context)
+{
+    return context->settings->partition.update == UPDATE_PLACE;
+}
+
+/* ---- the chain ---------------------------------------------------------------------------------- */
+
+static enum error_code has_assignment(const struct stage_context *context, const char *dataset_id,
+                                      bool *found, struct error *err)
+{
+    char id[ID_SIZE];
+    const enum error_code rc =
+        identity_partition(context->store, context->settings, dataset_id, id, err);
+    return rc == ERROR_NONE
+               ? store_has(context->store, key_partition(id, "assignment").text, found, err)
+               : rc;
+}
+
+static enum error_code assign_one(const struct stage_context *context, const char *dataset_id,
+                                  struct error *err)
+{
+    struct partition_input *input = NULL;
+    const char *chosen = NULL;
+    uint32_t *part = NULL;
+    enum error_code rc = memory_new(&input, 1, "a dataset's input", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = partition_input_of(input, context, dataset_id, err);
+    if (rc == ERROR_NONE)
+        rc = partition_input_measure(input, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&part, input->schema.node_count, "the assignment", err);
+    if (rc == ERROR_NONE)
+        rc = kept_assignment(input, part, &chosen, err);
+    memory_free(part);
+    partition_input_release(input);
+    memory_free(input);
+    return rc == ERROR_NONE ? rc
+                            : error_context(err, rc,
+                                            "the parts of %s, which a version of it keeps "
+                                            "(partition.update: anew does without)",
+                                            dataset_id);
+}
+
+/* The oldest version before `dataset_id` without an assignment behind which all have one; "" when there is none. */
+static enum error_code find_missing(const struct stage_context *context, const char *dataset_id,
+                                    char missing[ID_SIZE], struct error *err)
+{
+    char id[ID_SIZE];
+    missing[0] = '\0';
+    (void)text_copy(id, sizeof id, dataset_id);
+    for (;;) {
+        struct dataset_delta delta;
+        bool found = false;
+        enum error_code rc = dataset_delta_get(context->store, id, &delta, err);
+        if (rc == ERROR_NOT_FOUND)
+            return ERROR_NONE;
+        if (rc != ERROR_NONE)
+            return rc;
+        (void)text_copy(id, sizeof id, delta.base);
+        store_release_record(&delta.view);
+        rc = has_assignment(context, id, &found, err);
+        if (rc != ERROR_NONE || found)
+            return rc;
+        (void)text_copy(missing, ID_SIZE, id);
+    }
+}
+
+enum error_code version_assignment_prepare(const struct stage_context *context,
+                                           const char *dataset_id, struct error *err)
+{
+    char missing[ID_SIZE] = "";
+    enum error_code rc = ERROR_NONE;
+    if (!is_kept(context) || context->is_replay)
+        return ERROR_NONE;
+    do {
+        rc = find_missing(context, dataset_id, missing, err);
+        if (rc == ERROR_NONE && missing[0])
+            rc = assign_one(context, missing, err);
+    } while (rc == ERROR_NONE && missing[0]);
+    return rc;
+}
+
+/* ---- the parts of the version before --------------------------------------------------------------- */
+
+struct cut {
+    const uint32_t *part; /* [node_count] */
+    uint64_t edges, cut;
+};
+
+static enum error_code count_cut(void *context, const struct edge_chunk *chunk, struct error *err)
+{
+    struct cut *cut = context;
+    (void)err;
+    for (uint32_t row = 0; row < chunk->node_count; row++)
+        for (uint64_t e = chunk->row_start[row]; e < chunk->row_start[row + 1]; e++)
+            cut->cut += cut->part[chunk->first_node + row] != cut->part[chunk->neighbor[e]];
+    cut->edges += chunk->edge_count;
+    return ERROR_NONE;
+}
+
+static enum error_code cut_share(struct store *store, const struct dataset_schema *schema,
+                                 const uint32_t *part, double *share, struct error *err)
+{
+    struct cut cut = {.part = part};
+    const enum error_code rc = edge_walk(store, schema, count_cut, &cut, err);
+    *share = cut.edges ? (double)cut.cut / (double)cut.edges : 0.0;
+    return rc;
+}
+
+/* What the cut of the base's last full partition was. */
+static enum error_code find_full_cut(const struct partition_input *input, const char *base,
+                                     const struct record_view *view, const uint32_t *part,
+                                     double *full_cut, struct error *err)
+{
+    struct dataset_schema *schema = NULL;
+    enum error_code rc = assignment_full_cut(view, full_cut, err);
+    if (rc != ERROR_NONE || *full_cut >= 0.0)
+        return rc;
+    rc = memory_new(&schema, 1, "a schema", err);
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(input->context->store, base, schema, err);
+    if (rc == ERROR_NONE)
+        rc = cut_share(input->context->store, schema, part, full_cut, err);
+    memory_free(schema);
+    return rc;
+}
+
+/* Parts of the nodes that stay, and none of the others. */
+static enum error_code take_base(const struct partition_input *input,
+                                 const struct dataset_delta *delta, uint32_t *part,
+                                 double *full_cut, struct error *err)
+{
+    struct stage_context const *context = input->context;
+    const uint32_t *old = NULL;
+    uint32_t count = 0, at = 0;
+    uint64_t gone = 0;
+    char id[ID_SIZE];
+    struct record_view view = {0};
+    enum error_code rc =
+        identity_partition(context->store, context->settings, delta->base, id, err);
+    if (rc == ERROR_NONE)
+        rc = assignment_get(context->store, id, &old, &count, &view, err);
+    if (rc == ERROR_NONE &&
+        (count != delta->base_nodes ||
+         input->schema.node_count != count - delta->gone_nodes + delta->added_nodes))
+        rc = error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32, view.key,
+                       count, delta->base_nodes);
+    if (rc == ERROR_NONE)
+        rc = find_full_cut(input, delta->base, &view, old, full_cut, err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
+        const bool goes = gone < delta->gone_nodes && delta->gone_node[gone] == node;
+        gone += goes;
+        if (!goes && old[node] >= (uint32_t)context->settings->partition.parts)
+            rc = error_set(err, ERROR_CORRUPT, "%s: node %" PRIu32 " is in part %" PRIu32, view.key,
+                           node, old[node]);
+        else if (!goes)
+            part[at++] = old[node];
+    }
+    for (; rc == ERROR_NONE && at < input->schema.node_count; at++)
+        part[at] = IN_NO_PART;
+    store_release_record(&view);
+    return rc;
+}
+
+/* ---- placing ---------------------------------------------------------------------------------------- */
+
+static enum error_code stream(const struct partition_input *input, bool only_new, uint32_t *part,
+                              struct error *err)
+{
+    const struct partition_request request = partition_input_request(input);
+    struct stream_rule rule = greedy_rule(names[only_new ? 0 : 1]);
+    struct part_loads loads = {0};
+    rule.only_new = only_new;
+    enum error_code rc = part_loads_init(&loads, &request, err);
+    for (uint32_t node = 0; rc == ERROR_NONE && only_new && node < loads.node_count; node++)
+        if (part[node] != IN_NO_PART)
+            part_loads_take(&loads, node, part[node]);
+    if (rc == ERROR_NONE)
+        rc = node_stream_run(&request, &rule, only_new ? 1 : MOVING_PASSES, &loads, part, err);
+    part_loads_release(&loads);
+    return rc;
+}
+
+/* *drifted: the cut or the largest part is beyond its bound, or a part is empty. */
+static enum error_code measure(const struct partition_input *input, const uint32_t *part,
+                               double full_cut, bool *drifted, struct error *err)
+{
+    const struct pipeline_settings *settings = input->context->settings;
+    const size_t parts = (size_t)settings->partition.parts;
+    uint32_t *nodes = NULL;
+    double share = 0.0;
+    enum error_code rc = cut_share(input->context->store, &input->schema, part, &share, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&nodes, parts, "nodes of parts", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    uint32_t most = 0, least = UINT32_MAX;
+    for (uint32_t node = 0; node < input->schema.node_count; node++)
+        nodes[part[node]]++;
+    for (size_t p = 0; p < parts; p++) {
+        most = nodes[p] > most ? nodes[p] : most;
+        least = nodes[p] < least ? nodes[p] : least;
+    }
+    memory_free(nodes);
+    const double mean = (double)input->schema.node_count / (double)parts;
+    *drifted = least == 0 || ((double)most > most_of_mean * mean && (double)most > mean + 1) ||
+               share > (full_cut > least_cut ? full_cut : least_cut) * settings->partition.drift;
+    log_info("version cut_share=%.4f full_cut_share=%.4f largest_part=%.3f drifted=%d", share,
+             full_cut, (double)most / mean, *drifted);
+    return ERROR_NONE;
+}
+
+static enum error_code place(const struct partition_input *input, const struct dataset_delta *delta,
+                             uint32_t *part, const char **method, struct error *err)
+{
+    double full_cut = 0.0;
+    bool drifted = false;
+    enum error_code rc = take_base(input, delta, part, &full_cut, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof names / sizeof *names; i++) {
+        rc = stream(input, i == 0, part, err);
+        if (rc == ERROR_NONE)
+            rc = measure(input, part, full_cut, &drifted, err);
+        if (rc != ERROR_NONE || drifted)
+            continue;
+        *method = names[i];
+        return assignment_put_kept(input->context->store, input->id, part, input->schema.node_count,
+                                   *method, full_cut, err);
+    }
+    if (rc == ERROR_NONE)
+        log_info("the parts of %s have drifted: all nodes are partitioned", input->schema.id);
+    return rc;
+}
+
+enum error_code version_assignment(const struct partition_input *input, uint32_t *part,
+                                   const char **method, struct error *err)
+{
+    struct dataset_delta delta;
+    *method = NULL;
+    if (!is_kept(input->context))
+        return ERROR_NONE;
+    enum error_code rc = dataset_delta_get(input->context->store, input->schema.id, &delta, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = place(input, &delta, part, method, err);
+    store_release_record(&delta.view);
+    return rc;
+}
