@@ -172,8 +172,10 @@ static void describe_run(struct store *store, const char *newest, struct census_
 static void describe_partition(struct store *store, struct census_entry *entry)
 {
     static struct partition_book book;
-    if (partition_book_get(store, entry->id, &book, NULL) == ERROR_NONE)
-        must(text_copy(entry->stands_on, sizeof entry->stands_on, book.dataset_id));
+    if (partition_book_get(store, entry->id, &book, NULL) != ERROR_NONE)
+        return;
+    must(text_copy(entry->stands_on, sizeof entry->stands_on, book.dataset_id));
+    store_release_record(&book.view);
 }
 
 static int by_kind_and_age(const void *a, const void *b)

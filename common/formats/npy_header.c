@@ -201,9 +201,9 @@ static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out
     return ERROR_NONE;
 }
 
-/* The file must hold exactly what the shape says: what makes every later read safe. */
-static enum error_code check_length(uint64_t file_size, const char *name, struct npy_header *out,
-                                    struct error *err)
+/* The bytes of data that the shape means. */
+static enum error_code count_elements(const char *name, struct npy_header *out,
+                                      uint64_t *data_bytes, struct error *err)
 {
     uint64_t bytes = 0;
     bool overflow = false, is_empty = false;
@@ -217,12 +217,23 @@ static enum error_code check_length(uint64_t file_size, const char *name, struct
         overflow = false;
     }
     overflow |= __builtin_mul_overflow(out->element_count, (uint64_t)out->item_size, &bytes);
+    *data_bytes = bytes;
+    return overflow
+               ? error_set(err, ERROR_INPUT,
+                           "%s: byte %" PRIu64 ": the shape means more than 2^64 bytes of data",
+                           name, out->data_offset)
+               : ERROR_NONE;
+}
+
+/* The file must hold exactly what the shape says: what makes every later read safe. */
+static enum error_code check_length(uint64_t file_size, const char *name, struct npy_header *out,
+                                    struct error *err)
+{
+    uint64_t bytes = 0;
+    const enum error_code rc = count_elements(name, out, &bytes, err);
+    if (rc != ERROR_NONE)
+        return rc;
     const uint64_t found = file_size - out->data_offset;
-    if (overflow)
-        return error_set(err, ERROR_INPUT,
-                         "%s: byte %" PRIu64 ": the shape means more than 2^64 bytes of data, "
-                         "found %" PRIu64,
-                         name, out->data_offset, found);
     if (bytes != found)
         return error_set(err, ERROR_INPUT,
                          "%s: byte %" PRIu64 ": expected %" PRIu64 " bytes of data as the shape "
@@ -263,8 +274,9 @@ static enum error_code other_file(const uint8_t *data, const char *name, struct 
                      name, name, name);
 }
 
-enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file_size,
-                                 const char *name, struct npy_header *out, struct error *err)
+/* All but the length of the file. */
+static enum error_code parse_header(const uint8_t *data, size_t size, const char *name,
+                                    struct npy_header *out, struct error *err)
 {
     *out = (struct npy_header){0};
     if (size < NPY_PREFIX_SIZE)
@@ -296,7 +308,27 @@ enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file
     if (rc != ERROR_NONE)
         return rc;
     out->data_offset = begin + length;
-    return check_length(file_size, name, out, err);
+    return ERROR_NONE;
+}
+
+enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file_size,
+                                 const char *name, struct npy_header *out, struct error *err)
+{
+    const enum error_code rc = parse_header(data, size, name, out, err);
+    return rc == ERROR_NONE ? check_length(file_size, name, out, err) : rc;
+}
+
+enum error_code npy_header_parse_start(const uint8_t *data, size_t size, const char *name,
+                                       struct npy_header *out, uint64_t *file_size,
+                                       struct error *err)
+{
+    uint64_t bytes = 0;
+    enum error_code rc = parse_header(data, size, name, out, err);
+    if (rc == ERROR_NONE)
+        rc = count_elements(name, out, &bytes, err);
+    if (rc == ERROR_NONE && __builtin_add_overflow(out->data_offset, bytes, file_size))
+        rc = error_set(err, ERROR_INPUT, "%s: the shape means more than 2^64 bytes", name);
+    return rc;
 }
 
 bool npy_is_integer(const struct npy_header *header)

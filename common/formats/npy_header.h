@@ -60,6 +60,10 @@ struct npy_header {
 MUST_CHECK enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file_size,
                                             const char *name, struct npy_header *out,
                                             struct error *err);
+/* The same of an array whose end is not known: *file_size is how many bytes header and data take by the header. */
+MUST_CHECK enum error_code npy_header_parse_start(const uint8_t *data, size_t size,
+                                                  const char *name, struct npy_header *out,
+                                                  uint64_t *file_size, struct error *err);
 bool npy_is_integer(const struct npy_header *header); /* or boolean */
 
 #endif

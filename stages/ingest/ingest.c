@@ -1,11 +1,11 @@
 /*
  * graphmill-ingest - the user's files, or a generator, into the records of one dataset.
  *
- *   files --> folder_reader | ogb_reader | edge_list_reader | tu_reader --+
- *                                                             +--> dataset_builder --> dataset/<id>/...
- *   seed  --> generator --------------------------------------+        current/dataset/<settings> = <id>
- *                                                                                  |
- *   files of an update (--add-edges, ...) --> update/ --> a version of it <---------+
+ *   files --> a reader of formats/input_format.h --+
+ *                                                 +--> dataset_builder --> dataset/<id>/...
+ *   seed  --> generator --------------------------+        current/dataset/<settings> = <id>
+ *                                                                        |
+ *   files of an update (--add-edges, ...) --> update/ --> a version of it <--+
  *
  * The id is a checksum of everything the records depend on, so a dataset that is there is not made
  * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset or
@@ -23,13 +23,10 @@
 #include "stages/engine/stage.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/dataset_summary.h"
-#include "stages/ingest/formats/edge_list_reader.h"
-#include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/input_files.h"
-#include "stages/ingest/formats/ogb_reader.h"
-#include "stages/ingest/formats/tu_reader.h"
+#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/node_files.h"
 #include "stages/ingest/formats/unread_files.h"
-#include "stages/ingest/generate/generator.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
@@ -78,7 +75,8 @@ static enum error_code add_input(const struct pipeline_settings *settings,
     bool has_features = false;
     enum error_code rc = add_settings(settings, sum, err);
     if (rc == ERROR_NONE)
-        rc = input_files_sum(settings, notes, sum, &has_features, err);
+        rc = input_files_sum(settings, input_format_of((enum ingest_format)settings->ingest.format),
+                             notes, sum, &has_features, err);
     if (rc == ERROR_NONE && uses_seed(settings, has_features))
         checksum_stream_add(sum, &settings->seed, sizeof settings->seed);
     return rc;
@@ -107,53 +105,13 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     return rc;
 }
 
-static enum error_code read_input(const struct stage_context *context,
-                                  struct dataset_builder *builder, struct error *err)
-{
-    const struct pipeline_settings *settings = context->settings;
-    struct node_files files = node_files_of(settings);
-    const struct edge_list_input edge_list = {
-        .name = settings->ingest.path,
-        .nodes = &files,
-        .edge_features = (enum edge_feature_choice)settings->ingest.edge_features,
-        .settings = settings};
-    switch ((enum ingest_format)settings->ingest.format) {
-    case FORMAT_FOLDER:
-        return folder_reader_run(settings, builder, err);
-    case FORMAT_OGB:
-        return ogb_reader_run(settings, builder, err);
-    case FORMAT_EDGE_LIST:
-        return edge_list_reader_run(&edge_list, (enum id_type)settings->ingest.id_type,
-                                    context->memory_bytes, builder, err);
-    case FORMAT_GENERATED:
-        return generator_run(settings, builder, err);
-    case FORMAT_TU:
-        return tu_reader_run(settings, builder, err);
-    }
-    return error_set(err, ERROR_INVALID, "ingest.format: unknown");
-}
-
-/* What to write where labels or training nodes are missing. The files of an edge list are checked for
- * beforehand, so that what is missing there is in them. */
+/* What to write where labels or training nodes are missing. The files beside an input are checked for beforehand, so that what
+ * is missing there is in them. */
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
-    static const struct training_advice of_graphs = {
-        "add graph-label.csv, whose line i is the class of graph i (-1: none)",
-        "add train.csv (and valid.csv, test.csv) with a graph id a line, or a line `split: random "
-        "80/10/10` below `ingest:`"};
-    static const struct training_advice advice[] = {
-        [FORMAT_FOLDER] = {"add node-label.csv, whose line i is the class of node i (-1: none)",
-                           "add train.csv (and valid.csv, test.csv) with a node id a line, or a "
-                           "line `split: random 60/20/20` below `ingest:`"},
-        [FORMAT_OGB] = {"add raw/node-label.csv.gz, whose line i is the class of node i",
-                        "add split/<name>/train.csv.gz (and valid, test) with a node id a line, or "
-                        "a line `split: random 60/20/20` below `ingest:`"},
-        [FORMAT_EDGE_LIST] = {"give nodes a class in the file that ingest.labels names",
-                              "give ids in the file that ingest.train names, or write `split: "
-                              "random 60/20/20` in its place"},
-        [FORMAT_GENERATED] = {"set ingest.classes", "raise ingest.train_share"},
-    };
-    return pipeline_learns_graphs(settings) ? &of_graphs : &advice[settings->ingest.format];
+    return pipeline_learns_graphs(settings)
+               ? &input_format_graph_advice
+               : &input_format_of((enum ingest_format)settings->ingest.format)->advice;
 }
 
 struct remarks {
@@ -219,7 +177,8 @@ static enum error_code make_dataset(const struct stage_context *context, const c
     if (rc == ERROR_NONE)
         rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)
-        rc = read_input(context, builder, err);
+        rc = input_format_of((enum ingest_format)context->settings->ingest.format)
+                 ->run(context->settings, context->memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_finish(builder, schema, err);
     if (rc == ERROR_NONE)
@@ -306,8 +265,8 @@ static enum error_code find_dataset(const struct stage_context *context,
     bool found = false;
     struct remarks remarks = {.are_said = !context->is_replay};
     enum error_code rc = ERROR_NONE;
-    if (context->settings->ingest.format == FORMAT_EDGE_LIST &&
-        !pipeline_learns_pairs(context->settings) && !context->settings->ingest.class_count)
+    if (pipeline_has_node_files(context->settings) && !pipeline_learns_pairs(context->settings) &&
+        !context->settings->ingest.class_count)
         rc = node_files_check(context->settings, err);
     if (rc == ERROR_NONE)
         rc = ingest_dataset_id(context->store, context->settings,

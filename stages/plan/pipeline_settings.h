@@ -24,7 +24,17 @@ enum { SPLIT_SHARE_COUNT = 3, SETTINGS_TEXT_SIZE = 16384 };
 
 /* Choices of the table; further ones stand beside what they choose (enum task_kind, metric, precision, optimizer_rule,
  * rate_rule). */
-enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED, FORMAT_TU };
+enum ingest_format {
+    FORMAT_FOLDER,
+    FORMAT_OGB,
+    FORMAT_EDGE_LIST,
+    FORMAT_GENERATED,
+    FORMAT_TU,
+    FORMAT_MATRIX_MARKET,
+    FORMAT_METIS,
+    FORMAT_NPZ,
+    FORMAT_GRAPHSAINT
+};
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
 enum edge_direction {
     DIRECTION_AUTO,
@@ -289,6 +299,8 @@ MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings 
 /* What ingest.edge_split says: "random 85/5/10", "time 80/10/10", "leave_one_out" or "given". Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
                                                struct edge_split *split, struct error *err);
+/* Whether labels, features and splits lie in files beside the input that settings name (ingest.labels, ...), and not in it. */
+bool pipeline_has_node_files(const struct pipeline_settings *settings);
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
 bool pipeline_learns_pairs(const struct pipeline_settings *settings);
 bool pipeline_labels_edges(const struct pipeline_settings *settings);

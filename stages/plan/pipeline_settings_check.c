@@ -80,6 +80,12 @@ bool pipeline_learns_graphs(const struct pipeline_settings *settings)
     return task_learns_graphs((enum task_kind)settings->ingest.task);
 }
 
+bool pipeline_has_node_files(const struct pipeline_settings *settings)
+{
+    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
+    return format == FORMAT_EDGE_LIST || format == FORMAT_MATRIX_MARKET || format == FORMAT_METIS;
+}
+
 const char *pipeline_edge_label(const struct pipeline_settings *settings)
 {
     return pipeline_labels_edges(settings) ? settings->ingest.edge_label : NULL;
@@ -280,10 +286,11 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
                                  s->ingest.split_file[2], s->ingest.features.path};
     struct split_shares shares;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (paths[i][0] && s->ingest.format != FORMAT_EDGE_LIST)
+        if (paths[i][0] && !pipeline_has_node_files(s))
             return error_set(err, ERROR_INVALID,
-                             "ingest.%s is '%s', but only `format: edge_list` has files beside it: "
-                             "remove the line, or change ingest.format",
+                             "ingest.%s is '%s', but only the formats edge_list, matrix_market and "
+                             "metis have files beside them: remove the line, or change "
+                             "ingest.format",
                              names[i], paths[i]);
     if (s->ingest.feature_ids[0] && !is_array(s->ingest.features.path))
         return error_set(err, ERROR_INVALID,

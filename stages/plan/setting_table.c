@@ -14,9 +14,16 @@
 #include <string.h>
 
 /* Choices are stored as the value of their enum, which is their index here. */
-static const char *const format_names[] = {
-    [FORMAT_FOLDER] = "folder",       [FORMAT_OGB] = "ogb", [FORMAT_EDGE_LIST] = "edge_list",
-    [FORMAT_GENERATED] = "generated", [FORMAT_TU] = "tu",   NULL};
+static const char *const format_names[] = {[FORMAT_FOLDER] = "folder",
+                                           [FORMAT_OGB] = "ogb",
+                                           [FORMAT_EDGE_LIST] = "edge_list",
+                                           [FORMAT_GENERATED] = "generated",
+                                           [FORMAT_TU] = "tu",
+                                           [FORMAT_MATRIX_MARKET] = "matrix_market",
+                                           [FORMAT_METIS] = "metis",
+                                           [FORMAT_NPZ] = "npz",
+                                           [FORMAT_GRAPHSAINT] = "graphsaint",
+                                           NULL};
 static const char *const id_type_names[] = {
     [ID_TYPE_AUTO] = "auto", [ID_TYPE_INTEGER] = "integer", [ID_TYPE_STRING] = "string", NULL};
 static const char *const edge_feature_names[] = {[EDGE_FEATURES_AUTO] = "auto",
@@ -207,14 +214,14 @@ const struct setting_spec setting_table[] = {
     INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
     BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
-    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, or tu (many graphs, as the TU Dortmund collection has them)"),
+    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), or graphsaint"),
     PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
-    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
+    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
     CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
-    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
-    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
-    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
-    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
+    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
+    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
+    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
+    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
     TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),

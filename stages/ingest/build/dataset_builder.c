@@ -91,6 +91,13 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder);
 }
 
+enum error_code dataset_builder_folder(struct dataset_builder *builder, const char *name,
+                                       char path[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = file_path(path, err, "%s/%s", builder->scratch, name);
+    return rc == ERROR_NONE ? file_make_folders(path, err) : rc;
+}
+
 /* With reverses, which are relations of their own, no edge is stored twice in one. */
 static bool stores_both_ways(const struct pipeline_settings *settings, enum stated_direction stated)
 {

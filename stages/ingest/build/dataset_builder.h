@@ -22,6 +22,7 @@
 #define STAGES_INGEST_BUILD_DATASET_BUILDER_H
 
 #include "common/base/error.h"
+#include "common/base/file.h"
 #include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/dataset_summary.h"
@@ -143,6 +144,11 @@ MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *bui
 /* The user's ids when they are not 0 .. N-1: one of the two forms of struct node_ids. Copied. */
 MUST_CHECK enum error_code dataset_builder_set_ids(struct dataset_builder *builder,
                                                    const struct node_ids *ids, struct error *err);
+
+/* A new folder of this name in the builder's scratch space, where a reader unpacks what it reads; gone with the builder.
+ * Fails: ERROR_IO, ERROR_NO_SPACE. */
+MUST_CHECK enum error_code dataset_builder_folder(struct dataset_builder *builder, const char *name,
+                                                  char path[FILE_PATH_SIZE], struct error *err);
 
 /* Draws the splits and makes features as the settings say, writes all records, the schema last. *schema may be NULL. */
 MUST_CHECK enum error_code dataset_builder_finish(struct dataset_builder *builder,

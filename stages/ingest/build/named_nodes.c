@@ -90,3 +90,16 @@ const char *named_nodes_text(const struct named_nodes *nodes, int64_t number,
     must(number >= 0 && number < ids.node_count);
     return node_ids_text(&ids, (uint32_t)number, out);
 }
+
+enum error_code named_nodes_unknown(const struct named_nodes *nodes, const struct field *field,
+                                    const char *where, int64_t line, struct error *err)
+{
+    if (nodes->are_fixed)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected a node of the graph, which has %" PRIu64
+                         ", found '%.*s'",
+                         where, line, (uint64_t)nodes->ids.count,
+                         field->size < 40 ? (int)field->size : 40, field->text);
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": the file was changed while it was read",
+                     where, line);
+}

@@ -21,6 +21,7 @@ struct named_nodes { /* {0} is releasable */
      * settings say so. */
     const char *origin;
     int64_t origin_first, origin_last; /* lines */
+    bool are_fixed; /* the input has said which nodes there are: files beside it name no others */
 };
 
 void named_nodes_init(struct named_nodes *nodes, bool of_strings, uint64_t memory_bytes);
@@ -35,6 +36,9 @@ MUST_CHECK enum error_code named_nodes_note(struct named_nodes *nodes, const str
 void named_nodes_finish(struct named_nodes *nodes);
 /* The number of the id in `field`, -1 when there is no such node. Before finish only the sign counts. */
 int64_t named_nodes_find(const struct named_nodes *nodes, const struct field *field);
+/* For a field whose node is not found though all ids were noted. Fails: ERROR_INPUT, naming file, line and why that is. */
+enum error_code named_nodes_unknown(const struct named_nodes *nodes, const struct field *field,
+                                    const char *where, int64_t line, struct error *err);
 /* The id of node `number` for a message: 17, or 'bob', cut when it is long. Returns `out`. */
 const char *named_nodes_text(const struct named_nodes *nodes, int64_t number,
                              char out[NODE_ID_TEXT_SIZE]);

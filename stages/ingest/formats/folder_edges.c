@@ -173,12 +173,48 @@ folder_edges_read_csv(const char *path, bool has_header, const struct folder_met
     return rc;
 }
 
+/* [2, edges]; [edges, 2] else. An array of two rows and two columns is the first. */
+static bool is_by_rows(const struct npy_reader *reader)
+{
+    return reader->header.shape[0] != 2;
+}
+
+static uint64_t edge_count(const struct npy_reader *reader)
+{
+    return reader->header.shape[is_by_rows(reader) ? 0 : 1];
+}
+
+/* The ends of edges [at, at + count), count <= EDGE_BUFFER_SIZE. */
+static enum error_code read_ends(const struct npy_reader *reader, uint64_t at, size_t count,
+                                 int64_t *source, int64_t *target, struct error *err)
+{
+    enum { PAIRS = 1024 };
+    int64_t pair[2 * PAIRS];
+    if (!is_by_rows(reader)) {
+        const enum error_code rc = npy_reader_int64(reader, at, count, source, err);
+        return rc == ERROR_NONE
+                   ? npy_reader_int64(reader, edge_count(reader) + at, count, target, err)
+                   : rc;
+    }
+    for (size_t done = 0; done < count; done += PAIRS) {
+        const size_t piece = count - done < PAIRS ? count - done : PAIRS;
+        const enum error_code rc = npy_reader_int64(reader, 2 * (at + done), 2 * piece, pair, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        for (size_t i = 0; i < piece; i++) {
+            source[done + i] = pair[2 * i];
+            target[done + i] = pair[2 * i + 1];
+        }
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code push_columns(const struct npy_reader *reader, const struct edge_files *files,
                                     int64_t *source, int64_t *target,
                                     const struct edge_columns *columns,
                                     struct dataset_builder *builder, struct error *err)
 {
-    const uint64_t count = reader->header.shape[1];
+    const uint64_t count = edge_count(reader);
     enum error_code rc = ERROR_NONE;
     for (uint64_t at = 0; rc == ERROR_NONE && at < count; at += EDGE_BUFFER_SIZE) {
         const size_t piece =
@@ -191,9 +227,7 @@ static enum error_code push_columns(const struct npy_reader *reader, const struc
                                          .columns = edge_columns_read(columns, 0)};
         rc = edge_files_read(files, at, piece, columns, err);
         if (rc == ERROR_NONE)
-            rc = npy_reader_int64(reader, at, piece, source, err);
-        if (rc == ERROR_NONE)
-            rc = npy_reader_int64(reader, count + at, piece, target, err);
+            rc = read_ends(reader, at, piece, source, target, err);
         if (rc == ERROR_NONE)
             rc = dataset_builder_add_edges(builder, &edges, err);
     }
@@ -212,13 +246,13 @@ enum error_code folder_edges_read_npy(const char *path, const struct edge_files 
     if (rc != ERROR_NONE)
         return rc;
     const struct npy_header *header = &reader.header;
-    if (header->dimension_count != 2 || header->shape[0] != 2)
+    if (header->dimension_count != 2 || (header->shape[0] != 2 && header->shape[1] != 2))
         rc = error_set(err, ERROR_INPUT,
-                       "%s: expected the shape [2, edges], found %" PRIu32
+                       "%s: expected the shape [2, edges] or [edges, 2], found %" PRIu32
                        " dimensions and %" PRIu64 " rows",
                        path, header->dimension_count, header->shape[0]);
     else
-        *row_count = header->shape[1];
+        *row_count = edge_count(&reader);
     if (rc == ERROR_NONE)
         rc = memory_new(&source, EDGE_BUFFER_SIZE, "a piece of the edges", err);
     if (rc == ERROR_NONE)

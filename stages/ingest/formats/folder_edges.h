@@ -2,7 +2,7 @@
  * folder_edges - the edges of a plain folder or an OGB folder, whose ids are 0 .. N-1.
  *
  *   edges.csv[.gz]  header src,dst[,weight][,etype][,time], then a row an edge
- *   edges.npy       integers [2, E]: sources, then targets
+ *   edges.npy       integers [2, E]: sources, then targets; or [E, 2]: a row an edge
  *   edge.csv[.gz]   OGB's: two columns and no header
  */
 #ifndef STAGES_INGEST_FORMATS_FOLDER_EDGES_H

@@ -1,5 +1,7 @@
 #include "stages/ingest/formats/input_files.h"
 
+#include "stages/ingest/formats/input_format.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,9 +35,9 @@ bool input_files_ends_in(const char *name, const char *ending)
 }
 
 struct walk {
-    const char *folder;            /* absolute, or as the user gave it */
-    const char *relative;          /* of `folder` below the input; "" at the top */
-    bool into_folders, reads_text; /* .txt, too */
+    const char *folder;   /* absolute, or as the user gave it */
+    const char *relative; /* of `folder` below the input; "" at the top */
+    const struct input_format *format;
     struct checksum_stream *sum;
     bool *has_features;
     const struct file_notes *notes;
@@ -58,9 +60,10 @@ static enum error_code sum_file(const struct file_notes *notes, struct checksum_
 /* Readers take data from no file with another ending. */
 static bool is_data(const struct walk *walk, const char *name)
 {
-    return (walk->reads_text && input_files_ends_in(name, ".txt")) ||
-           input_files_ends_in(name, ".csv") || input_files_ends_in(name, ".csv.gz") ||
-           input_files_ends_in(name, ".npy") || input_files_ends_in(name, ".json");
+    for (const char *const *ending = walk->format->endings; *ending; ending++)
+        if (input_files_ends_in(name, *ending))
+            return true;
+    return false;
 }
 
 static bool is_features(const char *name)
@@ -68,7 +71,7 @@ static bool is_features(const char *name)
     return (input_files_ends_in(name, "-feat.npy") && strcmp(name, "edge-feat.npy") != 0) ||
            input_files_ends_in(name, "feat_indptr.npy") ||
            input_files_ends_in(name, "_node_labels.txt") ||
-           input_files_ends_in(name, "_node_attributes.txt") ||
+           input_files_ends_in(name, "_node_attributes.txt") || strcmp(name, "feats.npy") == 0 ||
            input_files_ends_in(name, "node-feat.csv") ||
            input_files_ends_in(name, "node-feat.csv.gz");
 }
@@ -86,7 +89,7 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
     if (stat(path, &status) != 0)
         return error_set_errno(err, ERROR_IO, "%s", path);
     if (S_ISDIR(status.st_mode)) {
-        if (!walk->into_folders)
+        if (!walk->format->has_folders)
             return ERROR_NONE;
         rc = file_path(relative, err, "%s%s/", walk->relative, name);
         struct walk below = *walk;
@@ -100,10 +103,10 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
     return sum_file(walk->notes, walk->sum, path, relative, err);
 }
 
-/* An edge list, and what is known of its nodes; a file beside it goes by its setting, not by its name. */
-static enum error_code sum_edge_list(const struct pipeline_settings *settings,
-                                     const struct file_notes *notes, struct checksum_stream *sum,
-                                     struct error *err)
+/* An input of one file, and what is known of its nodes; a file beside it goes by its setting, not by its name. */
+static enum error_code sum_file_input(const struct pipeline_settings *settings,
+                                      const struct file_notes *notes, struct checksum_stream *sum,
+                                      struct error *err)
 {
     const char *path = settings->ingest.path;
     const struct {
@@ -159,14 +162,12 @@ static enum error_code sum_statistics(const struct pipeline_settings *settings,
 }
 
 enum error_code input_files_sum(const struct pipeline_settings *settings,
-                                const struct file_notes *notes, struct checksum_stream *sum,
-                                bool *has_features, struct error *err)
+                                const struct input_format *format, const struct file_notes *notes,
+                                struct checksum_stream *sum, bool *has_features, struct error *err)
 {
-    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
     struct walk walk = {.folder = settings->ingest.path,
                         .relative = "",
-                        .into_folders = format == FORMAT_OGB,
-                        .reads_text = format == FORMAT_TU,
+                        .format = format,
                         .sum = sum,
                         .has_features = has_features,
                         .notes = notes};
@@ -174,9 +175,9 @@ enum error_code input_files_sum(const struct pipeline_settings *settings,
     enum error_code rc = sum_held_edges(settings, notes, sum, err);
     if (rc == ERROR_NONE)
         rc = sum_statistics(settings, notes, sum, err);
-    if (rc != ERROR_NONE || format == FORMAT_GENERATED)
+    if (rc != ERROR_NONE || settings->ingest.format == FORMAT_GENERATED)
         return rc;
-    if (format == FORMAT_EDGE_LIST)
-        return sum_edge_list(settings, notes, sum, err);
+    if (format->is_file)
+        return sum_file_input(settings, notes, sum, err);
     return file_list(settings->ingest.path, walk_entry, &walk, err);
 }

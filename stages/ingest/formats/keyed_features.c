@@ -73,15 +73,21 @@ static enum error_code name_second_row(struct rows *rows, int64_t node, int64_t 
 /* rows->row is that of `node`. */
 static enum error_code put_row(struct rows *rows, int64_t node, int64_t line, struct error *err)
 {
-    if (node < 0)
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": the file was changed while it was read",
-                         rows->ids ? rows->ids->path : rows->features->path, line);
     if (rows->has_row[node])
         return name_second_row(rows, node, line, err);
     rows->has_row[node] = 1;
     rows->count++;
     return dataset_builder_put_features(rows->builder, rows->features->path, line, (uint64_t)node,
                                         rows->row, rows->dim, err);
+}
+
+/* The same of the node that `id` names in `path`. */
+static enum error_code put_named(struct rows *rows, const struct field *id, const char *path,
+                                 int64_t line, struct error *err)
+{
+    const int64_t node = named_nodes_find(rows->nodes, id);
+    return node < 0 ? named_nodes_unknown(rows->nodes, id, path, line, err)
+                    : put_row(rows, node, line, err);
 }
 
 static enum error_code take_text(void *context, const struct field *id, struct delimited *values,
@@ -97,7 +103,7 @@ static enum error_code take_text(void *context, const struct field *id, struct d
     }
     if (rc == ERROR_NONE)
         rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
-    return rc == ERROR_NONE ? put_row(rows, named_nodes_find(rows->nodes, id), line, err) : rc;
+    return rc == ERROR_NONE ? put_named(rows, id, path, line, err) : rc;
 }
 
 static enum error_code read_array_row(struct rows *rows, uint64_t row, struct error *err)
@@ -117,16 +123,24 @@ static enum error_code take_array_row(void *context, const struct field *id,
                          "more",
                          rows->ids->path, line, row_count, rows->features->path);
     const enum error_code rc = read_array_row(rows, rows->next++, err);
-    return rc == ERROR_NONE ? put_row(rows, named_nodes_find(rows->nodes, id), line, err) : rc;
+    return rc == ERROR_NONE ? put_named(rows, id, rows->ids->path, line, err) : rc;
 }
 
-/* Row i is that of the node with the id i, as noted. */
+/* Row i is that of the node with the id i, as noted; of nodes that the input has numbered, of the i-th. */
 static enum error_code take_array_in_order(struct rows *rows, struct error *err)
 {
+    const struct named_nodes *nodes = rows->nodes;
     enum error_code rc = ERROR_NONE;
     for (uint64_t row = 0; rc == ERROR_NONE && row < rows->array.header.shape[0]; row++) {
-        const int64_t node = node_id_assigner_find_integer(&rows->nodes->ids, (int64_t)row);
+        int64_t node = nodes->are_fixed ? (int64_t)row
+                                        : node_id_assigner_find_integer(&nodes->ids, (int64_t)row);
+        node = node < (int64_t)nodes->ids.count ? node : -1;
         rc = read_array_row(rows, row, err);
+        if (rc == ERROR_NONE && node < 0)
+            rc = error_set(err, ERROR_INPUT,
+                           "%s: row %" PRIu64 ": expected a row for each of %" PRIu64
+                           " nodes, found more",
+                           rows->features->path, row, (uint64_t)nodes->ids.count);
         if (rc == ERROR_NONE)
             rc = put_row(rows, node, (int64_t)row, err);
     }

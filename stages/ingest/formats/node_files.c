@@ -122,8 +122,7 @@ static enum error_code take_label(void *context, const struct field *id, struct 
     const int64_t node = named_nodes_find(labelling->nodes, id);
     enum error_code rc = ERROR_NONE;
     if (node < 0)
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": the file was changed while it was read",
-                         table->path, line);
+        return named_nodes_unknown(labelling->nodes, id, table->path, line, err);
     if (table->column_count == 0) {
         struct delimited all = *values;
         struct field field;

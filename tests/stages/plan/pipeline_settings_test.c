@@ -376,7 +376,8 @@ static void files_beside_an_edge_list_are_checked(void **state)
         const char *name, *value, *other, *other_value, *message;
     } bad[] = {
         {"ingest.labels", "l.csv", "ingest.format", "folder",
-         "ingest.labels is 'l.csv', but only `format: edge_list` has files beside it"},
+         "ingest.labels is 'l.csv', but only the formats edge_list, matrix_market and metis have "
+         "files beside them"},
         {"ingest.features", "f.csv", "ingest.format", "ogb", "ingest.features is 'f.csv'"},
         {"ingest.feature_ids", "i.txt", "ingest.features", "f.csv", "is no .npy file"},
         {"ingest.split", "random 60/20/20", "ingest.valid", "v.txt",

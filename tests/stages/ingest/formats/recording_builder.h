@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { RECORDED_EDGES = 1 << 21, RECORDED_IDS = 8192, RECORDED_TEXT = 65536 };
 
@@ -69,6 +70,18 @@ static inline const float *recorded_weight(void)
 static inline const uint16_t *recorded_type(void)
 {
     return (const uint16_t *)(const void *)recorded.column[EDGE_TYPE];
+}
+
+enum error_code dataset_builder_folder(struct dataset_builder *builder, const char *name,
+                                       char path[FILE_PATH_SIZE], struct error *err)
+{
+    static char folder[] = "/tmp/graphmill-recorded-XXXXXX";
+    static int number;
+    (void)builder;
+    if (number == 0)
+        assert_non_null(mkdtemp(folder));
+    const enum error_code rc = file_path(path, err, "%s/%d-%s", folder, number++, name);
+    return rc == ERROR_NONE ? file_make_folders(path, err) : rc;
 }
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,

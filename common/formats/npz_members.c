@@ -1,0 +1,217 @@
+#include "common/formats/npz_members.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/formats/npy_header.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 1 << 18, MEMBER_NAME_SIZE = 128 };
+
+struct unpacking { /* one run */
+    const char *path, *folder;
+    npz_chooser choose;
+    void *context;
+    struct archive *archive;
+    uint8_t *piece;   /* [PIECE_BYTES] */
+    uint64_t members; /* arrays that there are, chosen or not */
+};
+
+static enum error_code broken(const struct unpacking *u, const char *member, struct error *err)
+{
+    const char *why = archive_error_string(u->archive);
+    return error_set(err, ERROR_INPUT, "%s%s%s: %s", u->path, member ? ": " : "",
+                     member ? member : "", why ? why : "it cannot be unpacked");
+}
+
+/* "labels" of "labels.npy". */
+static bool array_name(const char *member, char name[MEMBER_NAME_SIZE])
+{
+    const size_t size = member ? strlen(member) : 0;
+    if (size <= 4 || size >= MEMBER_NAME_SIZE || strcmp(member + size - 4, ".npy") != 0 ||
+        member[0] == '.' || strchr(member, '/') || strchr(member, '\\'))
+        return false;
+    memcpy(name, member, size - 4);
+    name[size - 4] = '\0';
+    return true;
+}
+
+/* As many bytes as there are, up to `size`; 0 at the end of the member. */
+static enum error_code read_some(const struct unpacking *u, const char *member, uint8_t *out,
+                                 size_t size, size_t *got, struct error *err)
+{
+    *got = 0;
+    while (*got < size) {
+        const la_ssize_t part = archive_read_data(u->archive, out + *got, size - *got);
+        if (part < 0)
+            return broken(u, member, err);
+        if (part == 0)
+            break;
+        *got += (size_t)part;
+    }
+    return ERROR_NONE;
+}
+
+/* The bytes of the whole array by its header, which lies in the first piece. */
+static enum error_code whole_size(const struct unpacking *u, const char *member, size_t size,
+                                  uint64_t *bytes, struct error *err)
+{
+    struct npy_header header;
+    char where[FILE_PATH_SIZE];
+    enum error_code rc = file_path(where, err, "%s: %s", u->path, member);
+    if (rc == ERROR_NONE)
+        rc = npy_header_parse_start(u->piece, size, where, &header, bytes, err);
+    return rc;
+}
+
+static enum error_code copy_member(const struct unpacking *u, const char *member, int fd,
+                                   const char *target, struct error *err)
+{
+    size_t got = 0;
+    uint64_t expected = 0, done = 0;
+    enum error_code rc = read_some(u, member, u->piece, PIECE_BYTES, &got, err);
+    if (rc == ERROR_NONE)
+        rc = whole_size(u, member, got, &expected, err);
+    while (rc == ERROR_NONE && got > 0) {
+        done += got;
+        if (done > expected)
+            break;
+        rc = file_write_all(fd, u->piece, got, target, err);
+        if (rc == ERROR_NONE)
+            rc = read_some(u, member, u->piece, PIECE_BYTES, &got, err);
+    }
+    if (rc == ERROR_NONE && done != expected)
+        return error_set(err, ERROR_INPUT,
+                         "%s: %s: expected %" PRIu64 " bytes as its header says, found %s%" PRIu64,
+                         u->path, member, expected, done > expected ? "at least " : "", done);
+    return rc;
+}
+
+static enum error_code unpack_member(struct unpacking *u, const char *member, struct error *err)
+{
+    char name[MEMBER_NAME_SIZE], target[FILE_PATH_SIZE];
+    if (!array_name(member, name))
+        return ERROR_NONE;
+    u->members++;
+    if (u->choose && !u->choose(u->context, name))
+        return ERROR_NONE;
+    enum error_code rc = file_path(target, err, "%s/%s", u->folder, member);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == EEXIST)
+        return error_set(err, ERROR_INPUT, "%s: the array %s is there twice", u->path, name);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be created", target);
+    rc = copy_member(u, member, fd, target, err);
+    if (close(fd) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s", target);
+    return rc;
+}
+
+static enum error_code unpack_all(struct unpacking *u, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE) {
+        struct archive_entry *entry = NULL;
+        const int found = archive_read_next_header(u->archive, &entry);
+        if (found == ARCHIVE_EOF)
+            break;
+        if (found != ARCHIVE_OK && found != ARCHIVE_WARN)
+            return broken(u, NULL, err);
+        rc = unpack_member(u, archive_entry_pathname(entry), err);
+    }
+    if (rc == ERROR_NONE && u->members == 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected an archive of NumPy arrays (numpy.savez), found no array",
+                         u->path);
+    return rc;
+}
+
+/* Behind the header of an array of text, whose length is in bytes 8 and 9 (version 1). */
+static enum error_code take_text(struct unpacking *u, const char *member, char *out, size_t size,
+                                 struct error *err)
+{
+    size_t got = 0;
+    must(u->piece);
+    const enum error_code rc = read_some(u, member, u->piece, PIECE_BYTES, &got, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const size_t begin = got < 10 ? got : 10U + u->piece[8] + ((size_t)u->piece[9] << 8);
+    if (got <= begin || got - begin >= size || memcmp(u->piece, "\x93NUMPY\x01", 7) != 0)
+        return error_set(err, ERROR_INPUT, "%s: %s: expected a word of less than %zu bytes",
+                         u->path, member, size);
+    memcpy(out, u->piece + begin, got - begin);
+    out[got - begin] = '\0';
+    return ERROR_NONE;
+}
+
+static enum error_code find_text(struct unpacking *u, const char *name, char *out, size_t size,
+                                 struct error *err)
+{
+    struct archive_entry *entry = NULL;
+    char found[MEMBER_NAME_SIZE];
+    int state;
+    while ((state = archive_read_next_header(u->archive, &entry)) == ARCHIVE_OK ||
+           state == ARCHIVE_WARN) {
+        const char *member = archive_entry_pathname(entry);
+        if (array_name(member, found) && strcmp(found, name) == 0)
+            return take_text(u, member, out, size, err);
+    }
+    if (state != ARCHIVE_EOF)
+        return broken(u, NULL, err);
+    return error_set(err, ERROR_INPUT, "%s: expected an array %s, found none", u->path, name);
+}
+
+static enum error_code open_archive(struct unpacking *u, struct error *err)
+{
+    bool found = false;
+    enum error_code rc = file_is_there(u->path, &found, err);
+    if (rc == ERROR_NONE && !found)
+        return error_set(err, ERROR_NOT_FOUND, "%s: there is no such file", u->path);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&u->piece, PIECE_BYTES, "a piece of an archive", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    u->archive = archive_read_new();
+    if (!u->archive)
+        return error_set(err, ERROR_NO_MEMORY, "no memory to read %s", u->path);
+    if (archive_read_support_format_zip(u->archive) != ARCHIVE_OK ||
+        archive_read_open_filename(u->archive, u->path, PIECE_BYTES) != ARCHIVE_OK)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected an archive of NumPy arrays (numpy.savez): %s", u->path,
+                         archive_error_string(u->archive));
+    return ERROR_NONE;
+}
+
+enum error_code npz_members_unpack(const char *path, const char *folder, npz_chooser choose,
+                                   void *context, struct error *err)
+{
+    struct unpacking u = {.path = path, .folder = folder, .choose = choose, .context = context};
+    enum error_code rc = open_archive(&u, err);
+    if (rc == ERROR_NONE)
+        rc = unpack_all(&u, err);
+    if (u.archive)
+        (void)archive_read_free(u.archive);
+    memory_free(u.piece);
+    return rc;
+}
+
+enum error_code npz_members_text(const char *path, const char *name, char *out, size_t size,
+                                 struct error *err)
+{
+    struct unpacking u = {.path = path};
+    enum error_code rc = open_archive(&u, err);
+    if (rc == ERROR_NONE)
+        rc = find_text(&u, name, out, size, err);
+    if (u.archive)
+        (void)archive_read_free(u.archive);
+    memory_free(u.piece);
+    return rc;
+}

@@ -1,0 +1,99 @@
+#include "stages/ingest/formats/input_format.h"
+
+#include "common/base/memory.h"
+#include "stages/ingest/formats/edge_list_reader.h"
+#include "stages/ingest/formats/folder_reader.h"
+#include "stages/ingest/formats/graphsaint_reader.h"
+#include "stages/ingest/formats/matrix_market_reader.h"
+#include "stages/ingest/formats/metis_reader.h"
+#include "stages/ingest/formats/node_files.h"
+#include "stages/ingest/formats/npz_reader.h"
+#include "stages/ingest/formats/ogb_reader.h"
+#include "stages/ingest/formats/tu_reader.h"
+#include "stages/ingest/generate/generator.h"
+
+/* Of readers that hold a bounded piece whatever the budget. */
+#define WITHOUT_BUDGET(name, reader)                                                               \
+    static enum error_code name(const struct pipeline_settings *settings, uint64_t memory_bytes,   \
+                                struct dataset_builder *builder, struct error *err)                \
+    {                                                                                              \
+        (void)memory_bytes;                                                                        \
+        return reader(settings, builder, err);                                                     \
+    }
+
+WITHOUT_BUDGET(run_folder, folder_reader_run)
+WITHOUT_BUDGET(run_ogb, ogb_reader_run)
+WITHOUT_BUDGET(run_generated, generator_run)
+WITHOUT_BUDGET(run_tu, tu_reader_run)
+WITHOUT_BUDGET(run_npz, npz_reader_run)
+WITHOUT_BUDGET(run_graphsaint, graphsaint_reader_run)
+
+static enum error_code run_edge_list(const struct pipeline_settings *settings,
+                                     uint64_t memory_bytes, struct dataset_builder *builder,
+                                     struct error *err)
+{
+    struct node_files files = node_files_of(settings);
+    const struct edge_list_input input = {
+        .name = settings->ingest.path,
+        .nodes = &files,
+        .edge_features = (enum edge_feature_choice)settings->ingest.edge_features,
+        .settings = settings};
+    return edge_list_reader_run(&input, (enum id_type)settings->ingest.id_type, memory_bytes,
+                                builder, err);
+}
+
+#define RANDOM_SPLIT "write `split: random 60/20/20` below `ingest:`"
+/* Labels and splits are in files that settings name. */
+#define ADVICE_BESIDE                                                                              \
+    {                                                                                              \
+        "give nodes a class in the file that ingest.labels names",                                 \
+            "give ids in the file that ingest.train names, or write `split: random 60/20/20` in "  \
+            "its place"                                                                            \
+    }
+
+static const struct input_format rows[] = {
+    [FORMAT_FOLDER] = {.endings = {".csv", ".csv.gz", ".npy", ".json"},
+                       .advice = {"add node-label.csv, whose line i is the class of node i (-1: "
+                                  "none)",
+                                  "add train.csv (and valid.csv, test.csv) with a node id a line, "
+                                  "or a line `split: random 60/20/20` below `ingest:`"},
+                       .run = run_folder},
+    [FORMAT_OGB] = {.has_folders = true,
+                    .endings = {".csv", ".csv.gz", ".npy", ".json"},
+                    .advice = {"add raw/node-label.csv.gz, whose line i is the class of node i",
+                               "add split/<name>/train.csv.gz (and valid, test) with a node id a "
+                               "line, or a line `split: random 60/20/20` below `ingest:`"},
+                    .run = run_ogb},
+    [FORMAT_EDGE_LIST] = {.is_file = true, .advice = ADVICE_BESIDE, .run = run_edge_list},
+    [FORMAT_GENERATED] = {.advice = {"set ingest.classes", "raise ingest.train_share"},
+                          .run = run_generated},
+    [FORMAT_TU] = {.endings = {".txt", ".csv", ".csv.gz", ".npy", ".json"},
+                   .advice = {"add NAME_graph_labels.txt, whose line i is the class of graph i",
+                              RANDOM_SPLIT},
+                   .run = run_tu},
+    [FORMAT_MATRIX_MARKET] = {.is_file = true,
+                              .advice = ADVICE_BESIDE,
+                              .run = matrix_market_reader_run},
+    [FORMAT_METIS] = {.is_file = true, .advice = ADVICE_BESIDE, .run = metis_reader_run},
+    [FORMAT_NPZ] = {.is_file = true,
+                    .advice = {"the archive needs an array labels (or node_labels) with a class a "
+                               "node",
+                               RANDOM_SPLIT},
+                    .run = run_npz},
+    [FORMAT_GRAPHSAINT] = {.endings = {".npz", ".npy", ".json"},
+                           .advice = {"add class_map.json with a class for each node",
+                                      "add role.json with lists tr, va and te, or a line `split: "
+                                      "random 60/20/20` below `ingest:`"},
+                           .run = run_graphsaint},
+};
+
+const struct training_advice input_format_graph_advice = {
+    "add graph-label.csv, whose line i is the class of graph i (-1: none)",
+    "add train.csv (and valid.csv, test.csv) with a graph id a line, or a line `split: random "
+    "80/10/10` below `ingest:`"};
+
+const struct input_format *input_format_of(enum ingest_format format)
+{
+    must((size_t)format < sizeof rows / sizeof *rows && rows[format].run);
+    return &rows[format];
+}

@@ -1,0 +1,15 @@
+/* mask_splits - a split as a mask: which nodes are in it, as 0 and 1 or False and True. */
+#ifndef STAGES_INGEST_FORMATS_MASK_SPLITS_H
+#define STAGES_INGEST_FORMATS_MASK_SPLITS_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/dataset_builder.h"
+
+#include <stdint.h>
+
+/* Reads the .npy file `path`, [nodes] or [splits, nodes], of which the first row is taken, and pushes the nodes that it has.
+ * Fails: ERROR_INPUT naming file, what was expected and what was found. */
+MUST_CHECK enum error_code mask_splits_push(const char *path, enum split split, uint64_t node_count,
+                                            struct dataset_builder *builder, struct error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* npz_folder - the arrays of an archive, unpacked into the builder's scratch space, by name. */
+#ifndef STAGES_INGEST_FORMATS_NPZ_FOLDER_H
+#define STAGES_INGEST_FORMATS_NPZ_FOLDER_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "stages/ingest/build/dataset_builder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NPZ_SHAPE = 2 };
+
+struct npz_folder {
+    const char *archive; /* borrowed, for messages */
+    char path[FILE_PATH_SIZE];
+};
+
+/* Unpacks the arrays of `archive` whose names are in `wanted`, NULL-terminated, into a folder called `name`. Those that are not
+ * there are left out. Fails: as npz_members_unpack(). */
+MUST_CHECK enum error_code npz_folder_open(struct npz_folder *folder, const char *archive,
+                                           const char *name, const char *const *wanted,
+                                           struct dataset_builder *builder, struct error *err);
+/* <folder>/<prefix><name>.npy; "" when there is no such array. */
+MUST_CHECK enum error_code npz_folder_find(const struct npz_folder *folder, const char *prefix,
+                                           const char *name, char path[FILE_PATH_SIZE],
+                                           struct error *err);
+/* The same of one that must be there. Fails: ERROR_INPUT naming archive and array. */
+MUST_CHECK enum error_code npz_folder_need(const struct npz_folder *folder, const char *prefix,
+                                           const char *name, char path[FILE_PATH_SIZE],
+                                           struct error *err);
+/* The array `name` of two numbers: rows and columns. Fails: ERROR_INPUT. */
+MUST_CHECK enum error_code npz_folder_shape(const struct npz_folder *folder, const char *prefix,
+                                            int64_t shape[NPZ_SHAPE], struct error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* fuzz_file - the bytes of an input as a file, for what reads files alone. */
+#ifndef TESTS_FUZZ_FUZZ_FILE_H
+#define TESTS_FUZZ_FUZZ_FILE_H
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A folder of this process, made once and left empty by each input. */
+static inline const char *fuzz_folder(void)
+{
+    static char folder[FILE_PATH_SIZE];
+    const char *temporary = getenv("TMPDIR");
+    if (!folder[0]) {
+        (void)snprintf(folder, sizeof folder, "%s/graphmill-fuzz-XXXXXX",
+                       temporary ? temporary : "/tmp");
+        must(mkdtemp(folder));
+    }
+    return folder;
+}
+
+/* <folder>/input with these bytes. */
+static inline const char *fuzz_file_write(const uint8_t *data, size_t size)
+{
+    static char path[FILE_PATH_SIZE];
+    struct error err = {0};
+    must(file_path(path, &err, "%s/input", fuzz_folder()) == ERROR_NONE);
+    must(file_replace(path, data, size, false, &err) == ERROR_NONE);
+    return path;
+}
+
+static inline void fuzz_folder_remove(void)
+{
+    struct error err = {0};
+    must(file_remove_all(fuzz_folder(), &err) == ERROR_NONE);
+    must(file_make_folders(fuzz_folder(), &err) == ERROR_NONE);
+}
+
+#endif

@@ -1,0 +1,234 @@
+#!/usr/bin/env bash
+# One small graph in every format that has arrays or numbered nodes: the same edges, features, labels and splits, by their hashes.
+# Then what is broken in each, which is named.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+cd "$work"
+/usr/bin/python3 - <<'PYTHON' || fail "see above"
+import json, os
+import numpy as np
+
+rng = np.random.default_rng(5)
+nodes, dim, classes = 40, 6, 3
+pairs = sorted({tuple(sorted(p)) for p in rng.integers(0, nodes, (120, 2)).tolist() if p[0] != p[1]})
+low, high = np.array(pairs).T
+weight = rng.integers(1, 9, len(pairs))
+x = np.round(rng.random((nodes, dim)) * (rng.random((nodes, dim)) < 0.4), 3).astype(np.float32)
+y = rng.integers(0, classes, nodes)
+order = rng.permutation(nodes)
+split = {"train": np.sort(order[:20]), "valid": np.sort(order[20:28]), "test": np.sort(order[28:])}
+np.savez("truth.npz", low=low, high=high, weight=weight)
+
+def folder(name, edges, directed):
+    os.mkdir(name)
+    json.dump({"num_nodes": nodes, "directed": directed, "num_classes": classes}, open(name + "/meta.json", "w"))
+    np.save(name + "/edges.npy", edges)
+    np.save(name + "/node-feat.npy", x)
+    np.save(name + "/node-label.npy", y)
+    for s in split:
+        np.save(f"{name}/{s}.npy", split[s])
+
+folder("columns", np.stack([low, high]).astype(np.int64), False)
+folder("rows", np.stack([low, high], 1).astype(np.uint16), False)
+
+def csr(rows, cols, data):
+    order = np.lexsort((cols, rows))
+    indptr = np.zeros(nodes + 1, np.int32)
+    np.add.at(indptr, rows + 1, 1)
+    return data[order], cols[order].astype(np.int32), np.cumsum(indptr).astype(np.int32)
+
+both = np.concatenate([low, high]), np.concatenate([high, low])
+ones = np.ones(2 * len(low), np.float32)
+data, indices, indptr = csr(*both, ones)
+shape = np.array([nodes, nodes])
+r, c = np.nonzero(x)
+fdata, findices, findptr = csr(r, c, x[r, c])
+np.savez_compressed("citations.npz", adj_data=data, adj_indices=indices, adj_indptr=indptr, adj_shape=shape, attr_data=fdata,
+                    attr_indices=findices, attr_indptr=findptr, attr_shape=np.array(x.shape), labels=y,
+                    node_names=np.array(["n%d" % i for i in range(nodes)], dtype=object))
+np.savez("dense.npz", adj_indices=indices, adj_indptr=indptr, adj_shape=shape, attr_matrix=x, labels=y)
+masks = {s: np.zeros((2, nodes), bool) for s in split}
+for s in split:
+    masks[s][0, split[s]] = True
+np.savez("tasks.npz", edges=np.stack([low, high], 1), node_features=x, node_labels=y, train_masks=masks["train"],
+         val_masks=masks["valid"], test_masks=masks["test"])
+np.savez_compressed("csr.npz", data=data, indices=indices, indptr=indptr, shape=shape, format=np.array("csr".encode()))
+np.savez("csc.npz", data=data, indices=indices, indptr=indptr, shape=shape, format=np.array("csc".encode()))
+np.savez("coo.npz", row=both[0], col=both[1], data=ones, shape=shape, format=np.array("coo".encode()))
+wdata, windices, windptr = csr(*both, np.concatenate([weight, weight]).astype(np.float64))
+np.savez("weighted.npz", data=wdata, indices=windices, indptr=windptr, shape=shape, format=np.array("csr".encode()))
+
+os.mkdir("saint")
+np.savez("saint/adj_full.npz", data=data, indices=indices, indptr=indptr, shape=shape, format=np.array("csr".encode()))
+np.save("saint/feats.npy", x.astype(np.float64))
+json.dump({str(i): int(y[i]) for i in reversed(range(nodes))}, open("saint/class_map.json", "w"))
+json.dump({"tr": split["train"].tolist(), "va": split["valid"].tolist(), "te": split["test"].tolist()}, open("saint/role.json", "w"))
+
+with open("graph.mtx", "w") as f:
+    f.write("%%MatrixMarket matrix coordinate pattern symmetric\n% a comment\n%d %d %d\n" .replace("%d %d %d", f"{nodes} {nodes} {len(low)}"))
+    f.writelines(f"{b + 1} {a + 1}\n" for a, b in pairs)
+with open("weighted.mtx", "w") as f:
+    f.write(f"%%MatrixMarket matrix coordinate integer general\n{nodes} {nodes} {2 * len(low)}\n")
+    f.writelines(f"{a + 1} {b + 1} {w}\n{b + 1}\t{a + 1}  {w}\n" for (a, b), w in zip(pairs, weight))
+neighbors = [[] for _ in range(nodes)]
+for (a, b), w in zip(pairs, weight):
+    neighbors[a].append((b + 1, w))
+    neighbors[b].append((a + 1, w))
+with open("graph.metis", "w") as f:
+    f.write(f"% a comment\n{nodes} {len(low)}\n" + "".join(" ".join(str(n) for n, _ in line) + "\n" for line in neighbors))
+with open("weighted.metis", "w") as f:
+    f.write(f"{nodes} {len(low)} 011 2\n" + "".join("7 8 " + " ".join(f"{n} {w}" for n, w in line) + "\n" for line in neighbors))
+with open("labels.csv", "w") as f:
+    f.writelines(f"{i + 1},{y[i]}\n" for i in range(nodes))
+with open("features.csv", "w") as f:
+    f.writelines(f"{i + 1}," + ",".join(repr(float(v)) for v in x[i]) + "\n" for i in range(nodes))
+for s in split:
+    open(s + ".csv", "w").writelines(f"{i + 1}\n" for i in split[s])
+PYTHON
+gzip -k graph.mtx
+
+pipeline() { # name, format, path, more lines of the ingest section
+    printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
+}
+# The hashes of a dataset's records of these kinds: records NAME KIND...
+records() {
+    local name=$1 kind
+    shift
+    "$bin/graphmill" verify "runs/$name" --list >"$name.list"
+    for kind in "$@"; do
+        awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
+    done
+}
+mkdir runs
+all='edge_chunk feature_chunk node_labels node_splits'
+beside="  labels: $work/labels.csv\n  features: $work/features.csv\n  train: $work/train.csv\n  valid: $work/valid.csv\n  test: $work/test.csv\n"
+ingest() { # name, format, path, more
+    pipeline "$@"
+    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
+}
+ingest columns folder columns
+records columns $all >expected.all
+records columns edge_chunk >expected.edges
+records columns edge_chunk feature_chunk node_labels >expected.unsplit
+[ "$(wc -l <expected.all)" -ge 4 ] || fail "too few records: $(cat expected.all)"
+
+agree() { # name, expected, kinds...
+    local name=$1 expected=$2
+    shift 2
+    records "$name" "$@" >"$name.found"
+    cmp -s "$name.found" "expected.$expected" || fail "$name is another dataset: $(diff "$name.found" "expected.$expected")"
+}
+ingest rows folder rows
+agree rows all $all
+ingest citations npz citations.npz '  split: random 60/20/20\n'
+agree citations unsplit edge_chunk feature_chunk node_labels
+ingest dense npz dense.npz '  split: random 60/20/20\n'
+agree dense unsplit edge_chunk feature_chunk node_labels
+ingest tasks npz tasks.npz
+agree tasks all $all
+ingest saint graphsaint saint
+agree saint all $all
+ingest market matrix_market graph.mtx "$beside"
+agree market all $all
+ingest market_gz matrix_market graph.mtx.gz "$beside"
+agree market_gz all $all
+ingest metis metis graph.metis "$beside"
+agree metis all $all
+links='  task: link_prediction\n'
+ingest link_columns folder columns "$links"
+for name in csr csc coo; do
+    ingest link_$name npz $name.npz "$links  direction: undirected\n"
+    cmp <(records link_$name edge_chunk) <(records link_columns edge_chunk) || fail "$name has other edges"
+done
+for name in npz:weighted.npz matrix_market:weighted.mtx metis:weighted.metis; do
+    more=$beside
+    [ "${name%%:*}" != npz ] || more="$links"
+    ingest "weighted_${name%%:*}" "${name%%:*}" "${name#*:}" "$more  direction: as_given\n"
+done
+cmp <(records weighted_matrix_market edge_chunk) <(records weighted_metis edge_chunk) && fail "as_given lists an edge of METIS once"
+ingest weighted_both metis weighted.metis "$beside"
+cmp <(records weighted_matrix_market edge_chunk) <(records weighted_both edge_chunk) || fail "weights of METIS and of a matrix differ"
+
+# Predictions have the numbers of the input, from 1.
+"$bin/graphmill" run market.yaml --directory runs/market --quiet >/dev/null
+[ "$(sed -n 2p runs/market/outputs/predictions.csv | cut -d, -f1)" = 1 ] || fail "the first node of a matrix is not called 1"
+
+# --- what is broken ---
+bad() { # pattern, format, path, more
+    pipeline bad "$2" "$3" "${4:-}"
+    expect 65 "$1" "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
+    [ ! -e runs/bad/store/dataset ] || [ -z "$(find runs/bad/store/dataset -name schema.record)" ] || fail "a dataset was stored of $3"
+}
+text() { printf "$1" >broken; }
+market='%%%%MatrixMarket matrix coordinate pattern general\n'
+text ''; bad 'broken: expected a matrix, found an empty file' matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix array real general\n'; bad "broken:1: expected a sparse matrix .*'array'" matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix coordinate complex general\n'; bad "broken:1: expected values that are real.*'complex'" matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix coordinate real hermitian\n'; bad "broken:1: expected a matrix that is general.*'hermitian'" matrix_market broken "$beside"
+text '1 2\n'; bad "broken:1: expected '%%MatrixMarket" matrix_market broken "$beside"
+text "${market}3 4 1\n"; bad 'broken:2: expected as many rows as columns.*3 x 4' matrix_market broken "$beside"
+text "${market}3 3\n"; bad "broken:2: expected rows, columns and entries, found '3 3'" matrix_market broken "$beside"
+text "$market"; bad 'broken: expected a line with rows' matrix_market broken "$beside"
+text "${market}3 3 1\n1 4\n"; bad 'broken:3: expected nodes from 1 to 3, found 1 and 4' matrix_market broken "$beside"
+text "${market}3 3 1\n0 1\n"; bad 'broken:3: expected nodes from 1 to 3, found 0 and 1' matrix_market broken "$beside"
+text "${market}3 3 1\n1 2 5\n"; bad 'broken:3: expected 2 fields as the header says, found 3' matrix_market broken "$beside"
+text "${market}3 3 1\n1 x\n"; bad "broken:3: expected row and column, found '1 x'" matrix_market broken "$beside"
+text "${market}3 3 2\n1 2\n"; bad 'broken: expected 2 entries, found 1' matrix_market broken "$beside"
+text "${market}3 3 1\n1 2\n2 3\n"; bad 'broken:4: expected 1 entries, found more' matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n'; bad "broken:3: expected a number, found 'nan'" matrix_market broken "$beside"
+text '3 2\n2\n1 3\n2\n'; bad "labels.csv:4: expected a node of the graph, which has 3, found .4" metis broken "$beside"
+text '3 2\n2\n1 3\n'; bad 'broken: expected 3 lines of nodes, found 2' metis broken "$beside"
+text '3 2\n2\n1 3\n2\n1\n'; bad 'broken:5: expected 3 lines of nodes, found more' metis broken "$beside"
+text '3 3\n2\n1 3\n2\n'; bad 'broken: expected 3 edges, each at both its ends, found 4 ends' metis broken "$beside"
+text '3 2\n2 3\n1 3\n\n'; bad 'broken: expected each edge in the lines of both its ends, found one' metis broken "$beside"
+text '2 1 1\n2 5\n1 6\n'; bad 'both its ends, with the same weight' metis broken "$beside"
+text '2 1 1\n2\n1 6\n'; bad "broken:2: expected a weight behind each neighbour, found '2'" metis broken "$beside"
+text '2 1\n1\n2\n'; bad 'broken:2: expected neighbours of node 1, which are other nodes from 1 to 2, found 1' metis broken "$beside"
+text '2 1 21\n'; bad 'broken:1: expected three digits 0 or 1' metis broken "$beside"
+text 'x\n'; bad 'broken:1: expected the numbers of nodes and edges' metis broken "$beside"
+text 'no archive\n'; bad 'broken: .*[Uu]nrecognized archive|broken: expected an archive' npz broken
+/usr/bin/python3 - <<'PYTHON'
+import json, shutil
+import numpy as np
+d = dict(np.load("csr.npz"))
+np.savez("no-shape.npz", **{k: v for k, v in d.items() if k != "shape"})
+np.savez("oblong.npz", **{**d, "shape": np.array([40, 41])})
+np.savez("bsr.npz", **{**d, "format": np.array(b"bsr")})
+np.savez("short.npz", **{**d, "indptr": d["indptr"][:-1]})
+falling = d["indptr"].copy()
+falling[3] = falling[5] + 1
+np.savez("falling.npz", **{**d, "indptr": falling})
+np.savez("outside.npz", **{**d, "indices": d["indices"] + 40})
+np.savez("floats.npz", **{**d, "indices": d["indices"].astype(np.float32)})
+np.savez("others.npz", a=np.zeros(3))
+t = dict(np.load("tasks.npz"))
+np.savez("mask.npz", **{**t, "train_masks": t["train_masks"].astype(np.int8) * 2})
+np.savez("mask-short.npz", **{**t, "train_masks": t["train_masks"][:, :-1]})
+np.savez("three.npz", **{**t, "edges": np.zeros((5, 3), np.int64)})
+whole = open("tasks.npz", "rb").read()
+open("cut.npz", "wb").write(whole[: len(whole) // 2])
+for name in ("labels", "lists", "keys", "roles", "role-item"):
+    shutil.copytree("saint", "saint-" + name)
+json.dump({"0": "x"}, open("saint-labels/class_map.json", "w"))
+json.dump({"0": [0, 1], "1": [1]}, open("saint-lists/class_map.json", "w"))
+json.dump({"99": 1}, open("saint-keys/class_map.json", "w"))
+json.dump({"tr": 5}, open("saint-roles/role.json", "w"))
+json.dump({"tr": [1, "a"]}, open("saint-role-item/role.json", "w"))
+PYTHON
+bad 'no-shape.npz: expected an array shape, found none' npz no-shape.npz "$links"
+bad 'oblong.npz: shape: expected as many rows as columns, the nodes, found 40 x 41' npz oblong.npz "$links"
+bad "bsr.npz: format: expected csr, csc or coo, found 'bsr'" npz bsr.npz "$links"
+bad 'indptr.npy: expected 1 dimension of 41 elements, found 40' npz short.npz "$links"
+bad 'indptr.npy: row [0-9]*: expected starts that never fall' npz falling.npz "$links"
+bad 'indices.npy:[0-9]*: target [0-9]* is out of range: expected a node id from 0 to 39' npz outside.npz "$links"
+bad 'indices.npy: expected integers' npz floats.npz "$links"
+bad 'others.npz: expected the arrays of a scipy matrix' npz others.npz "$links"
+bad 'train_masks.npy: node [0-9]*: expected 0 or 1, found 2' npz mask.npz
+bad 'train_masks.npy: expected a mask of 40 nodes' npz mask-short.npz
+bad 'edges.npy: expected the shape \[2, edges\] or \[edges, 2\]' npz three.npz
+bad 'cut.npz: ' npz cut.npz
+bad 'class_map.json: "0": expected numbers' graphsaint saint-labels
+bad 'class_map.json: "1": expected 2 labels as the first node has, found 1' graphsaint saint-lists
+bad 'class_map.json: expected nodes from 0 to 39 as keys, found .99' graphsaint saint-keys
+bad 'role.json: "tr": expected a list of nodes' graphsaint saint-roles
+bad 'role.json: "tr": item 1: expected a node' graphsaint saint-role-item
+expect 65 'adj_full.npz, found no such file' "$bin/graphmill" partition bad.yaml --set ingest.path="$work/columns" --directory runs/bad --quiet
