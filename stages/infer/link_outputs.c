@@ -176,9 +176,10 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
         if (fd < 0)
             return error_set_errno(err, ERROR_IO, "%s cannot be created", o->config->path);
         o->fd_plus_one = fd + 1;
-        const char *header = task_of_labels(o) ? edge_header
-                                               : prediction_link_header(book->pair_type_count > 0,
-                                                                        ranks_end(o, PAIR_SOURCE));
+        const bool has_types = book->pair_type_count > 0;
+        const char *header = task_of_labels(o)
+                                 ? prediction_edge_header(has_types)
+                                 : prediction_link_header(has_types, ranks_end(o, PAIR_SOURCE));
         rc = file_write_all(fd, header, strlen(header), o->config->path, err);
     }
     o->ranks = (struct link_ranks){.decoder = &o->decoder,
@@ -406,7 +407,7 @@ static enum error_code add_line(struct link_outputs *o, const struct block *bloc
     };
     if (!block->label)
         return prediction_lines_add_link(&o->lines, table, &link, err);
-    return prediction_lines_add_edge(&o->lines, table, link.source, link.target, link.split,
+    return prediction_lines_add_edge(&o->lines, table, &link,
                                      block->score + (size_t)i * o->decoder.outputs,
                                      block->label + i, err);
 }

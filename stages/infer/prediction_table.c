@@ -24,7 +24,11 @@ const char *prediction_id_header(const struct task *task)
     return is_of_graphs(task) ? "graph\n" : "node\n";
 }
 
-const char edge_header[] = "source,target,split,label,prediction,probability\n";
+const char *prediction_edge_header(bool has_types)
+{
+    return has_types ? "source,target,type,split,label,prediction,probability\n"
+                     : "source,target,split,label,prediction,probability\n";
+}
 
 const char *prediction_link_header(bool has_types, bool ranks_source)
 {
@@ -107,16 +111,19 @@ enum error_code prediction_lines_add(struct prediction_lines *lines,
 }
 
 enum error_code prediction_lines_add_edge(struct prediction_lines *lines,
-                                          const struct prediction_table *table, uint32_t source,
-                                          uint32_t target, const char *split, const float *output,
+                                          const struct prediction_table *table,
+                                          const struct prediction_link *link, const float *output,
                                           const void *label, struct error *err)
 {
-    const enum error_code rc = reserve(lines, id_size(table->ids, source) + 1, err);
+    char columns[32]; /* those between the ends and the label */
+    const enum error_code rc = reserve(lines, id_size(table->ids, link->source) + 1, err);
     if (rc != ERROR_NONE)
         return rc;
-    put_id(lines, table->ids, source);
+    (void)snprintf(columns, sizeof columns, "%s%s%s", link->type ? link->type : "",
+                   link->type ? "," : "", link->split);
+    put_id(lines, table->ids, link->source);
     put_char(lines, ',');
-    return prediction_lines_add(lines, table, target, split, output, label, err);
+    return prediction_lines_add(lines, table, link->target, columns, output, label, err);
 }
 
 enum error_code prediction_lines_add_id(struct prediction_lines *lines,

@@ -17,7 +17,7 @@
 /* The first line, and that of a table of ids alone, of nodes or graphs; static. `task` NULL: of nodes. */
 const char *prediction_header(const struct task *task);
 const char *prediction_id_header(const struct task *task);
-extern const char edge_header[]; /* of labelled edges */
+const char *prediction_edge_header(bool has_types); /* of labelled edges */
 
 struct prediction_table { /* what all lines share */
     const struct task *task;
@@ -55,12 +55,12 @@ MUST_CHECK enum error_code prediction_lines_add_link(struct prediction_lines *li
                                                      const struct prediction_table *table,
                                                      const struct prediction_link *link,
                                                      struct error *err);
-/* The line of a labelled edge: outputs [class_count] and its label, a row as the task has it. */
+/* The line of a labelled edge, without score and ranks: outputs [class_count] and its label, a row as the task has it. */
 MUST_CHECK enum error_code prediction_lines_add_edge(struct prediction_lines *lines,
                                                      const struct prediction_table *table,
-                                                     uint32_t source, uint32_t target,
-                                                     const char *split, const float *output,
-                                                     const void *label, struct error *err);
+                                                     const struct prediction_link *link,
+                                                     const float *output, const void *label,
+                                                     struct error *err);
 /* Appends the id of row `row` as a line of its own: for node_ids.csv. */
 MUST_CHECK enum error_code prediction_lines_add_id(struct prediction_lines *lines,
                                                    const struct prediction_table *table,

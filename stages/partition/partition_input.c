@@ -38,10 +38,7 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
     struct relation_reverses reverses;
     enum error_code rc = ERROR_NONE;
     if (task_labels_edges(schema->task))
-        return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, which is of graphs of one relation: write "
-                         "`relations: false` below `ingest:`",
-                         task_name(schema->task));
+        return ERROR_NONE;
     if (settings->sample.pairs == PAIRS_WALKS)
         return error_set(err, ERROR_INVALID,
                          "sample.pairs is walks, but pairs of a walk are of no relation: expected "

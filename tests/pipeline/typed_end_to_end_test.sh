@@ -103,7 +103,7 @@ refused 65 'nodes of type author have no features, and none are learnt for them'
 refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 'sample.relation_fanouts=quotes: 3,3'
 refused 78 'sample.sampler is not neighbor, but a graph with relations is sampled by that alone' sample.sampler=ladies
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16
-refused 78 'whose edges are those of one relation' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
+refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
 refused 78 'this kind is not for graphs with relations' train-step.model=gin
 refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' train-step.edge_weights=true
 refused 78 'layer 2 of the model .rgcn.: its 4 blocks do not divide the widths 16 and 3' train-step.blocks=4

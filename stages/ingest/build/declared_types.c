@@ -67,11 +67,6 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    if (pipeline_labels_edges(settings))
-        return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, whose edges are those of one relation: write "
-                         "`relations: false` below `ingest:`",
-                         task_name((enum task_kind)settings->ingest.task));
     if (settings->ingest.direction == DIRECTION_REVERSED)
         return error_set(
             err, ERROR_INVALID,
