@@ -9,6 +9,40 @@ for file in "$source_folder"/pipelines/*.yaml; do
     cmp -s "$file" "$work/usr/share/graphmill/pipelines/$(basename "$file")" || fail "$(basename "$file") is not installed"
 done
 
+# Man pages and completion say what the tables say.
+man=$work/usr/share/man/man1
+for page in graphmill graphmill-run graphmill-replay graphmill-gc graphmill-train-step; do
+    [ -s "$man/$page.1" ] || fail "no man page of $page"
+done
+grep -q '^  \\-\\-dry\\-run .*change nothing' "$man/graphmill-gc.1" || fail "the page of gc lacks an option: $(grep dry "$man/graphmill-gc.1")"
+grep -q 'train\\-step\.hidden' "$man/graphmill-run.1" || fail "the page of run lacks the settings"
+complete_word() { # words of a command line, the last to be completed
+    PATH=$work/usr/bin:$PATH bash -c '
+        source "$1"; shift
+        compopt() { :; }
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _graphmill; printf "%s\n" "${COMPREPLY[@]}"' - "$work/usr/share/bash-completion/completions/graphmill" "$@"
+}
+[ "$(complete_word graphmill rep | sort | xargs)" = 'replay report' ] || fail "rep: $(complete_word graphmill rep)"
+[ "$(complete_word graphmill gc --k)" = --keep ] || fail "gc --k: $(complete_word graphmill gc --k)"
+[ "$(complete_word graphmill run x.yaml --set train-step.hid)" = train-step.hidden= ] || fail "--set: $(complete_word graphmill run x.yaml --set train-step.hid)"
+[ "$(complete_word graphmill replay runs/x agg)" = aggregate ] || fail "replay: $(complete_word graphmill replay runs/x agg)"
+
+# A Debian package, with what it needs.
+if [ -n "$(command -v dpkg-shlibdeps)" ] && ! sanitized; then
+    (cd "$work" && cpack -G DEB --config "$(dirname "$bin")/CPackConfig.cmake" -B "$work/package" >"$work/cpack.txt" 2>&1) ||
+        fail "no package: $(tail -3 "$work/cpack.txt")"
+    package=$(ls "$work"/package/*.deb)
+    dpkg-deb -c "$package" >"$work/contents"
+    for file in ./usr/bin/graphmill ./usr/bin/graphmill-train-step ./usr/share/man/man1/graphmill-run.1 ./usr/share/graphmill/pipelines/quickstart.yaml; do
+        grep -q " $file\$" "$work/contents" || fail "the package lacks $file"
+    done
+    depends=$(dpkg-deb -f "$package" Depends)
+    for needed in redis-server librocksdb libopenblas; do
+        [[ $depends == *"$needed"* ]] || fail "the package does not ask for $needed: $depends"
+    done
+fi
+
 # The quickstart of the installed tree, in another folder, where nothing else is.
 mkdir "$work/a home"
 cd "$work/a home"
