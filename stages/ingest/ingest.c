@@ -243,7 +243,7 @@ static enum error_code have_version(const struct stage_context *context, char id
                : rc;
 }
 
-static enum error_code say_what_is_there(const struct stage_context *context, char id[ID_SIZE],
+static enum error_code say_what_is_there(const struct stage_context *context, const char *id,
                                          struct error *err)
 {
     const struct version_place place = {.store = context->store, .root = id};

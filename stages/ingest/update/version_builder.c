@@ -125,6 +125,7 @@ static enum error_code push_integer_ids(const struct version *v, const struct no
 static void push_text(char *text, uint64_t *offset, uint32_t *count, const struct node_ids *ids,
                       uint32_t node)
 {
+    must(ids->offset); /* push_ids() has compared the forms */
     const uint64_t size = ids->offset[node + 1] - ids->offset[node];
     if (size)
         memcpy(text + offset[*count], ids->text + ids->offset[node], size);
@@ -136,7 +137,8 @@ static enum error_code push_text_ids(const struct version *v, const struct node_
                                      struct error *err)
 {
     const struct dataset_delta *delta = v->delta;
-    const uint64_t added = delta->added_nodes ? delta->new_ids.offset[delta->added_nodes] : 0;
+    const uint64_t *added_offset = delta->new_ids.offset;
+    const uint64_t added = added_offset ? added_offset[delta->added_nodes] : 0;
     struct node_ids ids = {0};
     uint64_t *offset = NULL;
     char *text = NULL;
@@ -162,11 +164,14 @@ static enum error_code push_ids(const struct version *v, struct error *err)
 {
     struct node_ids base = {0};
     const bool of_text = v->base.node_id_form == NODE_ID_STRING;
+    const bool has_record = v->base.node_id_form != NODE_ID_CONSECUTIVE;
     enum error_code rc = ERROR_NONE;
-    if (v->base.node_id_form != NODE_ID_CONSECUTIVE)
+    if (has_record)
         rc = node_ids_get(v->store, v->base.id, &base, err);
-    if (rc == ERROR_NONE && ((base.offset && base.node_count != v->base.node_count) ||
-                             (v->delta->added_nodes && of_text != !v->delta->new_ids.integer)))
+    if (rc == ERROR_NONE &&
+        ((has_record && base.node_count != v->base.node_count) ||
+         of_text != (base.offset != NULL) ||
+         (v->delta->added_nodes && of_text != (v->delta->new_ids.offset != NULL))))
         rc = error_set(err, ERROR_CORRUPT, "dataset %s: the ids of its base are of another form",
                        v->id);
     if (rc == ERROR_NONE)

@@ -370,7 +370,7 @@ static void an_update_is_held_within_half_of_the_budget(void **state)
     use(t->store, true, false);
     static char text[4200 * 8];
     for (size_t at = 0; at < sizeof text - 8; at += 8)
-        memcpy(text + at, "100,101\n", 8);
+        (void)snprintf(text + at, sizeof text - at, "100,101\n");
     const struct update_request request = {.add_edges = put("f", text)};
     place.memory_bytes = 65536;
     assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err),
