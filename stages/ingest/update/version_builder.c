@@ -51,6 +51,12 @@ static enum error_code number_nodes(struct version *v, struct error *err)
     return ERROR_NONE;
 }
 
+/* Rows of the user; others are made for each version, and scaled as ingest does. */
+static bool has_given_rows(const struct version *v)
+{
+    return strcmp(v->base.feature_origin, "given") == 0;
+}
+
 /* Edges lie as they are stored, splits and classes are those that there are, and rows are scaled. */
 static void choose_settings(struct version *v, const struct pipeline_settings *settings)
 {
@@ -66,8 +72,10 @@ static void choose_settings(struct version *v, const struct pipeline_settings *s
     own->ingest.direction = v->base.undirected ? DIRECTION_UNDIRECTED : DIRECTION_AS_GIVEN;
     own->ingest.task = v->base.task == TASK_NONE ? TASK_UNKNOWN : (int64_t)v->base.task;
     own->ingest.class_count = v->base.class_count;
-    own->ingest.normalise_rows = own->ingest.standardise = false;
-    own->ingest.feature_statistics[0] = '\0';
+    if (has_given_rows(v)) { /* they are scaled */
+        own->ingest.normalise_rows = own->ingest.standardise = false;
+        own->ingest.feature_statistics[0] = '\0';
+    }
     (void)strcpy(own->ingest.split, "given"); /* of SETTING_NAME_SIZE */
     for (size_t i = 0; i < sizeof features / sizeof *features; i++)
         if (strcmp(v->base.feature_origin, features[i].origin) == 0)
@@ -125,7 +133,7 @@ static enum error_code push_integer_ids(const struct version *v, const struct no
 static void push_text(char *text, uint64_t *offset, uint32_t *count, const struct node_ids *ids,
                       uint32_t node)
 {
-    must(ids->offset); /* push_ids() has compared the forms */
+    must(ids->offset);
     const uint64_t size = ids->offset[node + 1] - ids->offset[node];
     if (size)
         memcpy(text + offset[*count], ids->text + ids->offset[node], size);
@@ -138,6 +146,7 @@ static enum error_code push_text_ids(const struct version *v, const struct node_
 {
     const struct dataset_delta *delta = v->delta;
     const uint64_t *added_offset = delta->new_ids.offset;
+    must(base->offset); /* push_ids() has compared the forms */
     const uint64_t added = added_offset ? added_offset[delta->added_nodes] : 0;
     struct node_ids ids = {0};
     uint64_t *offset = NULL;
@@ -387,7 +396,7 @@ static enum error_code push_rows(const struct version *v, struct error *err)
 {
     const struct dataset_delta *delta = v->delta;
     uint8_t *is_new = NULL; /* a row of the delta is that of the node */
-    if (strcmp(v->base.feature_origin, "given") != 0)
+    if (!has_given_rows(v))
         return ERROR_NONE;
     if (delta->feature_dim != v->base.feature_dim)
         return error_set(err, ERROR_CORRUPT, "dataset %s: its base has other features", v->id);
@@ -411,6 +420,8 @@ static enum error_code push_rows(const struct version *v, struct error *err)
 static enum error_code copy_statistics(const struct version *v, struct error *err)
 {
     struct feature_statistics by;
+    if (!has_given_rows(v))
+        return ERROR_NONE;
     enum error_code rc = feature_statistics_get(v->store, v->base.id, 0, &by, err);
     if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE;

@@ -81,6 +81,8 @@ static void push_nodes(struct dataset_builder *builder, const struct graph *g)
         assert_ok(dataset_builder_set_split(builder, (enum split)s, "split", 1, node, count, &err),
                   &err);
     }
+    if (settings.ingest.features.choice == FEATURES_DEGREE)
+        return;
     assert_ok(
         dataset_builder_add_features(builder, "rows", g->row[0], (uint64_t)g->nodes, DIM, &err),
         &err);
@@ -239,6 +241,29 @@ static void a_version_is_what_ingest_makes_of_the_whole(void **state)
         temp_dir_make(&fresh->dir);
         assert_ok(store_open(fresh->dir.path, 0, &fresh->store, &t->err), &t->err);
     }
+}
+
+/* Features that ingest makes are made, and scaled, for the graph as it is now. */
+static void made_features_are_those_of_the_whole(void **state)
+{
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    const struct graph old = base_graph(), whole = updated(&old, true);
+    char id[ID_SIZE];
+    bool unchanged = true;
+    pipeline_settings_defaults(&settings);
+    (void)snprintf(settings.name, sizeof settings.name, "g");
+    settings.ingest.direction = DIRECTION_UNDIRECTED;
+    settings.ingest.features.choice = FEATURES_DEGREE;
+    settings.ingest.standardise = true;
+    ingest(t->store, "g-0000", &old, false);
+    struct update_request request = mixed_update(&old, false);
+    assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err), ERROR_INVALID,
+                 "features of this dataset are made (degree)", &t->err);
+    request.features = NULL;
+    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+    ingest(t->store, "whole-1", &whole, false);
+    assert_same_records(t->store, id, "whole-1");
 }
 
 static void the_same_update_again_changes_nothing(void **state)
@@ -445,6 +470,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_version_is_what_ingest_makes_of_the_whole),
+        test_with_store(made_features_are_those_of_the_whole),
         test_with_store(the_same_update_again_changes_nothing),
         test_with_store(versions_are_a_chain),
         test_with_store(what_does_not_fit_is_named_and_nothing_is_stored),
