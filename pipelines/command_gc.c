@@ -2,6 +2,7 @@
  * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on any more.
  *
  *   keep     the newest --keep runs, every run that is not finished or is damaged, and the partitions and datasets of those
+ *            versions of datasets that were updated, and what they are versions of
  *   remove   all else: finished runs, partitions and datasets, and what is left of removals that were cut short
  */
 #include "common/base/json.h"
@@ -11,6 +12,7 @@
 #include "pipelines/commands.h"
 #include "pipelines/run_folder.h"
 #include "pipelines/store_census.h"
+#include "store/records/dataset_delta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,6 +80,29 @@ static void decide(const struct gc_options *options, const struct store_census *
         stays[i] =
             is_stood_on(census, stays, i) || (options->runs.count && !is_stood_on(census, all, i));
     }
+}
+
+/* Versions of a dataset that was updated stay, and what they are versions of: the next run is on the newest, whether or not there
+ * was one, and each is made again from the one before. */
+static enum error_code keep_versions(struct store *store, const struct store_census *census,
+                                     bool *stays, struct error *err)
+{
+    for (size_t i = 0; i < census->count; i++) {
+        struct dataset_delta delta;
+        if (census->entry[i].kind != CENSUS_DATASET)
+            continue;
+        const enum error_code rc = dataset_delta_get(store, census->entry[i].id, &delta, err);
+        if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
+            continue;
+        if (rc != ERROR_NONE)
+            return rc;
+        stays[i] = true;
+        for (size_t j = 0; j < census->count; j++)
+            stays[j] |= census->entry[j].kind == CENSUS_DATASET &&
+                        strcmp(census->entry[j].id, delta.base) == 0;
+        store_release_record(&delta.view);
+    }
+    return ERROR_NONE;
 }
 
 static enum error_code check_names(const struct gc_options *options,
@@ -168,8 +193,10 @@ static enum error_code collect(const struct gc_options *options, struct store *s
     if (rc == ERROR_NONE) {
         memset(all, true, census.count);
         decide(options, &census, all, stays);
-        rc = remove_rest(options, store, &census, stays, &json, &freed, err);
+        rc = keep_versions(store, &census, stays, err);
     }
+    if (rc == ERROR_NONE)
+        rc = remove_rest(options, store, &census, stays, &json, &freed, err);
     if (rc == ERROR_NONE)
         rc = answer(options, &freed, &json, err);
     memory_free(all);
