@@ -8,21 +8,13 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
-#include "pipelines/queue_fill.h"
-#include "pipelines/run_folder.h"
-#include "pipelines/run_state.h"
+#include "pipelines/run_status.h"
 #include "stages/engine/stage_list.h"
-#include "stages/plan/chain.h"
-#include "store/queue/redis_server.h"
-#include "store/queue/work_queue.h"
-#include "store/records/snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { BEAT_COUNT_MAX = 512 };
 
 struct status_options {
     const char *redis, *redis_password_file, *run;
@@ -40,74 +32,6 @@ static const struct option_spec option_table[] = {
     {.name = NULL},
 };
 /* clang-format on */
-
-struct run_status {
-    struct chain_state chain;
-    double train_loss, valid_metric, best_metric;
-    int64_t epoch;
-    bool has_state; /* the driver is, or was when it died, in a stage before the run */
-    struct run_state state;
-    bool connected; /* the rest is from Redis */
-    struct stage_counts counts[STAGE_LOOP_COUNT];
-    struct worker_beat beat[BEAT_COUNT_MAX];
-    int beat_count;
-};
-
-static enum error_code read_storage(const struct run_folder *folder, struct run_status *status,
-                                    struct error *err)
-{
-    const char *run_id = folder->run.plan.id;
-    struct snapshot snapshot = {0};
-    enum error_code rc =
-        chain_state_read(&folder->run.schedule, folder->store, run_id, &status->chain, err);
-    if (rc != ERROR_NONE || status->chain.snapshot_version < 0)
-        return rc;
-    rc = snapshot_get(folder->store, run_id, status->chain.snapshot_version, &snapshot, err);
-    if (rc == ERROR_NONE) {
-        status->train_loss = snapshot.train_loss;
-        status->valid_metric = snapshot.valid_metric;
-        status->best_metric = snapshot.best_metric;
-        status->epoch = snapshot.epoch;
-    }
-    store_release_record(&snapshot.view);
-    return rc;
-}
-
-/* Redis is a help, not the truth: without it the status is from storage alone. */
-static void read_queue(const struct run_folder *folder, const struct status_options *options,
-                       struct run_status *status)
-{
-    char path[FILE_PATH_SIZE], url[FILE_PATH_SIZE + 8];
-    struct work_queue *queue = NULL;
-    if (options->redis) {
-        (void)snprintf(url, sizeof url, "%s", options->redis);
-    } else if (file_path(path, NULL, "%s/redis", folder->path) != ERROR_NONE ||
-               redis_server_find(path, url, sizeof url, NULL) != ERROR_NONE) {
-        return;
-    }
-    if (queue_open(folder, url, options->redis_password_file, "graphmill-status", &queue, NULL) !=
-        ERROR_NONE)
-        return;
-    status->connected = true;
-    for (int i = 0; i < STAGE_LOOP_COUNT && status->connected; i++)
-        status->connected =
-            work_queue_counts(queue, stage_loop[i].name, &status->counts[i], NULL) == ERROR_NONE;
-    if (status->connected && work_queue_beats(queue, status->beat, BEAT_COUNT_MAX,
-                                              &status->beat_count, NULL) != ERROR_NONE)
-        status->connected = false;
-    work_queue_close(queue);
-}
-
-static const char *state_word(const struct run_status *status)
-{
-    if (status->has_state && status->state.is_alive)
-        return status->state.stage;
-    if (status->chain.finished)
-        return "finished";
-    if (!status->connected)
-        return "not running";
-    return status->chain.stopped ? "inferring" : "training";
-}
 
 /* What the driver is at before there is a run, or was at when it ended. */
 static void print_state(const struct run_state *state)
@@ -128,7 +52,7 @@ static void print_text(const struct run_folder *folder, const struct run_status 
         print_state(&status->state);
     if (!folder->run.plan.id[0])
         return;
-    printf("run      %s: %s\n", folder->run.plan.id, state_word(status));
+    printf("run      %s: %s\n", folder->run.plan.id, run_status_word(status));
     printf("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
            status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
            folder->run.schedule.round_count, status->epoch, folder->run.schedule.epochs);
@@ -181,7 +105,7 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
     json_open_object(&json, NULL);
     if (folder->run.plan.id[0])
         json_put_string(&json, "run", folder->run.plan.id);
-    json_put_string(&json, "state", state_word(status));
+    json_put_string(&json, "state", run_status_word(status));
     if (status->has_state) {
         json_open_object(&json, "driver");
         json_put_string(&json, "stage", status->state.stage);
@@ -219,13 +143,10 @@ static enum error_code show(const struct run_folder *folder, const struct status
                             bool *finished, struct error *err)
 {
     static struct run_status status;
-    status = (struct run_status){0};
-    status.has_state = run_state_read(folder->path, &status.state);
-    enum error_code rc = folder->run.plan.id[0] ? read_storage(folder, &status, err) : ERROR_NONE;
+    enum error_code rc =
+        run_status_read(folder, options->redis, options->redis_password_file, &status, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (folder->run.plan.id[0])
-        read_queue(folder, options, &status);
     *finished = status.chain.finished && !(status.has_state && status.state.is_alive);
     /* Of a run by workers elsewhere nobody else is here to do it. */
     struct error why = {0};
@@ -237,18 +158,6 @@ static enum error_code show(const struct run_folder *folder, const struct status
         print_text(folder, &status, options);
     (void)fflush(stdout);
     return rc;
-}
-
-/* A folder in which ingest or partition is at work has no run yet, and a plan without an id. */
-static enum error_code open_folder(struct run_folder *folder, const char *path, const char *run_id,
-                                   struct error *err)
-{
-    struct run_state state;
-    run_folder_close(folder);
-    const enum error_code rc = run_folder_open(folder, path, run_id, err);
-    if (rc == ERROR_NONE || run_id || !run_state_read(path, &state))
-        return rc;
-    return file_path(folder->path, err, "%s", path);
 }
 
 enum error_code command_status(int argc, char **argv, struct error *err)
@@ -266,7 +175,7 @@ enum error_code command_status(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE && rest.count != 1)
         rc = error_set(err, ERROR_USAGE, "graphmill status takes one run's folder");
     if (rc == ERROR_NONE)
-        rc = open_folder(&folder, rest.item[0], options.run, err);
+        rc = run_status_open(&folder, rest.item[0], options.run, err);
     if (rc == ERROR_NONE)
         rc = show(&folder, &options, &finished, err);
     while (rc == ERROR_NONE && options.watch && !finished && !stop_signal_seen()) {
@@ -274,7 +183,7 @@ enum error_code command_status(int argc, char **argv, struct error *err)
         if (isatty(STDOUT_FILENO) && !options.json)
             printf("\033[H\033[2J");
         if (!folder.run.plan.id[0])
-            rc = open_folder(&folder, rest.item[0], options.run, err);
+            rc = run_status_open(&folder, rest.item[0], options.run, err);
         if (rc == ERROR_NONE)
             rc = show(&folder, &options, &finished, err);
     }

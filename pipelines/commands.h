@@ -23,6 +23,7 @@ MUST_CHECK enum error_code command_report(int argc, char **argv, struct error *e
 MUST_CHECK enum error_code command_compare(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_list(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_gc(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_exporter(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_doctor(int argc, char **argv, struct error *err);
 
 #endif

@@ -42,6 +42,8 @@ static const struct command {
     {"compare", "RUN RUN", "scores, weights, settings and time of runs", command_compare},
     {"list", "[FOLDER]", "the runs of a folder: how far, how good, how large", command_list},
     {"gc", "RUN", "take away runs that newer ones replaced; --dry-run", command_gc},
+    {"exporter", "RUN", "where a run stands, for Prometheus: by HTTP or as a file",
+     command_exporter},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
     {"help", "[COMMAND]", "this, or what COMMAND --help says", command_help},
 };

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev redis-server
-       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libarchive-dev libxxhash-dev
+       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libarchive-dev libmicrohttpd-dev libxxhash-dev
        librandom123-dev)
 test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
       python3-numpy strace procps)

@@ -1,0 +1,151 @@
+/*
+ * exporter - where a run stands, for Prometheus: by HTTP, or as a file for node_exporter's textfile collector.
+ */
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/options.h"
+#include "common/base/stop_signal.h"
+#include "common/base/text.h"
+#include "pipelines/commands.h"
+#include "pipelines/http_server.h"
+#include "pipelines/metrics_text.h"
+#include "pipelines/run_status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HOST_SIZE = 64, PAUSE_MS = 200 };
+
+struct exporter_options {
+    const char *listen, *output, *redis, *redis_password_file, *run;
+    int64_t every;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct exporter_options, field)
+static const struct option_spec option_table[] = {
+    {"listen", OPTION_TEXT, AT(listen), "127.0.0.1:9464", 0, 0, "ADDRESS:PORT", "answer GET /metrics there; port 0: any that is free"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "write the text to this file instead, which is replaced whole"},
+    {"every", OPTION_INT, AT(every), "0", 0, 86400, "SECONDS", "with --output: again so often, until the run is finished (default: once)"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest, also one that is started later)"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct exporter { /* one process */
+    const struct exporter_options *options;
+    const char *path;
+    bool finished;
+};
+
+/* The folder is opened each time: a run may be started in it meanwhile. */
+static enum error_code make_text(void *context, char **text, size_t *size, struct error *err)
+{
+    struct exporter *exporter = context;
+    const struct exporter_options *options = exporter->options;
+    static struct run_folder folder;
+    static struct run_status status;
+    enum error_code rc = run_status_open(&folder, exporter->path, options->run, err);
+    if (rc == ERROR_NONE)
+        rc = run_status_read(&folder, options->redis, options->redis_password_file, &status, err);
+    if (rc == ERROR_NONE)
+        rc = metrics_text_make(&folder, &status, text, size, err);
+    if (rc == ERROR_NONE)
+        exporter->finished = status.chain.finished;
+    run_folder_close(&folder);
+    return rc;
+}
+
+/* "127.0.0.1:9464", "[::1]:9464" */
+static enum error_code split_address(const char *text, char host[HOST_SIZE], uint16_t *port,
+                                     struct error *err)
+{
+    const char *colon = strrchr(text, ':');
+    int64_t number = 0;
+    size_t size = colon ? (size_t)(colon - text) : 0;
+    if (size >= 2 && text[0] == '[' && colon[-1] == ']') {
+        text++;
+        size -= 2;
+    }
+    if (size == 0 || size >= HOST_SIZE || !text_int64(colon + 1, strlen(colon + 1), &number) ||
+        number < 0 || number > UINT16_MAX)
+        return error_set(err, ERROR_USAGE,
+                         "--listen: expected ADDRESS:PORT such as 127.0.0.1:9464 or [::]:9464, "
+                         "found '%s'",
+                         text);
+    memcpy(host, text, size);
+    host[size] = '\0';
+    *port = (uint16_t)number;
+    return ERROR_NONE;
+}
+
+static enum error_code serve(struct exporter *exporter, struct error *err)
+{
+    char host[HOST_SIZE];
+    struct http_server *server = NULL;
+    struct http_server_config config = {.host = host,
+                                        .path = "/metrics",
+                                        .content_type = "text/plain; version=0.0.4; charset=utf-8",
+                                        .make = make_text,
+                                        .context = exporter};
+    enum error_code rc = split_address(exporter->options->listen, host, &config.port, err);
+    if (rc == ERROR_NONE)
+        rc = http_server_open(&config, &server, err);
+    if (rc != ERROR_NONE)
+        return rc == ERROR_USAGE ? rc : error_context(err, rc, "--listen");
+    printf("http://%s%s%s:%u/metrics\n", strchr(host, ':') ? "[" : "", host,
+           strchr(host, ':') ? "]" : "", http_server_port(server));
+    (void)fflush(stdout);
+    while (!stop_signal_seen())
+        clock_sleep_ms(PAUSE_MS);
+    http_server_close(server);
+    return ERROR_NONE;
+}
+
+static enum error_code write_file(struct exporter *exporter, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum error_code rc = make_text(exporter, &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(exporter->options->output, text, size, false, err);
+    memory_free(text);
+    return rc;
+}
+
+/* What fails once may work the next time, while a run is being made. */
+static enum error_code write_files(struct exporter *exporter, struct error *err)
+{
+    enum error_code rc = write_file(exporter, err);
+    while (exporter->options->every && !exporter->finished && !stop_signal_seen()) {
+        if (rc != ERROR_NONE)
+            log_warn("%s", err->message);
+        for (int64_t ms = 0; ms < exporter->options->every * 1000 && !stop_signal_seen();
+             ms += PAUSE_MS)
+            clock_sleep_ms(PAUSE_MS);
+        rc = write_file(exporter, err);
+    }
+    return rc;
+}
+
+enum error_code command_exporter(int argc, char **argv, struct error *err)
+{
+    struct exporter_options options = {0};
+    struct option_list rest = {0};
+    if (options_want_help(argc, argv)) {
+        printf("graphmill exporter RUN [options] - where a run stands, for Prometheus\n\n");
+        options_print_help(option_table);
+        return ERROR_NONE;
+    }
+    enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    if (rc == ERROR_NONE && rest.count != 1)
+        rc = error_set(err, ERROR_USAGE, "graphmill exporter takes one run's folder");
+    if (rc != ERROR_NONE)
+        return rc;
+    struct exporter exporter = {.options = &options, .path = rest.item[0]};
+    return options.output ? write_files(&exporter, err) : serve(&exporter, err);
+}
