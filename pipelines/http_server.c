@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,10 +21,10 @@ struct http_server {
 
 /* libmicrohttpd frees with free(), ours may not be that: it gets a copy. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              const char *text, size_t size)
+                              char *text, size_t size)
 {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
     enum MHD_Result result = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -36,7 +36,9 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned status, const char *text)
 {
-    return answer(connection, status, "text/plain; charset=utf-8", text, strlen(text));
+    char copy[sizeof((struct error *)NULL)->message];
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    return answer(connection, status, "text/plain; charset=utf-8", copy, strlen(copy));
 }
 
 static enum MHD_Result serve(void *context, struct MHD_Connection *connection, const char *url,
@@ -49,7 +51,7 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
     size_t size = 0;
     (void)version;
     (void)upload;
-    (void)upload_size;
+    *upload_size = 0; /* nothing that is sent is read */
     (void)state;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered\n");

@@ -76,7 +76,7 @@ static void put_score_cards(struct html_text *html, const struct report_run *run
 
 static double wall_seconds(const struct run_times *times)
 {
-    double first = INFINITY, last = -INFINITY;
+    double first = (double)INFINITY, last = -(double)INFINITY;
     for (size_t i = 0; i < times->span_count; i++) {
         first = fmin(first, times->span[i].first);
         last = fmax(last, times->span[i].last_end);

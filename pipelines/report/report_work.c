@@ -95,7 +95,7 @@ static void put_timeline(struct html_text *html, const struct run_times *times,
                          const struct stage_figures *stage, size_t stage_count)
 {
     static struct timeline line;
-    double origin = INFINITY, end = -INFINITY;
+    double origin = (double)INFINITY, end = -(double)INFINITY;
     line = (struct timeline){0};
     for (size_t i = 0; i < times->span_count; i++) {
         origin = fmin(origin, times->span[i].first);

@@ -31,7 +31,7 @@ static enum error_code begin_line(struct metric_table *table, struct error *err)
         struct metric_column *column = &table->column[i];
         rc = memory_grow(&column->value, &column->capacity, table->count + 1, "metrics", err);
         if (rc == ERROR_NONE)
-            column->value[table->count] = NAN;
+            column->value[table->count] = (double)NAN;
     }
     return rc;
 }
@@ -48,7 +48,7 @@ static enum error_code put_value(struct metric_table *table, const char *key, do
     if (rc != ERROR_NONE)
         return rc;
     for (size_t i = 0; had == 0 && i < table->count; i++)
-        column->value[i] = NAN;
+        column->value[i] = (double)NAN;
     column->value[table->count] = value;
     return ERROR_NONE;
 }

@@ -88,7 +88,7 @@ every_kind() {
             hurt "$damage" "$path" "$other" || continue
             trials=$((trials + 1))
             case $kind:$damage in
-            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./metrics.jsonl:* | ./store/logs/*) # no part of the result
+            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./metrics.jsonl:* | ./report.html:* | ./store/logs/*) # no part of the result
                 runs_right "$1: $damage $path" ;;
             */current_snapshot:delete) mends "$1: $damage $path" ;;
             ./store/switch/*:delete) # which others there should be is known to nobody
@@ -118,7 +118,7 @@ cases=('flip "$(snapshots | tail -1)"' 'rm "$(snapshots | tail -1)"' 'rm $(snaps
     'rm -r "$work"/hurt/store/run/*/round' 'rm -r "$work"/hurt/store/run/*/{round,snapshot,weights}'
     'rm "$work"/hurt/outputs/metrics.json' 'flip "$work"/hurt/outputs/predictions.csv' 'rm -r "$work"/hurt/store/run/*/outputs'
     'rm -r "$work"/hurt/store/{run,partition}/*' 'rm -r "$work"/hurt/store/{dataset,switch}/*'
-    'flip "$(position)"; flip "$(snapshots | tail -1)"' 'rm -r "$work"/hurt/{logs,times,outputs,metrics.jsonl}')
+    'flip "$(position)"; flip "$(snapshots | tail -1)"' 'rm -r "$work"/hurt/{logs,times,outputs,metrics.jsonl,report.html}')
 for case in "${cases[@]}"; do
     for verified in yes no; do
         copy whole

@@ -29,7 +29,7 @@ static void axis_steps_are_round(void **state)
     assert_true(fabs(chart_step(0.07, 5) - 0.02) < 1e-12);
     assert_true(fabs(chart_step(3.0, 5) - 1.0) < 1e-12);
     assert_true(fabs(chart_step(0.0, 5) - 1.0) < 1e-12);
-    assert_true(fabs(chart_step(INFINITY, 5) - 1.0) < 1e-12);
+    assert_true(fabs(chart_step((double)INFINITY, 5) - 1.0) < 1e-12);
 }
 
 static void a_gap_lifts_the_pen(void **state)
