@@ -33,7 +33,8 @@ enum ingest_format {
     FORMAT_MATRIX_MARKET,
     FORMAT_METIS,
     FORMAT_NPZ,
-    FORMAT_GRAPHSAINT
+    FORMAT_GRAPHSAINT,
+    FORMAT_GRAPHBOLT
 };
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
 enum edge_direction {

@@ -63,6 +63,51 @@ np.save("saint/feats.npy", x.astype(np.float64))
 json.dump({str(i): int(y[i]) for i in reversed(range(nodes))}, open("saint/class_map.json", "w"))
 json.dump({"tr": split["train"].tolist(), "va": split["valid"].tolist(), "te": split["test"].tolist()}, open("saint/role.json", "w"))
 
+import copy
+os.makedirs("bolt/set")
+np.save("bolt/edges.npy", np.stack(both))
+np.savetxt("bolt/edges.csv", np.stack(both, 1), "%d", ",")
+np.save("bolt/feat.npy", x)
+meta = {"dataset_name": "bolt", "graph": {"nodes": [{"num": nodes}], "edges": [{"format": "numpy", "path": "edges.npy"}]},
+        "feature_data": [{"domain": "node", "type": None, "name": "other", "format": "torch", "path": "other.pt"},
+                         {"domain": "node", "type": None, "name": "feat", "format": "numpy", "in_memory": True, "path": "feat.npy"}],
+        "tasks": [{"name": "node_classification", "num_classes": classes}]}
+for s, key in (("train", "train_set"), ("valid", "validation_set"), ("test", "test_set")):
+    np.save(f"bolt/set/{s}.npy", split[s])
+    np.save(f"bolt/set/{s}-label.npy", y[split[s]])
+    meta["tasks"][0][key] = [{"type": None, "data": [{"name": "seeds", "format": "numpy", "in_memory": True, "path": f"set/{s}.npy"},
+                                                     {"name": "labels", "format": "numpy", "path": f"set/{s}-label.npy"}]}]
+def put_yaml(value, file, indent=0):
+    pad = "  " * indent
+    for key, item in value.items():
+        if isinstance(item, dict):
+            print(f"{pad}{key}:", file=file)
+            put_yaml(item, file, indent + 1)
+        elif isinstance(item, list):
+            print(f"{pad}{key}:", file=file)
+            for one in item:
+                print(f"{pad}  -", file=file)
+                put_yaml(one, file, indent + 2)
+        else:
+            print(f"{pad}{key}: {'null' if item is None else str(item).lower() if isinstance(item, bool) else item}", file=file)
+def bolt(name, change):
+    changed = copy.deepcopy(meta)
+    change(changed)
+    if not os.path.exists(name):
+        os.system(f"cp -r bolt {name}")
+    put_yaml(changed, open(name + "/metadata.yaml", "w"))
+bolt("bolt", lambda m: None)
+bolt("bolt-csv", lambda m: (m["graph"]["edges"][0].update(format="csv", path="edges.csv"), [d.update(name="seed_nodes") for k in ("train_set", "validation_set", "test_set") for d in m["tasks"][0][k][0]["data"][:1]]))
+bolt("bolt-typed", lambda m: m["graph"]["nodes"].append({"type": "b", "num": 3}))
+bolt("bolt-torch", lambda m: m["feature_data"][1].update(format="torch"))
+bolt("bolt-num", lambda m: m["graph"]["nodes"][0].update(num="many"))
+bolt("bolt-list", lambda m: m.update(tasks="none"))
+bolt("bolt-seeds", lambda m: m["tasks"][0]["test_set"][0]["data"].pop(0))
+bolt("bolt-graph", lambda m: m.pop("graph"))
+bolt("bolt-path", lambda m: m["feature_data"][1].pop("path"))
+bolt("bolt-short", lambda m: m["tasks"][0]["test_set"][0]["data"][1].update(path="set/train-label.npy"))
+bolt("bolt-few", lambda m: m["graph"]["nodes"][0].update(num=30))
+
 with open("graph.mtx", "w") as f:
     f.write("%%MatrixMarket matrix coordinate pattern symmetric\n% a comment\n%d %d %d\n" .replace("%d %d %d", f"{nodes} {nodes} {len(low)}"))
     f.writelines(f"{b + 1} {a + 1}\n" for a, b in pairs)
@@ -127,6 +172,10 @@ ingest tasks npz tasks.npz
 agree tasks all $all
 ingest saint graphsaint saint
 agree saint all $all
+ingest bolt graphbolt bolt
+agree bolt all $all
+ingest bolt_csv graphbolt bolt-csv
+agree bolt_csv all $all
 ingest market matrix_market graph.mtx "$beside"
 agree market all $all
 ingest market_gz matrix_market graph.mtx.gz "$beside"
@@ -232,3 +281,13 @@ bad 'class_map.json: expected nodes from 0 to 39 as keys, found .99' graphsaint 
 bad 'role.json: "tr": expected a list of nodes' graphsaint saint-roles
 bad 'role.json: "tr": item 1: expected a node' graphsaint saint-role-item
 expect 65 'adj_full.npz, found no such file' "$bin/graphmill" partition bad.yaml --set ingest.path="$work/columns" --directory runs/bad --quiet
+bad 'metadata.yaml:[0-9]*: expected one type of nodes and one of edges' graphbolt bolt-typed
+bad 'metadata.yaml:[0-9]*: expected `format: numpy` .of a file of torch' graphbolt bolt-torch
+bad 'metadata.yaml:[0-9]*: expected `num:` with the number of nodes' graphbolt bolt-num
+bad 'metadata.yaml:[0-9]*: expected a list below `tasks:`' graphbolt bolt-list
+bad 'metadata.yaml:[0-9]*: expected `data:` with an item `name: seeds`' graphbolt bolt-seeds
+bad 'metadata.yaml:1: expected `nodes:` below `graph:`' graphbolt bolt-graph
+bad 'metadata.yaml:[0-9]*: expected a `path:` beside `format:`' graphbolt bolt-path
+bad 'train-label.npy: expected 12 rows, one for each seed, found 20' graphbolt bolt-short
+bad 'edges.npy:[0-9]*: .* out of range: expected a node id from 0 to 29' graphbolt bolt-few
+bad 'expected metadata.yaml, found no such file' graphbolt columns

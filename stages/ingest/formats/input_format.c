@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/ingest/formats/edge_list_reader.h"
 #include "stages/ingest/formats/folder_reader.h"
+#include "stages/ingest/formats/graphbolt_reader.h"
 #include "stages/ingest/formats/graphsaint_reader.h"
 #include "stages/ingest/formats/matrix_market_reader.h"
 #include "stages/ingest/formats/metis_reader.h"
@@ -27,6 +28,7 @@ WITHOUT_BUDGET(run_generated, generator_run)
 WITHOUT_BUDGET(run_tu, tu_reader_run)
 WITHOUT_BUDGET(run_npz, npz_reader_run)
 WITHOUT_BUDGET(run_graphsaint, graphsaint_reader_run)
+WITHOUT_BUDGET(run_graphbolt, graphbolt_reader_run)
 
 static enum error_code run_edge_list(const struct pipeline_settings *settings,
                                      uint64_t memory_bytes, struct dataset_builder *builder,
@@ -85,6 +87,12 @@ static const struct input_format rows[] = {
                                       "add role.json with lists tr, va and te, or a line `split: "
                                       "random 60/20/20` below `ingest:`"},
                            .run = run_graphsaint},
+    [FORMAT_GRAPHBOLT] = {.has_folders = true,
+                          .endings = {".yaml", ".npy", ".csv"},
+                          .advice = {"add an item `name: labels` to the sets below `tasks:`",
+                                     "add train_set below `tasks:`, or a line `split: random "
+                                     "60/20/20` below `ingest:`"},
+                          .run = run_graphbolt},
 };
 
 const struct training_advice input_format_graph_advice = {
