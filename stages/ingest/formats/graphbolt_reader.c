@@ -80,6 +80,7 @@ static enum error_code file_of(const struct graphbolt *g, const struct yaml_node
                                bool may_be_csv, struct array_file *out, struct error *err)
 {
     const char *format = text_of(item, "format"), *path = text_of(item, "path");
+    must(item);
     out->line = item->line;
     out->is_csv = may_be_csv && format && strcmp(format, "csv") == 0;
     if (!format || (!out->is_csv && strcmp(format, "numpy") != 0))
@@ -279,7 +280,9 @@ static enum error_code push_seeds(const struct graphbolt *g, const struct yaml_n
 {
     struct array_file file;
     struct integer_column node = {0};
-    enum error_code rc = file_of(g, data_named(set, "seeds", "seed_nodes"), false, &file, err);
+    const struct yaml_node *seeds = data_named(set, "seeds", "seed_nodes");
+    must(seeds); /* read_set() found it */
+    enum error_code rc = file_of(g, seeds, false, &file, err);
     if (rc == ERROR_NONE)
         rc = integer_column_read(&node, file.path, g->node_count, err);
     if (rc == ERROR_NONE)
