@@ -6,6 +6,7 @@
 #   tests/interop/run.sh --typed [MODEL...]                     models over relations alone
 #   tests/interop/run.sh --edges [DECODER...]                   models of pairs of nodes alone
 #   tests/interop/run.sh --readouts                             models of graphs alone; without arguments all of it runs
+#   tests/interop/run.sh --python                               pipelines/python/graphmill.py with real PyG and DGL alone
 #   tests/interop/run.sh --typed-accuracy FOLDER [OPTION...]    PyG's test accuracy on a graph with relations: typed_accuracy.py
 #
 # GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
@@ -58,7 +59,15 @@ if [ "${1:-}" = --typed-accuracy ]; then
     exec "$pyg/bin/python" -W ignore "$here/typed_accuracy.py" "$@"
 fi
 dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
+run_python() {
+    "$pyg/bin/python" -W ignore "$here/python_example.py" "$GRAPHMILL_DATASETS/cora"
+    DGLBACKEND=pytorch "$dgl/bin/python" -W ignore "$here/python_dgl.py"
+}
+if [ "${1:-}" = --python ]; then
+    PYTHONDONTWRITEBYTECODE=1 run_python
+    exit
+fi
 export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
 export PYTHONDONTWRITEBYTECODE=1
-[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" && "$pyg/bin/python" "$here/graphs.py"; }
+[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" && "$pyg/bin/python" "$here/graphs.py" && run_python; }
 exec "$pyg/bin/python" "$here/interop.py" --dgl-python "$dgl/bin/python" "$@"
