@@ -193,7 +193,8 @@ static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out
     skip_spaces(c);
     if (c->at != c->end)
         return unexpected(c, "nothing behind '}'");
-    if (by_columns && has_rows_and_columns(out))
+    out->is_by_columns = by_columns && has_rows_and_columns(out);
+    if (out->is_by_columns && out->dimension_count != 2)
         return error_set(c->err, ERROR_INPUT,
                          "%s: the array lies column by column (Fortran order), expected rows: in "
                          "Python, numpy.save(\"%s\", numpy.ascontiguousarray(numpy.load(\"%s\")))",

@@ -10,7 +10,7 @@
  *      .    .   the elements
  *
  * Read: f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 and b1 of either byte order, up to four dimensions. What is
- * something else (npz, Fortran order, Python objects) is named, with the line of numpy that converts it.
+ * something else (npz, Python objects, more than two dimensions in Fortran order) is named, with the line of numpy that converts it.
  * Nothing in the header is trusted: it is at most 10,000 bytes (NumPy's own limit), products are checked, and the size of the
  * file must be exactly what the shape says.
  *
@@ -46,7 +46,8 @@ enum npy_type {
 
 struct npy_header {
     enum npy_type type;
-    bool is_swapped; /* big-endian */
+    bool is_swapped;    /* big-endian */
+    bool is_by_columns; /* Fortran order, of two dimensions: the columns lie one behind the other */
     uint32_t item_size;
     uint32_t dimension_count;
     uint64_t shape[NPY_DIMENSION_MAX];

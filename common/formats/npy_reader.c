@@ -171,12 +171,43 @@ static enum error_code read_converted(const struct npy_reader *reader, uint64_t 
     return ERROR_NONE;
 }
 
+/* The same of an array whose columns lie one behind the other: of each column the rows that have an element in the range, a
+ * piece at a time, each put at its place in the order of rows. */
+static enum error_code read_columns(const struct npy_reader *reader, uint64_t first, size_t count,
+                                    element_converter convert, void *out, size_t size,
+                                    struct error *err)
+{
+    const uint64_t rows = reader->header.shape[0], columns = reader->header.shape[1];
+    uint8_t raw[CONVERT_SIZE] = {0};
+    int64_t value[CONVERT_SIZE / ELEMENT_SIZE_MAX]; /* of either kind */
+    const uint64_t fit = sizeof value / sizeof *value;
+    const uint64_t end = first + count;
+    must(first <= reader->header.element_count && count <= reader->header.element_count - first);
+    for (uint64_t c = 0; c < columns && count; c++) {
+        const uint64_t row_end = end > c ? (end - c - 1) / columns + 1 : 0;
+        for (uint64_t row = first > c ? (first - c + columns - 1) / columns : 0; row < row_end;) {
+            const size_t piece = (size_t)(row_end - row < fit ? row_end - row : fit);
+            const enum error_code rc = read_elements(reader, c * rows + row, piece, raw, err);
+            if (rc != ERROR_NONE)
+                return rc;
+            convert(&reader->header, raw, piece, value);
+            for (size_t i = 0; i < piece; i++)
+                memcpy((char *)out + ((row + i) * columns + c - first) * size,
+                       (const char *)value + i * size, size);
+            row += piece;
+        }
+    }
+    return ERROR_NONE;
+}
+
 enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first, size_t count,
                                  int64_t *out, struct error *err)
 {
     if (!npy_is_integer(&reader->header))
         return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
                          reader->path);
+    if (reader->header.is_by_columns)
+        return read_columns(reader, first, count, convert_integers, out, sizeof *out, err);
     if (reader->header.type == NPY_I64 && !reader->header.is_swapped)
         return read_elements(reader, first, count, out, err);
     return read_converted(reader, first, count, convert_integers, out, sizeof *out, err);
@@ -185,6 +216,8 @@ enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first
 enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first, size_t count,
                                  float *out, struct error *err)
 {
+    if (reader->header.is_by_columns)
+        return read_columns(reader, first, count, convert_floats, out, sizeof *out, err);
     if (reader->header.type == NPY_F32 && !reader->header.is_swapped)
         return read_elements(reader, first, count, out, err);
     return read_converted(reader, first, count, convert_floats, out, sizeof *out, err);

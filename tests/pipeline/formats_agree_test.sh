@@ -29,6 +29,8 @@ def folder(name, edges, directed):
 
 folder("columns", np.stack([low, high]).astype(np.int64), False)
 folder("rows", np.stack([low, high], 1).astype(np.uint16), False)
+np.save("rows/node-feat.npy", np.asfortranarray(x))
+folder("turned", np.asfortranarray(np.stack([low, high], 1)), False)
 
 def csr(rows, cols, data):
     order = np.lexsort((cols, rows))
@@ -164,6 +166,8 @@ agree() { # name, expected, kinds...
 }
 ingest rows folder rows
 agree rows all $all
+ingest turned folder turned
+agree turned all $all
 ingest citations npz citations.npz '  split: random 60/20/20\n'
 agree citations unsplit edge_chunk feature_chunk node_labels
 ingest dense npz dense.npz '  split: random 60/20/20\n'

@@ -82,7 +82,7 @@ static void refuses_bad_headers_with_place_expected_and_found(void **state)
          "records of several fields"},
         {"{'descr': 'f4', 'fortran_order': False, 'shape': (2,), }", "a type such as '<f4'"},
         {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,), }", "expected True or False"},
-        {"{'descr': '<f2', 'fortran_order': True, 'shape': (2, 2), }",
+        {"{'descr': '<f2', 'fortran_order': True, 'shape': (2, 1, 2), }",
          "lies column by column (Fortran order), expected rows: in Python, numpy.save(\"a.npy\", "
          "numpy.ascontiguousarray(numpy.load(\"a.npy\")))"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", "expected a dimension"},
@@ -178,6 +178,42 @@ static void reads_other_types_and_byte_orders(void **state)
                     whole);
     expect_elements("<u2", "\xff\xff\x01\x00", 4, 2, large, most);
     expect_elements("<u4", "\xff\xff\xff\xff\x01\x00\x00\x00", 8, 2, larger, greatest);
+}
+
+/* Any range of an array that lies column by column is what it is in the order of rows. */
+static void reads_columns_that_lie_one_behind_the_other(void **state)
+{
+    (void)state;
+    enum { ROWS = 5, COLUMNS = 3 };
+    struct error err = {0};
+    struct temp_dir dir;
+    struct npy_reader reader;
+    int16_t by_columns[ROWS * COLUMNS];
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < COLUMNS; c++)
+            by_columns[c * ROWS + r] = (int16_t)(r * COLUMNS + c);
+    struct sample sample =
+        make("{'descr': '<i2', 'fortran_order': True, 'shape': (5, 3), }", sizeof by_columns);
+    memcpy(sample.bytes + sample.size - sizeof by_columns, by_columns, sizeof by_columns);
+    temp_dir_make(&dir);
+    assert_ok(
+        npy_reader_open(&reader, temp_dir_write(&dir, "a.npy", sample.bytes, sample.size), &err),
+        &err);
+    for (size_t first = 0; first <= ROWS * COLUMNS; first++)
+        for (size_t count = 0; first + count <= ROWS * COLUMNS; count++) {
+            int64_t whole[ROWS * COLUMNS + 1];
+            float real[ROWS * COLUMNS + 1];
+            whole[count] = -1;
+            assert_ok(npy_reader_int64(&reader, first, count, whole, &err), &err);
+            assert_ok(npy_reader_float(&reader, first, count, real, &err), &err);
+            for (size_t i = 0; i < count; i++) {
+                assert_int_equal(whole[i], (int64_t)(first + i));
+                assert_true(real[i] == (float)(first + i));
+            }
+            assert_int_equal(whole[count], -1);
+        }
+    npy_reader_close(&reader);
+    temp_dir_remove(&dir);
 }
 
 static void refuses_bad_prefixes(void **state)
@@ -328,6 +364,7 @@ int main(void)
         cmocka_unit_test(refuses_bad_headers_with_place_expected_and_found),
         cmocka_unit_test(names_files_that_are_something_else),
         cmocka_unit_test(reads_other_types_and_byte_orders),
+        cmocka_unit_test(reads_columns_that_lie_one_behind_the_other),
         cmocka_unit_test(refuses_bad_prefixes),
         cmocka_unit_test(reads_any_range_of_any_type),
         cmocka_unit_test(notices_a_file_that_shrinks_while_it_is_read),

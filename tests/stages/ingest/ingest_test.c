@@ -227,7 +227,8 @@ static void leaves_nothing_of_bad_input(void **state)
         {"features-nan", "node-feat.npy"},
         {"features-of-too-few-nodes",
          "node-feat.npy: expected 2 dimensions with 3 rows, one for each node, found 2"},
-        {"features-in-fortran-order", "numpy.ascontiguousarray(numpy.load("},
+        {"features-in-fortran-order",
+         "numpy.ascontiguousarray(numpy.load("}, /* of three dimensions */
         {"features-of-objects", "the elements are Python objects, expected numbers"},
         {"features-as-npz", "node-feat.npy is a zip archive (an npz, or a PyTorch file)"},
         {"features-shape-overflows", "byte "},
