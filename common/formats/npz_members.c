@@ -4,11 +4,10 @@
 #include "common/base/memory.h"
 #include "common/formats/npy_header.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <minizip/unzip.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,16 +17,15 @@ struct unpacking { /* one run */
     const char *path, *folder;
     npz_chooser choose;
     void *context;
-    struct archive *archive;
+    unzFile archive;
     uint8_t *piece;   /* [PIECE_BYTES] */
     uint64_t members; /* arrays that there are, chosen or not */
 };
 
 static enum error_code broken(const struct unpacking *u, const char *member, struct error *err)
 {
-    const char *why = archive_error_string(u->archive);
-    return error_set(err, ERROR_INPUT, "%s%s%s: %s", u->path, member ? ": " : "",
-                     member ? member : "", why ? why : "it cannot be unpacked");
+    return error_set(err, ERROR_INPUT, "%s%s%s: the archive is damaged, or cut off", u->path,
+                     member ? ": " : "", member ? member : "");
 }
 
 /* "labels" of "labels.npy". */
@@ -48,7 +46,7 @@ static enum error_code read_some(const struct unpacking *u, const char *member, 
 {
     *got = 0;
     while (*got < size) {
-        const la_ssize_t part = archive_read_data(u->archive, out + *got, size - *got);
+        const int part = unzReadCurrentFile(u->archive, out + *got, (unsigned)(size - *got));
         if (part < 0)
             return broken(u, member, err);
         if (part == 0)
@@ -115,18 +113,46 @@ static enum error_code unpack_member(struct unpacking *u, const char *member, st
     return rc;
 }
 
+typedef enum error_code (*member_visitor)(struct unpacking *u, const char *member, void *context,
+                                          bool *is_last, struct error *err);
+
+/* Visits the members one after the other, each open, until one is the last that is wanted. What was read of it has the sum that the
+ * archive says, if all of it was read. */
+static enum error_code visit_members(struct unpacking *u, member_visitor visit, void *context,
+                                     struct error *err)
+{
+    bool is_last = false;
+    enum error_code rc = ERROR_NONE;
+    int state = unzGoToFirstFile(u->archive);
+    while (rc == ERROR_NONE && state == UNZ_OK && !is_last) {
+        char member[MEMBER_NAME_SIZE + 1] = "";
+        if (unzGetCurrentFileInfo64(u->archive, NULL, member, sizeof member - 1, NULL, 0, NULL,
+                                    0) != UNZ_OK ||
+            unzOpenCurrentFile(u->archive) != UNZ_OK)
+            return broken(u, member[0] ? member : NULL, err);
+        rc = visit(u, member, context, &is_last, err);
+        const int closed = unzCloseCurrentFile(u->archive);
+        if (rc == ERROR_NONE && closed != UNZ_OK)
+            rc = broken(u, member, err);
+        if (!is_last)
+            state = unzGoToNextFile(u->archive);
+    }
+    if (rc == ERROR_NONE && state != UNZ_OK && state != UNZ_END_OF_LIST_OF_FILE)
+        return broken(u, NULL, err);
+    return rc;
+}
+
+static enum error_code visit_array(struct unpacking *u, const char *member, void *context,
+                                   bool *is_last, struct error *err)
+{
+    (void)context;
+    (void)is_last;
+    return unpack_member(u, member, err);
+}
+
 static enum error_code unpack_all(struct unpacking *u, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    while (rc == ERROR_NONE) {
-        struct archive_entry *entry = NULL;
-        const int found = archive_read_next_header(u->archive, &entry);
-        if (found == ARCHIVE_EOF)
-            break;
-        if (found != ARCHIVE_OK && found != ARCHIVE_WARN)
-            return broken(u, NULL, err);
-        rc = unpack_member(u, archive_entry_pathname(entry), err);
-    }
+    const enum error_code rc = visit_members(u, visit_array, NULL, err);
     if (rc == ERROR_NONE && u->members == 0)
         return error_set(err, ERROR_INPUT,
                          "%s: expected an archive of NumPy arrays (numpy.savez), found no array",
@@ -152,21 +178,32 @@ static enum error_code take_text(struct unpacking *u, const char *member, char *
     return ERROR_NONE;
 }
 
+struct wanted_text {
+    const char *name;
+    char *out;
+    size_t size;
+    bool found;
+};
+
+static enum error_code visit_text(struct unpacking *u, const char *member, void *context,
+                                  bool *is_last, struct error *err)
+{
+    struct wanted_text *wanted = context;
+    char found[MEMBER_NAME_SIZE];
+    if (!array_name(member, found) || strcmp(found, wanted->name) != 0)
+        return ERROR_NONE;
+    wanted->found = *is_last = true;
+    return take_text(u, member, wanted->out, wanted->size, err);
+}
+
 static enum error_code find_text(struct unpacking *u, const char *name, char *out, size_t size,
                                  struct error *err)
 {
-    struct archive_entry *entry = NULL;
-    char found[MEMBER_NAME_SIZE];
-    int state;
-    while ((state = archive_read_next_header(u->archive, &entry)) == ARCHIVE_OK ||
-           state == ARCHIVE_WARN) {
-        const char *member = archive_entry_pathname(entry);
-        if (array_name(member, found) && strcmp(found, name) == 0)
-            return take_text(u, member, out, size, err);
-    }
-    if (state != ARCHIVE_EOF)
-        return broken(u, NULL, err);
-    return error_set(err, ERROR_INPUT, "%s: expected an array %s, found none", u->path, name);
+    struct wanted_text wanted = {.name = name, .out = out, .size = size};
+    const enum error_code rc = visit_members(u, visit_text, &wanted, err);
+    return rc == ERROR_NONE && !wanted.found
+               ? error_set(err, ERROR_INPUT, "%s: expected an array %s, found none", u->path, name)
+               : rc;
 }
 
 static enum error_code open_archive(struct unpacking *u, struct error *err)
@@ -179,14 +216,12 @@ static enum error_code open_archive(struct unpacking *u, struct error *err)
         rc = memory_new(&u->piece, PIECE_BYTES, "a piece of an archive", err);
     if (rc != ERROR_NONE)
         return rc;
-    u->archive = archive_read_new();
+    u->archive = unzOpen64(u->path);
     if (!u->archive)
-        return error_set(err, ERROR_NO_MEMORY, "no memory to read %s", u->path);
-    if (archive_read_support_format_zip(u->archive) != ARCHIVE_OK ||
-        archive_read_open_filename(u->archive, u->path, PIECE_BYTES) != ARCHIVE_OK)
         return error_set(err, ERROR_INPUT,
-                         "%s: expected an archive of NumPy arrays (numpy.savez): %s", u->path,
-                         archive_error_string(u->archive));
+                         "%s: expected an archive of NumPy arrays (numpy.savez), found something "
+                         "else, or one that is cut off",
+                         u->path);
     return ERROR_NONE;
 }
 
@@ -198,7 +233,7 @@ enum error_code npz_members_unpack(const char *path, const char *folder, npz_cho
     if (rc == ERROR_NONE)
         rc = unpack_all(&u, err);
     if (u.archive)
-        (void)archive_read_free(u.archive);
+        (void)unzClose(u.archive);
     memory_free(u.piece);
     return rc;
 }
@@ -211,7 +246,7 @@ enum error_code npz_members_text(const char *path, const char *name, char *out, 
     if (rc == ERROR_NONE)
         rc = find_text(&u, name, out, size, err);
     if (u.archive)
-        (void)archive_read_free(u.archive);
+        (void)unzClose(u.archive);
     memory_free(u.piece);
     return rc;
 }

@@ -238,7 +238,7 @@ text '2 1 1\n2\n1 6\n'; bad "broken:2: expected a weight behind each neighbour, 
 text '2 1\n1\n2\n'; bad 'broken:2: expected neighbours of node 1, which are other nodes from 1 to 2, found 1' metis broken "$beside"
 text '2 1 21\n'; bad 'broken:1: expected three digits 0 or 1' metis broken "$beside"
 text 'x\n'; bad 'broken:1: expected the numbers of nodes and edges' metis broken "$beside"
-text 'no archive\n'; bad 'broken: .*[Uu]nrecognized archive|broken: expected an archive' npz broken
+text 'no archive\n'; bad 'broken: expected an archive of NumPy arrays' npz broken
 /usr/bin/python3 - <<'PYTHON'
 import json, shutil
 import numpy as np
@@ -259,6 +259,9 @@ np.savez("mask-short.npz", **{**t, "train_masks": t["train_masks"][:, :-1]})
 np.savez("three.npz", **{**t, "edges": np.zeros((5, 3), np.int64)})
 whole = open("tasks.npz", "rb").read()
 open("cut.npz", "wb").write(whole[: len(whole) // 2])
+flipped = bytearray(open("citations.npz", "rb").read())
+flipped[len(flipped) // 2] ^= 255
+open("flipped.npz", "wb").write(flipped)
 for name in ("labels", "lists", "keys", "roles", "role-item"):
     shutil.copytree("saint", "saint-" + name)
 json.dump({"0": "x"}, open("saint-labels/class_map.json", "w"))
@@ -278,7 +281,8 @@ bad 'others.npz: expected the arrays of a scipy matrix' npz others.npz "$links"
 bad 'train_masks.npy: node [0-9]*: expected 0 or 1, found 2' npz mask.npz
 bad 'train_masks.npy: expected a mask of 40 nodes' npz mask-short.npz
 bad 'edges.npy: expected the shape \[2, edges\] or \[edges, 2\]' npz three.npz
-bad 'cut.npz: ' npz cut.npz
+bad 'cut.npz: expected an archive of NumPy arrays .numpy.savez., found something else, or one that is cut off' npz cut.npz
+bad 'flipped.npz: .*the archive is damaged' npz flipped.npz
 bad 'class_map.json: "0": expected numbers' graphsaint saint-labels
 bad 'class_map.json: "1": expected 2 labels as the first node has, found 1' graphsaint saint-lists
 bad 'class_map.json: expected nodes from 0 to 39 as keys, found .99' graphsaint saint-keys

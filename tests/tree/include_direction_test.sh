@@ -41,6 +41,6 @@ bad=$(
     one_file 'Random123' common/base/random.c
     one_file 'zlib' common/formats/byte_source.c
     one_file 'microhttpd' pipelines/http_server.c
-    one_file 'archive' common/formats/npz_members.c
+    one_file 'minizip' common/formats/npz_members.c
 )
 [ -z "$bad" ] || { echo "$bad"; exit 1; }

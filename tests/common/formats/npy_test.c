@@ -199,8 +199,9 @@ static void reads_columns_that_lie_one_behind_the_other(void **state)
     assert_ok(
         npy_reader_open(&reader, temp_dir_write(&dir, "a.npy", sample.bytes, sample.size), &err),
         &err);
-    for (size_t first = 0; first <= ROWS * COLUMNS; first++)
-        for (size_t count = 0; first + count <= ROWS * COLUMNS; count++) {
+    const size_t elements = sizeof by_columns / sizeof *by_columns;
+    for (size_t first = 0; first <= elements; first++)
+        for (size_t count = 0; first + count <= elements; count++) {
             int64_t whole[ROWS * COLUMNS + 1];
             float real[ROWS * COLUMNS + 1];
             whole[count] = -1;
