@@ -17,15 +17,19 @@ int64_t chain_last_version(const struct schedule *s, const struct chain_state *s
     return state->stopped ? state->snapshot_version : s->round_count;
 }
 
-/* Is the record there, and the artifact that it seals? */
+/* Is the record there, the artifact that it seals, and its companion? A run that was killed may be rounds ahead of its snapshot, and
+ * have lost the optimizer state of a version that no unit reads any more, since later ones are there. */
 static enum error_code is_stored(const struct schedule *s, struct store *store, const char *run_id,
                                  const struct unit *unit, bool *stored, struct error *err)
 {
     const struct unit_row *row = unit_row_of(unit->kind);
-    const enum error_code rc = store_has(store, row->output(s, run_id, unit).text, stored, err);
-    return rc == ERROR_NONE && *stored && row->artifact
-               ? store_has(store, row->artifact(s, run_id, unit).text, stored, err)
-               : rc;
+    enum error_code rc = store_has(store, row->output(s, run_id, unit).text, stored, err);
+    if (rc == ERROR_NONE && *stored && row->artifact)
+        rc = store_has(store, row->artifact(s, run_id, unit).text, stored, err);
+    if (rc != ERROR_NONE || !*stored || !row->companion)
+        return rc;
+    const struct key companion = row->companion(s, run_id, unit);
+    return companion.text[0] ? store_has(store, companion.text, stored, err) : ERROR_NONE;
 }
 
 enum error_code chain_state_refresh(const struct schedule *s, struct store *store,

@@ -40,7 +40,7 @@ MUST_CHECK enum error_code chain_state_mend(struct store *store, const char *run
 
 /* The version of the weights that inference takes, as the snapshot has it: -1 when it does not end the run. */
 int64_t chain_weights_version(const struct schedule *schedule, const struct snapshot *snapshot);
-/* Whether the unit's output is stored, or a later snapshot made it superfluous. A checkpoint is done once the
+/* Whether the unit's output is stored, with its companion, or a later snapshot made it superfluous. A checkpoint is done once the
  * switch names it or a later one, as `state` has it; a unit of infer when both artifact and seal are there. */
 MUST_CHECK enum error_code chain_is_done(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,

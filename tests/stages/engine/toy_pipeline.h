@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "stages/engine/work_loop.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/units/unit_row.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/redis_fixture.h"
@@ -123,7 +124,14 @@ static inline enum error_code put_number(const struct stage_context *context,
 {
     struct record record = {.kind = RECORD_GRADIENT, .version = 1};
     record_add(&record, "sum", ELEMENT_U64, &sum, 1);
-    const enum error_code rc = publish_folder(context, unit, err);
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const struct key companion = row->companion
+                                     ? row->companion(context->schedule, context->run_id, unit)
+                                     : (struct key){""};
+    enum error_code rc = publish_folder(context, unit, err);
+    if (rc == ERROR_NONE && companion.text[0])
+        rc = store_put(context->store, companion.text, context->run_id, &record, STORE_RECOMPUTABLE,
+                       err);
     return rc == ERROR_NONE
                ? store_put(context->store,
                            chain_output_key(context->schedule, context->run_id, unit).text,

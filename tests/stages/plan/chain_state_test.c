@@ -144,6 +144,35 @@ static void a_refresh_notices_that_the_switch_is_gone(void **state)
     assert_false(chain.is_named);
 }
 
+static void put_empty(struct temp_store *p, const struct key *key)
+{
+    static const uint8_t nothing[1];
+    struct record record = {.kind = RECORD_WEIGHTS, .version = 1};
+    record_add(&record, "value", ELEMENT_U8, nothing, sizeof nothing);
+    assert_ok(store_put(p->store, key->text, run, &record, STORE_RECOMPUTABLE, &p->err), &p->err);
+}
+
+/* A run that was killed rounds ahead of its snapshot has weights 2 and 3, and lost the optimizer state of version 2: no unit reads
+ * that any more, but the run will keep it. */
+static void weights_without_their_optimizer_state_are_not_done(void **state)
+{
+    struct temp_store *p = *state;
+    const struct schedule schedule = toy_schedule();
+    const struct chain_state chain = {.snapshot_version = 0};
+    for (int64_t version = 2; version <= 3; version++) {
+        const struct unit maker = {.kind = UNIT_AGGREGATE, .round = version - 1};
+        const struct key weights = key_weights(run, version);
+        const struct key optimizer = key_optimizer_state(run, version);
+        bool done = true;
+        put_empty(p, &weights);
+        assert_ok(chain_is_done(&schedule, p->store, run, &chain, &maker, &done, &p->err), &p->err);
+        assert_false(done);
+        put_empty(p, &optimizer);
+        assert_ok(chain_is_done(&schedule, p->store, run, &chain, &maker, &done, &p->err), &p->err);
+        assert_true(done);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +181,7 @@ int main(void)
         test_with_store(a_lost_or_damaged_switch_is_found_and_set),
         test_with_store(a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one),
         test_with_store(a_refresh_notices_that_the_switch_is_gone),
+        test_with_store(weights_without_their_optimizer_state_are_not_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

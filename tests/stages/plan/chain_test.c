@@ -6,6 +6,7 @@
 #include "stages/plan/chain.h"
 #include "stages/plan/chain_rebuild.h"
 #include "stages/plan/gradient_sums.h"
+#include "stages/plan/units/unit_row.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/records/gradient_encoding.h"
 #include "store/records/snapshot.h"
@@ -227,6 +228,11 @@ static void work(const struct unit *unit)
     if (unit->kind == UNIT_OUTPUTS)
         (void)set_add(&run.stored, key_outputs("r", unit->round, "").text);
     (void)set_add(&run.stored, chain_output_key(&run.schedule, "r", unit).text);
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const struct key companion =
+        row->companion ? row->companion(&run.schedule, "r", unit) : (struct key){""};
+    if (companion.text[0])
+        (void)set_add(&run.stored, companion.text);
     run.works++;
     if (unit->kind == UNIT_CHECKPOINT && unit->round > run.snapshot_version) {
         run.snapshot_version = unit->round;
