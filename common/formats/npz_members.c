@@ -146,7 +146,7 @@ static enum error_code visit_array(struct unpacking *u, const char *member, void
                                    bool *is_last, struct error *err)
 {
     (void)context;
-    (void)is_last;
+    *is_last = false;
     return unpack_member(u, member, err);
 }
 
@@ -200,6 +200,7 @@ static enum error_code find_text(struct unpacking *u, const char *name, char *ou
                                  struct error *err)
 {
     struct wanted_text wanted = {.name = name, .out = out, .size = size};
+    out[0] = '\0';
     const enum error_code rc = visit_members(u, visit_text, &wanted, err);
     return rc == ERROR_NONE && !wanted.found
                ? error_set(err, ERROR_INPUT, "%s: expected an array %s, found none", u->path, name)
