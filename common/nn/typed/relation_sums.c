@@ -10,15 +10,15 @@ static const char what[] = "the rows of relations"; /* wants memory */
 
 static uint32_t source_dim(const struct typed_pass *pass, uint32_t relation)
 {
-    return pass->layer->type_input_dim[pass->schema->relation[relation].source_type];
+    return typed_pass_columns(pass, pass->schema->relation[relation].source_type);
 }
 
 static uint32_t widest_input(const struct typed_pass *pass)
 {
     uint32_t widest = 0;
     for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        if (widest < pass->layer->type_input_dim[t])
-            widest = pass->layer->type_input_dim[t];
+        if (widest < typed_pass_columns(pass, t))
+            widest = typed_pass_columns(pass, t);
     return widest;
 }
 
@@ -45,6 +45,8 @@ enum error_code relation_sums_new(const struct typed_pass *pass, struct arena *a
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &made->bias, types, what, err);
     if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->folded, (size_t)relations + types, what, err);
+    if (rc == ERROR_NONE)
         rc = arena_new(arena, &made->aggregation, relations, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &made->aggregated, relations, what, err);
@@ -56,6 +58,8 @@ enum error_code relation_sums_new(const struct typed_pass *pass, struct arena *a
     }
     for (uint32_t t = 0; t < types; t++)
         made->root[t] = made->bias[t] = NULL;
+    for (uint32_t i = 0; i < relations + types; i++)
+        made->folded[i] = (struct folded_weight){0};
     *out = made;
     return ERROR_NONE;
 }
@@ -76,6 +80,112 @@ enum error_code relation_sums_gradient_new(const struct typed_pass *pass, struct
     for (uint32_t t = 0; t < types; t++)
         out->root[t] = out->bias[t] = NULL;
     return ERROR_NONE;
+}
+
+/* --- folded projections --- */
+
+/* Matrices that a projection may be folded into: those of the relations, then the own ones of the types. */
+static uint32_t matrix_count(const struct typed_pass *pass)
+{
+    return pass->schema->relation_count + pass->schema->type_count;
+}
+
+static bool is_own(const struct typed_pass *pass, uint32_t matrix)
+{
+    return matrix >= pass->schema->relation_count;
+}
+
+/* The type whose rows the matrix is for. */
+static uint32_t matrix_type(const struct typed_pass *pass, uint32_t matrix)
+{
+    return is_own(pass, matrix) ? matrix - pass->schema->relation_count
+                                : pass->schema->relation[matrix].source_type;
+}
+
+/* Where there are rows for it; else NULL. */
+static const float *matrix_at(const struct relation_sums *sums, const struct typed_pass *pass,
+                              uint32_t matrix)
+{
+    const uint32_t own = matrix - pass->schema->relation_count;
+    if (is_own(pass, matrix))
+        return pass->destination_count[own] ? sums->root[own] : NULL;
+    return pass->edges[matrix].block.destination_count ? sums->weight[matrix] : NULL;
+}
+
+/* Room for what the matrices become: M and c, or their gradients. */
+static enum error_code folded_room(const struct relation_sums *sums, const struct typed_pass *pass,
+                                   struct arena *arena, struct folded_weight *out,
+                                   struct error *err)
+{
+    const size_t rows = pass->layer->output_dim;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t m = 0; rc == ERROR_NONE && m < matrix_count(pass); m++) {
+        const struct projection_fold *fold = typed_pass_fold(pass, matrix_type(pass, m));
+        out[m] = (struct folded_weight){.weight = matrix_at(sums, pass, m)};
+        if (!fold || !out[m].weight) {
+            out[m].weight = NULL;
+            continue;
+        }
+        rc = arena_new(arena, &out[m].matrix, rows * fold->columns, what, err);
+        if (rc == ERROR_NONE)
+            rc = arena_new(arena, &out[m].constant, rows, what, err);
+    }
+    return rc;
+}
+
+struct fold_job {
+    const struct typed_pass *pass;
+    const struct folded_weight *folded;
+    float *const *gradient; /* [matrices]: dW of each */
+    uint32_t type;
+};
+
+static void fold_matrix(void *context, int64_t matrix, int thread)
+{
+    const struct fold_job *job = context;
+    const uint32_t m = (uint32_t)matrix;
+    (void)thread;
+    if (job->folded[m].weight)
+        projection_fold_make(typed_pass_fold(job->pass, matrix_type(job->pass, m)), &job->folded[m],
+                             job->pass->layer->output_dim);
+}
+
+static void unfold_matrix(void *context, int64_t matrix, int thread)
+{
+    const struct fold_job *job = context;
+    const uint32_t m = (uint32_t)matrix;
+    (void)thread;
+    if (job->folded[m].weight)
+        projection_fold_back(typed_pass_fold(job->pass, matrix_type(job->pass, m)), &job->folded[m],
+                             job->pass->layer->output_dim, job->gradient[m]);
+}
+
+/* A row of the projection of job->type: by the matrices in turn. */
+static void unfold_projection_row(void *context, int64_t row, int thread)
+{
+    const struct fold_job *job = context;
+    (void)thread;
+    for (uint32_t m = 0; m < matrix_count(job->pass); m++)
+        if (job->folded[m].weight && matrix_type(job->pass, m) == job->type)
+            projection_fold_add(typed_pass_fold(job->pass, job->type), &job->folded[m],
+                                job->pass->layer->output_dim, (uint32_t)row);
+}
+
+/* The matrix that rows of the relation, or own rows of the type, are multiplied with. */
+static struct linear_weight relation_weight(const struct relation_sums *sums,
+                                            const struct typed_pass *pass, uint32_t relation)
+{
+    const struct folded_weight *folded = &sums->folded[relation];
+    return weight_of(folded->weight ? folded->matrix : sums->weight[relation],
+                     pass->layer->output_dim, source_dim(pass, relation));
+}
+
+static struct linear_weight root_weight(const struct relation_sums *sums,
+                                        const struct typed_pass *pass, uint32_t type)
+{
+    const struct folded_weight *folded = &sums->folded[pass->schema->relation_count + type];
+    return weight_of(folded->weight ? folded->matrix : sums->root[type], pass->layer->output_dim,
+                     typed_pass_columns(pass, type));
 }
 
 /* --- forward --- */
@@ -111,16 +221,20 @@ static void project_own(const struct forward_job *job, uint32_t first, uint32_t 
                         float *y)
 {
     const struct typed_pass *pass = job->pass;
-    const uint32_t input_dim = pass->layer->type_input_dim[job->type];
+    const uint32_t input_dim = typed_pass_columns(pass, job->type);
     const size_t dim = pass->layer->output_dim;
+    const struct folded_weight *folded =
+        &job->sums->folded[pass->schema->relation_count + job->type];
     if (job->sums->root[job->type]) {
-        const struct linear_weight root = weight_of(job->sums->root[job->type], dim, input_dim);
+        const struct linear_weight root = root_weight(job->sums, pass, job->type);
         linear_forward(&root, gather_rows(&pass->input[job->type], input_dim, first, end, scratch),
                        y);
     } else {
         for (size_t i = 0; i < (end - first) * dim; i++)
             y[i] = 0;
     }
+    if (folded->weight)
+        add_bias_to_rows(y, folded->constant, dim, end - first);
     if (job->sums->bias[job->type])
         add_bias_to_rows(y, job->sums->bias[job->type], dim, end - first);
 }
@@ -133,7 +247,7 @@ static void add_relation(const struct forward_job *job, uint32_t relation, uint3
     const struct relation_edges *edges = &pass->edges[relation];
     const uint32_t input_dim = source_dim(pass, relation);
     const size_t dim = pass->layer->output_dim;
-    const struct linear_weight weight = weight_of(job->sums->weight[relation], dim, input_dim);
+    const struct linear_weight weight = relation_weight(job->sums, pass, relation);
     float *aggregated = job->sums->aggregated[relation];
     float *rows = aggregated ? aggregated + (size_t)from * input_dim : scratch;
     float *product = scratch + job->rows_size;
@@ -141,6 +255,8 @@ static void add_relation(const struct forward_job *job, uint32_t relation, uint3
                         &pass->input[pass->schema->relation[relation].source_type], input_dim, from,
                         to, NULL, rows);
     linear_forward(&weight, rows_of(rows, to - from, input_dim), product);
+    if (job->sums->folded[relation].weight)
+        add_bias_to_rows(product, job->sums->folded[relation].constant, dim, to - from);
     add_rows_where_they_belong(y, product, edges->row + from, first, dim, to - from);
 }
 
@@ -195,11 +311,15 @@ enum error_code relation_sums_forward(struct relation_sums *sums, const struct t
         .sums = sums,
         .pass = pass,
         .rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim))};
+    struct fold_job fold = {.pass = pass, .folded = sums->folded};
     enum error_code rc = weigh_relations(sums, pass, keep, arena, err);
+    if (rc == ERROR_NONE)
+        rc = folded_room(sums, pass, arena, sums->folded, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.scratch, threads * 2 * job.rows_size, what, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
+    thread_pool_run(workspace->pool, matrix_count(pass), fold_matrix, &fold);
     for (job.type = 0; job.type < pass->schema->type_count; job.type++)
         thread_pool_run(workspace->pool, layer_pass_tiles(pass->destination_count[job.type]),
                         forward_tile, &job);
@@ -213,16 +333,18 @@ struct backward_job {
     const struct typed_pass *pass;
     float *const *output_gradient;       /* [types] */
     float **aggregated_gradient;         /* [relations]: da_r; NULL where nobody wants it */
+    struct folded_weight *folded;        /* [matrices]: their gradients */
     struct transposed_edges *transposed; /* [relations], of those */
     uint32_t number;                     /* the relation, or the type, that is at work */
     struct partial_sums partial;
-    float *scratch; /* [threads, rows_size] */
-    size_t rows_size;
+    float *
+        scratch; /* [threads, rows_size + columns_size]: rows of a tile, and the sums of their columns */
+    size_t rows_size, columns_size;
 };
 
 static float *scratch_of(const struct backward_job *job, int thread)
 {
-    return job->scratch + (size_t)thread * job->rows_size;
+    return job->scratch + (size_t)thread * (job->rows_size + job->columns_size);
 }
 
 CPU_KERNEL(gather_rows_of_destinations,
@@ -231,26 +353,6 @@ CPU_KERNEL(gather_rows_of_destinations,
 {
     for (size_t k = 0; k < count; k++)
         vector_copy(out + k * dim, rows + row[k] * dim, dim);
-}
-
-static void relation_tile(void *context, const struct partial_sums_tile *tile)
-{
-    const struct backward_job *job = context;
-    const struct typed_pass *pass = job->pass;
-    const uint32_t r = job->number, input_dim = source_dim(pass, r);
-    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
-    const struct linear_weight weight = weight_of(job->sums->weight[r], dim, input_dim);
-    float *da = job->aggregated_gradient[r], *dy = scratch_of(job, tile->thread);
-    gather_rows_of_destinations(job->output_gradient[pass->schema->relation[r].target_type],
-                                pass->edges[r].row + tile->first, dim, count, dy);
-    struct linear_gradient gradient = linear_gradient_in(&weight, count, da != NULL, NULL);
-    linear_gradient_add(&gradient, dy, count);
-    linear_backward_weight(
-        &gradient,
-        rows_of(job->sums->aggregated[r] + (size_t)tile->first * input_dim, count, input_dim),
-        !tile->fresh, tile->sum);
-    if (da)
-        linear_backward_input(&weight, &gradient, da + (size_t)tile->first * input_dim);
 }
 
 CPU_KERNEL(sum_columns,
@@ -267,18 +369,41 @@ CPU_KERNEL(sum_columns,
         vector_add(sum, tile_sum, dim);
 }
 
+/* The columns of a folded relation: behind the sum of its matrix. */
+static void relation_tile(void *context, const struct partial_sums_tile *tile)
+{
+    const struct backward_job *job = context;
+    const struct typed_pass *pass = job->pass;
+    const uint32_t r = job->number, input_dim = source_dim(pass, r);
+    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    const struct linear_weight weight = relation_weight(job->sums, pass, r);
+    float *da = job->aggregated_gradient[r], *dy = scratch_of(job, tile->thread);
+    gather_rows_of_destinations(job->output_gradient[pass->schema->relation[r].target_type],
+                                pass->edges[r].row + tile->first, dim, count, dy);
+    struct linear_gradient gradient = linear_gradient_in(&weight, count, da != NULL, NULL);
+    linear_gradient_add(&gradient, dy, count);
+    linear_backward_weight(
+        &gradient,
+        rows_of(job->sums->aggregated[r] + (size_t)tile->first * input_dim, count, input_dim),
+        !tile->fresh, tile->sum);
+    if (da)
+        linear_backward_input(&weight, &gradient, da + (size_t)tile->first * input_dim);
+    if (job->folded[r].weight)
+        sum_columns(dy, count, dim, tile->fresh, dy + job->rows_size, tile->sum + dim * input_dim);
+}
+
 /* The own rows, and the bias: behind the sum of the weights. */
 static void own_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct backward_job *job = context;
     const struct typed_pass *pass = job->pass;
-    const uint32_t t = job->number, input_dim = pass->layer->type_input_dim[t];
+    const uint32_t t = job->number, input_dim = typed_pass_columns(pass, t);
     const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
     const float *dy = job->output_gradient[t] + (size_t)tile->first * dim;
     float *dx = pass->input_gradient[t];
     size_t at = 0;
     if (job->sums->root[t]) {
-        const struct linear_weight weight = weight_of(job->sums->root[t], dim, input_dim);
+        const struct linear_weight weight = root_weight(job->sums, pass, t);
         struct linear_gradient gradient = linear_gradient_in(&weight, count, dx != NULL, NULL);
         linear_gradient_add(&gradient, dy, count);
         linear_backward_weight(&gradient,
@@ -303,7 +428,7 @@ static void source_tile(void *context, int64_t tile, int thread)
 {
     const struct backward_job *job = context;
     const struct typed_pass *pass = job->pass;
-    const uint32_t t = job->number, dim = pass->layer->type_input_dim[t];
+    const uint32_t t = job->number, dim = typed_pass_columns(pass, t);
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->source_count[t]);
     const uint32_t own = job->sums->root[t] ? pass->destination_count[t] : 0;
@@ -351,8 +476,13 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
     const struct typed_pass *pass = job->pass;
     const size_t dim = pass->layer->output_dim, input_dim = widest_input(pass);
     job->rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim));
-    enum error_code rc =
-        arena_new(arena, &job->scratch, (size_t)threads * job->rows_size, what, err);
+    job->columns_size = layer_pass_scratch(dim);
+    enum error_code rc = arena_new(
+        arena, &job->scratch, (size_t)threads * (job->rows_size + job->columns_size), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->folded, matrix_count(pass), what, err);
+    if (rc == ERROR_NONE)
+        rc = folded_room(job->sums, pass, arena, job->folded, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->aggregated_gradient, pass->schema->relation_count, what, err);
     if (rc == ERROR_NONE)
@@ -362,21 +492,38 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
     return rc;
 }
 
+/* What was summed of a matrix, and of the columns behind it: `columns`, or NULL. A folded one keeps both for later. */
+static void matrix_total(struct backward_job *job, uint32_t matrix, size_t size, float *out,
+                         float *columns, struct thread_pool *pool)
+{
+    const struct folded_weight *folded = &job->folded[matrix];
+    const size_t dim = job->pass->layer->output_dim;
+    float *constant = folded->weight ? folded->constant : columns;
+    if (size)
+        partial_sums_total_into(&job->partial, pool, 0, size,
+                                folded->weight ? folded->matrix : out);
+    if (constant)
+        partial_sums_total_into(&job->partial, pool, size, dim, constant);
+    if (columns && columns != constant)
+        vector_copy(columns, constant, dim);
+}
+
 static enum error_code relation_back(struct backward_job *job, uint32_t r, float *out,
                                      const struct model_workspace *workspace, struct error *err)
 {
     const struct typed_pass *pass = job->pass;
     const uint32_t rows = pass->edges[r].block.destination_count;
-    const size_t size = (size_t)pass->layer->output_dim * source_dim(pass, r);
+    const size_t dim = pass->layer->output_dim, size = dim * source_dim(pass, r);
     if (rows == 0)
         return ERROR_NONE;
-    const enum error_code rc = partial_sums_init(
-        &job->partial, rows, size, thread_pool_size(workspace->pool), workspace->arena, err);
+    const enum error_code rc =
+        partial_sums_init(&job->partial, rows, size + (job->folded[r].weight ? dim : 0),
+                          thread_pool_size(workspace->pool), workspace->arena, err);
     if (rc != ERROR_NONE || workspace->arena->counts)
         return rc;
     job->number = r;
     partial_sums_run(&job->partial, workspace->pool, relation_tile, job);
-    partial_sums_total_into(&job->partial, workspace->pool, 0, size, out);
+    matrix_total(job, r, size, out, NULL, workspace->pool);
     return ERROR_NONE;
 }
 
@@ -387,7 +534,7 @@ static enum error_code own_back(struct backward_job *job, uint32_t t,
     const struct typed_pass *pass = job->pass;
     const uint32_t rows = pass->destination_count[t];
     const size_t dim = pass->layer->output_dim;
-    const size_t size = job->sums->root[t] ? dim * pass->layer->type_input_dim[t] : 0;
+    const size_t size = job->sums->root[t] ? dim * typed_pass_columns(pass, t) : 0;
     if (rows == 0 || !(job->sums->root[t] || job->sums->bias[t]))
         return ERROR_NONE;
     const enum error_code rc = partial_sums_init(
@@ -396,11 +543,45 @@ static enum error_code own_back(struct backward_job *job, uint32_t t,
         return rc;
     job->number = t;
     partial_sums_run(&job->partial, workspace->pool, own_tile, job);
-    if (size)
-        partial_sums_total_into(&job->partial, workspace->pool, 0, size, out->root[t]);
-    if (job->sums->bias[t])
-        partial_sums_total_into(&job->partial, workspace->pool, size, dim, out->bias[t]);
+    matrix_total(job, pass->schema->relation_count + t, size, out->root[t],
+                 job->sums->bias[t] ? out->bias[t] : NULL, workspace->pool);
     return ERROR_NONE;
+}
+
+/* What folded matrices found, on to those that they were made of. */
+static enum error_code unfold(const struct backward_job *job,
+                              const struct relation_sums_gradient *out,
+                              const struct model_workspace *workspace, struct error *err)
+{
+    const struct typed_pass *pass = job->pass;
+    const uint32_t relations = pass->schema->relation_count;
+    float **gradient = NULL;
+    struct fold_job fold = {.pass = pass, .folded = job->folded};
+    if (!pass->fold)
+        return ERROR_NONE;
+    const enum error_code rc =
+        arena_new(workspace->arena, &gradient, matrix_count(pass), what, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    for (uint32_t m = 0; m < matrix_count(pass); m++)
+        gradient[m] = is_own(pass, m) ? out->root[m - relations] : out->weight[m];
+    fold.gradient = gradient;
+    thread_pool_run(workspace->pool, matrix_count(pass), unfold_matrix, &fold);
+    for (fold.type = 0; fold.type < pass->schema->type_count; fold.type++)
+        if (typed_pass_fold(pass, fold.type))
+            thread_pool_run(workspace->pool, typed_pass_fold(pass, fold.type)->dim,
+                            unfold_projection_row, &fold);
+    return ERROR_NONE;
+}
+
+/* Each type's sources, from what the relations say of them. */
+static void find_input_gradients(struct backward_job *job, struct thread_pool *pool)
+{
+    const struct typed_pass *pass = job->pass;
+    for (job->number = 0; job->number < pass->schema->type_count; job->number++)
+        if (pass->input_gradient[job->number])
+            thread_pool_run(pool, layer_pass_tiles(pass->source_count[job->number]), source_tile,
+                            job);
 }
 
 enum error_code relation_sums_backward(const struct relation_sums *sums,
@@ -416,11 +597,9 @@ enum error_code relation_sums_backward(const struct relation_sums *sums,
         rc = own_back(&job, t, gradient, workspace, err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
         rc = relation_back(&job, r, gradient->weight[r], workspace, err);
-    if (rc != ERROR_NONE || workspace->arena->counts)
-        return rc;
-    for (job.number = 0; job.number < pass->schema->type_count; job.number++)
-        if (pass->input_gradient[job.number])
-            thread_pool_run(workspace->pool, layer_pass_tiles(pass->source_count[job.number]),
-                            source_tile, &job);
-    return ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = unfold(&job, gradient, workspace, err);
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        find_input_gradients(&job, workspace->pool);
+    return rc;
 }

@@ -9,12 +9,13 @@
  *
  *   dW_r = sum of dy_i^T a_ri,   da_ri = dy_i W_r,   dR_t = dy^T x,   db_t = sum of dy
  *
- * with the sums of partial_sums.h, and then over tiles of the sources of each type, which gather what the relations in
+ * (columns of a type whose projection is folded: those of the rows that come in) with the sums of partial_sums.h, and then over tiles of the sources of each type, which gather what the relations in
  * turn say: dx_j = dy_j R_t + sum over r of the transpose of r's aggregation of da_r.
  */
 #ifndef COMMON_NN_TYPED_RELATION_SUMS_H
 #define COMMON_NN_TYPED_RELATION_SUMS_H
 
+#include "common/nn/typed/projection_fold.h"
 #include "common/nn/typed/typed_layer.h"
 
 /* Set by the kind before forward; arrays in the arena, [relations] or [types]. */
@@ -25,6 +26,9 @@ struct relation_sums {
     struct aggregation *aggregation; /* [relations]: of its rows that have edges */
     float *
         *aggregated; /* [relations]: a_r [rows, columns of the source type]; NULL when not kept */
+    /* Not for the kind to set: [relations + types], the matrices of relations and then the own ones, as they are where the
+     * pass folds a projection; of others `weight` is NULL. */
+    struct folded_weight *folded;
 };
 
 /* Where backward writes what it finds: the same shapes. Left alone where a relation or type has no rows. */

@@ -12,6 +12,7 @@
 
 #include "common/graph/relation_block.h"
 #include "common/nn/layers/layer_pass.h"
+#include "common/nn/typed/projection_fold.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +26,9 @@ struct typed_pass {
     /* Of the block: counts [types], and of each relation the rows that have edges: `row` is there, ascending. */
     const uint32_t *destination_count, *source_count;
     const struct relation_edges *edges; /* [relations]; NULL: of a kind that uses no edges */
-    const struct input_rows *input;     /* [types]; columns: layer->type_input_dim */
+    const struct input_rows *input;     /* [types]; columns: typed_pass_columns() */
+    /* NULL, or [types], of a kind that sums: whose rows come in unprojected (projection_fold.h). */
+    const struct projection_fold *fold;
     /* NULL, or of a kind that sums, in inference: [relations] what aggregation_add() made of the sources of the rows that have
      * edges; those of `input` are then destinations alone. */
     const float *const *sum;
@@ -44,6 +47,19 @@ struct parameter_writer {
     enum error_code rc;
     struct error *err;
 };
+
+/* Of a type whose rows come in unprojected; else NULL. */
+static inline const struct projection_fold *typed_pass_fold(const struct typed_pass *pass,
+                                                            uint32_t type)
+{
+    return pass->fold && pass->fold[type].columns ? &pass->fold[type] : NULL;
+}
+/* Columns of a type's rows, as they come in. */
+static inline uint32_t typed_pass_columns(const struct typed_pass *pass, uint32_t type)
+{
+    const struct projection_fold *fold = typed_pass_fold(pass, type);
+    return fold ? fold->columns : pass->layer->type_input_dim[type];
+}
 
 struct typed_kind {
     bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */

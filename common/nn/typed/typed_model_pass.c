@@ -26,8 +26,9 @@ struct typed_step {
 struct typed_trace {
     const struct model *model;
     const float *value;
-    const bool *wants_gradient;                           /* [types], or NULL */
-    struct type_rows *projection;                         /* [types] */
+    const bool *wants_gradient;   /* [types], or NULL */
+    struct type_rows *projection; /* [types]: of those that are not folded */
+    struct projection_fold *fold; /* [types] */
     const float *input_gradient[RELATION_TYPE_COUNT_MAX]; /* of the rows that came in */
     struct typed_step step[LAYER_COUNT_MAX];
 };
@@ -70,7 +71,7 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
     const struct message_block every_row = {.destination_count = count, .source_count = count};
     const int first = model->projection_parameter[type];
     must(rows->precision == PRECISION_FP32);
-    if (!types->projects[type] || count == 0)
+    if (!types->projects[type] || count == 0 || trace->fold[type].columns)
         return ERROR_NONE;
     own->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                       .input_dim = types->input_dim[type],
@@ -95,6 +96,35 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
         rc = layer_tail_forward(&own->tail, &own->pass, arena, workspace->pool, err);
     *rows = rows_at(own->pass.output, types->projected_dim);
     return rc;
+}
+
+/* Whether the first layer can take projections in (projection_fold.h). Same for training and evaluation. */
+static bool takes_projections(const struct model *model, const struct relation_block *block)
+{
+    const struct model_layer *layer = &model->layer[0];
+    if (model->config.types.projected_activation != ACTIVATION_NONE || layer->residual ||
+        !layer->type->typed->sums || layer->option.aggr != LAYER_AGGR_MEAN)
+        return false;
+    for (uint32_t r = 0; r < model->config.types.schema.relation_count; r++)
+        if (block->edges[r].block.edge_value || block->edges[r].block.edge_factor)
+            return false;
+    return true;
+}
+
+static void find_folds(struct typed_trace *trace, const struct relation_block *block)
+{
+    const struct model *model = trace->model;
+    const struct model_types *types = &model->config.types;
+    for (uint32_t t = 0; t < type_count(model); t++) {
+        if (!types->projects[t] || !takes_projections(model, block) ||
+            types->input_dim[t] > PROJECTION_FOLD_WIDTH * types->projected_dim)
+            continue;
+        const struct parameter *parameter = &model->parameter[model->projection_parameter[t]];
+        trace->fold[t] = (struct projection_fold){.matrix = trace->value + parameter[0].offset,
+                                                  .bias = trace->value + parameter[1].offset,
+                                                  .columns = types->input_dim[t],
+                                                  .dim = types->projected_dim};
+    }
 }
 
 /* What a pass over the layers is for. */
@@ -172,6 +202,7 @@ static enum error_code begin_step(struct typed_trace *trace, int number,
                                      .layer = &model->layer[number],
                                      .schema = &model->config.types.schema,
                                      .value = trace->value,
+                                     .fold = number == 0 ? trace->fold : NULL,
                                      .destination_count = block ? block->destination_count : count,
                                      .source_count = block ? block->source_count : count}};
     enum error_code rc = arena_new(arena, &step->row, type_count(model), what, err);
@@ -226,7 +257,12 @@ static enum error_code new_trace(const struct model *model, const float *value, 
     if (rc != ERROR_NONE)
         return rc;
     *made = (struct typed_trace){.model = model, .value = value};
-    return arena_new(arena, &made->projection, type_count(model), what, err);
+    rc = arena_new(arena, &made->projection, type_count(model), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->fold, type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++)
+        made->fold[t] = (struct projection_fold){0};
+    return rc;
 }
 
 /* rows [types] that come in, count[t] of type t, become those of the first layer. */
@@ -270,6 +306,7 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
         return rc;
     made->wants_gradient = input->wants_gradient;
     memcpy(rows, input->type_rows, type_count(model) * sizeof *rows);
+    find_folds(made, &input->relations[0]);
     rc = project(made, input->relations[0].source_count, wish.keep, workspace, rows, err);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++) {
         const bool uses_edges = model->layer[i].type->uses_edges;
@@ -362,12 +399,13 @@ static enum error_code find_input_gradients(struct typed_trace *trace, int numbe
     struct typed_step *step = &trace->step[number];
     enum error_code rc = ERROR_NONE;
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
-        const bool is_wanted = number > 0 || model->config.types.projects[t] ||
-                               (trace->wants_gradient && trace->wants_gradient[t]);
+        const bool is_projected = model->config.types.projects[t] && !trace->fold[t].columns;
+        const bool is_wanted =
+            number > 0 || is_projected || (trace->wants_gradient && trace->wants_gradient[t]);
         step->input_gradient[t] = NULL;
         if (is_wanted && step->pass.source_count[t])
             rc = arena_new(arena, &step->input_gradient[t],
-                           (size_t)step->pass.source_count[t] * step->pass.layer->type_input_dim[t],
+                           (size_t)step->pass.source_count[t] * typed_pass_columns(&step->pass, t),
                            what, err);
     }
     step->pass.input_gradient = step->input_gradient;
@@ -380,6 +418,19 @@ static void add_below(const struct gradient_part *below, size_t dim, float *grad
     for (size_t i = 0; i < below->row_count; i++)
         for (size_t c = 0; c < dim; c++)
             gradient[i * dim + c] += below->row[i * below->stride + c];
+}
+
+/* Where the gradients of folded projections go. */
+static void place_projection_gradients(const struct typed_trace *trace, float *gradient)
+{
+    const struct model *model = trace->model;
+    for (uint32_t t = 0; t < type_count(model); t++) {
+        if (!trace->fold[t].columns)
+            continue;
+        const struct parameter *parameter = &model->parameter[model->projection_parameter[t]];
+        trace->fold[t].matrix_gradient = gradient + parameter[0].offset;
+        trace->fold[t].bias_gradient = gradient + parameter[1].offset;
+    }
 }
 
 /* rows [types]: of what layer `number` gave; they become those of what it read. */
@@ -399,7 +450,7 @@ static enum error_code step_back(struct typed_trace *trace, int number, float **
     for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++) {
         rows[t] = step->input_gradient[t];
         if (!workspace->arena->counts && rows[t])
-            add_below(&below[t], step->pass.layer->type_input_dim[t], rows[t]);
+            add_below(&below[t], typed_pass_columns(&step->pass, t), rows[t]);
     }
     return rc;
 }
@@ -412,7 +463,7 @@ static enum error_code projection_back(struct typed_trace *trace, uint32_t type,
     struct type_rows *own = &trace->projection[type];
     struct gradient_part below;
     trace->input_gradient[type] = rows;
-    if (!model->config.types.projects[type] || !rows)
+    if (!model->config.types.projects[type] || !rows || trace->fold[type].columns)
         return ERROR_NONE;
     const bool is_first = !trace->wants_gradient || !trace->wants_gradient[type];
     const struct parameter *parameter = &model->parameter[model->projection_parameter[type]];
@@ -456,6 +507,7 @@ enum error_code typed_model_backward(struct typed_trace *trace, const float *log
     enum error_code rc = begin_gradients(trace, logits_gradient, workspace->arena, rows, err);
     for (uint64_t i = 0; !workspace->arena->counts && i < model->value_count; i++)
         gradient[i] = 0;
+    place_projection_gradients(trace, gradient);
     for (int i = model->config.layer_count - 1; rc == ERROR_NONE && i >= 0; i--)
         rc = step_back(trace, i, rows, workspace, gradient, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++)

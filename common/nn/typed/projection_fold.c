@@ -1,0 +1,63 @@
+#include "common/nn/typed/projection_fold.h"
+
+#include "common/base/cpu_kernel.h"
+#include "common/math/vector.h"
+
+/* out [columns] = sum over i of factor[i] * row i of `rows`. */
+CPU_KERNEL(sum_of_rows,
+           (const float *restrict factor, const float *restrict rows, size_t count, size_t columns,
+            float *restrict out),
+           (factor, rows, count, columns, out))
+{
+    vector_zero(out, columns);
+    for (size_t i = 0; i < count; i++)
+        vector_add_scaled(out, rows + i * columns, factor[i], columns);
+}
+
+CPU_KERNEL_OF(float, dot_of_rows, (const float *restrict x, const float *restrict y, size_t count),
+              (x, y, count))
+{
+    return vector_dot(x, y, count);
+}
+
+/* out [columns] += sum over r of factor[r * stride] * row r of `rows`. */
+CPU_KERNEL(add_rows_by_column,
+           (const float *restrict factor, size_t stride, const float *restrict rows, size_t count,
+            size_t columns, float *restrict out),
+           (factor, stride, rows, count, columns, out))
+{
+    for (size_t r = 0; r < count; r++)
+        vector_add_scaled(out, rows + r * columns, factor[r * stride], columns);
+}
+
+void projection_fold_make(const struct projection_fold *fold, const struct folded_weight *weight,
+                          uint32_t rows)
+{
+    for (uint32_t r = 0; r < rows; r++) {
+        const float *own = weight->weight + (size_t)r * fold->dim;
+        sum_of_rows(own, fold->matrix, fold->dim, fold->columns,
+                    weight->matrix + (size_t)r * fold->columns);
+        weight->constant[r] = dot_of_rows(own, fold->bias, fold->dim);
+    }
+}
+
+void projection_fold_back(const struct projection_fold *fold, const struct folded_weight *gradient,
+                          uint32_t rows, float *out)
+{
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t i = 0; i < fold->dim; i++)
+            out[(size_t)r * fold->dim + i] =
+                dot_of_rows(gradient->matrix + (size_t)r * fold->columns,
+                            fold->matrix + (size_t)i * fold->columns, fold->columns) +
+                gradient->constant[r] * fold->bias[i];
+}
+
+void projection_fold_add(const struct projection_fold *fold, const struct folded_weight *gradient,
+                         uint32_t rows, uint32_t row)
+{
+    const float *column = gradient->weight + row;
+    add_rows_by_column(column, fold->dim, gradient->matrix, rows, fold->columns,
+                       fold->matrix_gradient + (size_t)row * fold->columns);
+    for (uint32_t r = 0; r < rows; r++)
+        fold->bias_gradient[row] += column[(size_t)r * fold->dim] * gradient->constant[r];
+}
