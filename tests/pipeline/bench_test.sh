@@ -69,6 +69,23 @@ for staleness in 0 2; do
     grep -qxE "$staleness [0-9.]+ [0-9.]+ [0-9.]+ 0\.[0-9]+" "$work/stragglers" || fail "stragglers printed no line of $staleness: $(cat "$work/stragglers")"
 done
 
+# scaling: what was measured, and what is reckoned from it for hosts that there are not
+"$bench/scaling" "$source_folder/pipelines/quickstart.yaml" --workers 1 --hosts 1 4 --slots 4 --ranges 2 --set ingest.nodes=2000 \
+    --set sample.batch_size=50 --epochs 4 >"$work/scaling" 2>"$work/scaling.log" || fail "scaling: $(tail -3 "$work/scaling.log")"
+for name in measured_1 reckoned_1 busy_1 bytes_train-step hosts_1 hosts_4 hosts_4_moved hosts_4_busy hosts_4_recovery; do
+    grep -q "^$name " <<<"$(grep -E "$line" "$work/scaling")" || fail "scaling printed no line $name: $(cat "$work/scaling")"
+done
+[ "$(awk '$1 == "hosts_4" { print ($4 > 1 && $4 <= 4) }' "$work/scaling")" = 1 ] || fail "four hosts are no faster than one: $(cat "$work/scaling")"
+[ "$(awk '$1 == "hosts_4_recovery" { print ($2 > 5000) }' "$work/scaling")" = 1 ] || fail "a host that dies costs no lease: $(cat "$work/scaling")"
+
+# topologies: each method and each strategy of a shape
+"$bench/topologies" --nodes 3000 --parts 2 --epochs 5 --shapes grid --methods metis,range >"$work/shapes" 2>"$work/shapes.log" ||
+    fail "topologies: $(tail -3 "$work/shapes.log")"
+for name in 'metis [0-9.]+ s cut 0.[0-9]+ .*' 'range .*' 'synchronous [0-9.]+ ms .* accuracy 0.[0-9]+' 'top_k .*'; do
+    grep -qxE "grid $name" "$work/shapes" || fail "topologies printed no line $name: $(cat "$work/shapes")"
+done
+expect 2 "there is no 'ball'" "$bench/topologies" --shapes ball
+
 # the programs that can be told to do little
 tests=${GRAPHMILL_BIN%/bin}/tests
 try() { # program, arguments
