@@ -33,7 +33,7 @@ struct stage_options {
     const char *times, *trial;
     struct update_request update;
     struct option_list set;
-    int64_t threads, sharers, wait, lease, log_level;
+    int64_t threads, sharers, wait, idle, lease, log_level;
     uint64_t memory, cache;
     bool local_storage, print_config, version, start, dry_run;
 };
@@ -56,6 +56,7 @@ static const struct option_spec option_table[] = {
     {"cache", OPTION_BYTES, AT(cache), "8G", 0, 0, "SIZE", "how much such copies may take, while nobody uses them"},
     {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a disk of this host, whatever its file system looks like: open sealed files in place"},
     {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
+    {"idle", OPTION_INT, AT(idle), "0", 0, 31536000, "SECONDS", "end with status 75 when no unit came for so long, for schedulers that start it again and need its CPUs meanwhile; 0: never"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
     {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
     {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
@@ -137,6 +138,8 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
                          "--print-config goes with --pipeline; graphmill status shows a run");
     if (!o->store && !o->print_config)
         return error_set(err, ERROR_USAGE, "--store must be given");
+    if (stage.form == STAGE_ONCE && o->idle)
+        return error_set(err, ERROR_USAGE, "--idle goes with stages that loop; --wait is for all");
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
         return error_set(err, ERROR_USAGE, "--redis must be given");
     return ERROR_NONE;
@@ -332,6 +335,7 @@ static enum error_code work_loop(const struct program *p, struct error *err)
                   .worker = p->worker,
                   .lease_ms = p->options.lease},
         .units_at_once = stage.works_side_by_side ? p->context.threads : 1,
+        .idle_ms = p->options.idle * 1000,
         .idle_exit_ms = p->options.wait * 1000,
     };
     return work_loop_run(&config, err);

@@ -1,5 +1,6 @@
 #include "stages/engine/work_loop.h"
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "stages/engine/stage_opening.h"
@@ -51,6 +52,7 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
     rc = store_identity(context->store, shared.store_id, err);
     if (rc == ERROR_NONE)
         rc = stage_opening_open(config->stage, context, &shared.stage_state, err);
+    atomic_store(&shared.handed_ms, clock_ms());
     if (rc == ERROR_NONE)
         rc = work_side_by_side(config, &shared, err);
     stage_opening_close(config->stage, &shared.stage_state);

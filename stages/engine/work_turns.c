@@ -8,6 +8,7 @@
 #include "stages/plan/chain_repair.h"
 #include "stages/plan/units/unit_row.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -324,6 +325,17 @@ static enum error_code handle(struct work_turns *loop, const struct work_claim *
     return rc;
 }
 
+static enum error_code hold(struct work_turns *loop, const struct work_claim *claim,
+                            struct error *err)
+{
+    struct work_shared *shared = loop->shared;
+    atomic_fetch_add(&shared->in_hand, 1);
+    const enum error_code rc = handle(loop, claim, err);
+    atomic_store(&shared->handed_ms, clock_ms());
+    atomic_fetch_sub(&shared->in_hand, 1);
+    return rc;
+}
+
 static enum error_code copy_slow_unit(struct work_turns *loop, struct error *err)
 {
     bool found = false;
@@ -333,7 +345,7 @@ static enum error_code copy_slow_unit(struct work_turns *loop, struct error *err
     if (rc != ERROR_NONE || !found)
         return rc;
     log_info("%s has been with %s for long: making a second copy", copy.unit, copy.owner);
-    return handle(loop, &copy, err);
+    return hold(loop, &copy, err);
 }
 
 /* No unit came. */
@@ -365,7 +377,7 @@ static enum error_code turn(struct work_turns *loop, bool *finished, struct erro
         failure_policy_hand_back(loop->queue, &claim);
         return failure_policy_stopped(err);
     }
-    rc = handle(loop, &claim, err);
+    rc = hold(loop, &claim, err);
     if (rc == ERROR_NONE && strncmp(claim.unit, "outputs/", strlen("outputs/")) == 0)
         rc = look_around(loop, finished, err);
     return rc;
@@ -388,6 +400,17 @@ static enum error_code connect(struct work_turns *loop, struct error *err)
     return work_keeper_new(&loop->queue_config, &loop->keeper, err);
 }
 
+/* What it is there for may be hours away, and it holds what others could use: whoever started it starts it again. */
+static enum error_code check_idle(const struct work_turns *loop, struct error *err)
+{
+    const int64_t most = loop->config->idle_ms;
+    if (most == 0 || atomic_load(&loop->shared->in_hand) > 0 ||
+        clock_ms() - atomic_load(&loop->shared->handed_ms) < most)
+        return ERROR_NONE;
+    return error_set(err, ERROR_UNAVAILABLE, "no unit of %s came for %" PRId64 " s",
+                     loop->config->stage->name, most / 1000);
+}
+
 static enum error_code run_turns(struct work_turns *loop, struct error *err)
 {
     enum error_code rc = connect(loop, err);
@@ -398,6 +421,8 @@ static enum error_code run_turns(struct work_turns *loop, struct error *err)
             rc = failure_policy_stopped(err);
             break;
         }
+        if ((rc = check_idle(loop, err)) != ERROR_NONE)
+            break;
         rc = turn(loop, &finished, err);
         if (rc == ERROR_NONE)
             continue;

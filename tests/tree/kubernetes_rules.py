@@ -1,6 +1,11 @@
-"""Rules of this project that no schema knows, checked on rendered manifests: kubernetes_rules.py FILE"""
+"""Rules of this project that no schema knows, checked on manifests: kubernetes_rules.py FILE [NAME=FILE ...]
 
-import pathlib
+FILE is all that is applied to a cluster: what lasts, and any number of runs. A NAME=FILE must have the same Jobs as FILE has of
+the run NAME, but for names and labels.
+"""
+
+import difflib
+import json
 import pathlib
 import re
 import sys
@@ -23,11 +28,26 @@ def check(condition, where, what):
         problems.append(f"{where}: {what}")
 
 
+def steps(workflow):
+    """The Pods of an Argo Workflow: what its spec says of all, and each template with a container."""
+    spec = workflow["spec"]
+    of_all = {key: spec[key] for key in ("securityContext", "automountServiceAccountToken") if key in spec}
+    for template in spec["templates"]:
+        if "container" in template:
+            yield template["name"], {**of_all, **template, "containers": [template["container"]]}
+
+
 def pods():
     for document in documents:
+        name = f"{document['kind']} {document['metadata']['name']}"
         if document["kind"] in ("Job", "Deployment"):
-            name = f"{document['kind']} {document['metadata']['name']}"
             yield name, document["spec"]["template"]["spec"]
+        if document["kind"] == "Workflow":
+            yield from ((f"{name} {step}", pod) for step, pod in steps(document))
+
+
+def label(document, what):
+    return document["metadata"].get("labels", {}).get(f"app.kubernetes.io/{what}", "")
 
 
 def names(kind):
@@ -59,10 +79,13 @@ if overlay in ROOM:
             for c in d["spec"]["template"]["spec"]["containers"]
         )
         check(wanted <= room, overlay, f"requests of {resource} add up to {wanted:g}, there is room for {room:g}")
-check(names("NetworkPolicy") == {"graphmill", "redis"}, overlay, f"network policies: found {names('NetworkPolicy')}")
+check(names("NetworkPolicy") >= {"graphmill", "redis"}, overlay, f"network policies: found {names('NetworkPolicy')}")
 
-starters = [name for name, pod in pods() for c in pod["containers"] if "--start" in c.get("args", [])]
-check(starters == ["Job partition"], overlay, f"the run is started by {starters}, expected Job partition alone: the others join it")
+starters = [name for name, pod in pods() for c in pod["containers"] if any("--start" in a.split() for a in c.get("args", []))]
+runs = {label(d, "instance") for d in documents if d["kind"] in ("Job", "Workflow")}
+check(len(starters) == len(runs), overlay, f"the runs {sorted(runs)} are started by {starters}, expected one each: the others join it")
+objects = [(d["kind"], d["metadata"]["name"]) for d in documents]
+check(len(objects) == len(set(objects)), overlay, "two objects have one name")
 
 for name, pod in pods():
     security = pod.get("securityContext", {})
@@ -92,12 +115,17 @@ for name, pod in pods():
         mounts = {m["name"] for m in container.get("volumeMounts", [])}
         check(mounts <= {v["name"] for v in pod.get("volumes", [])}, name, "a mount has no volume")
 
-jobs = {d["metadata"]["name"]: d for d in documents if d["kind"] == "Job"}
-check(sorted(jobs) == sorted(STAGES), "Jobs", f"expected {sorted(STAGES)}, found {sorted(jobs)}")
-for name, job in jobs.items():
+NUMBER = 'case $JOB_COMPLETION_INDEX in'
+
+
+def check_job(name, job):
     spec = job["spec"]
+    component = label(job, "component")
     check(spec["template"]["spec"]["restartPolicy"] == "Never", name, "podFailurePolicy wants restartPolicy Never")
     check(spec.get("completionMode") == "Indexed", name, "must be Indexed")
+    check(spec.get("ttlSecondsAfterFinished", 0) > 0, name, "stays for ever")
+    check({"type": "DisruptionTarget", "status": "True"} in [c for r in spec["podFailurePolicy"]["rules"] for c in r.get("onPodConditions", [])],
+          name, "an eviction counts as a failure")
     rules = {}
     for rule in spec["podFailurePolicy"]["rules"]:
         if "onExitCodes" in rule:
@@ -105,9 +133,70 @@ for name, job in jobs.items():
             check(rule["onExitCodes"]["containerName"] == spec["template"]["spec"]["containers"][0]["name"], name,
                   "the rule names another container")
     check(rules == {"FailJob": NO_RETRY, "Ignore": RETRY}, name, f"exit statuses: found {rules}")
-    container = spec["template"]["spec"]["containers"][0]
-    check(container["command"] == [f"graphmill-{name}"], name, "runs another program")
-    check(not any("password=" in a for a in container["args"]), name, "a password is an argument")
+    run = label(job, "instance")
+    expected = component if not run else run if component == "run" else f"{run}-{component}"
+    check(job["metadata"]["name"] == expected, name, f"is not named by its run and stage: {expected}")
+    check_container(name, component, spec["template"]["spec"]["containers"][0])
+
+
+def check_container(name, component, container):
+    script = container["args"][0] if component == "run" else ""
+    expected = ["sh", "-euc"] if script else [f"graphmill-{component}"]
+    check(container["command"] == expected, name, f"runs another program than {expected}")
+    words = script.split() if script else container["args"]
+    if script:
+        check(script.startswith(NUMBER), name, "the number of the Pod does not say what it is")
+        check(sorted(w[10:] for w in words if w.startswith("graphmill-")) == sorted(STAGES), name, "not all stages, once each")
+    check(not any("password=" in w for w in words), name, "a password is an argument")
+    wait = [int(w.split("=")[1]) for w in words if w.startswith(("--wait=", "--idle="))]
+    check(wait and max(wait) <= 60, name, f"a Pod that cannot work holds its CPU for {wait} s, expected a minute")
+    loops = component not in ("ingest", "partition", "run")
+    check(not loops or any(w.startswith("--idle=") for w in words), name, "a Pod that has no work stays")
+
+
+def check_workflow(name, workflow):
+    found = dict(steps(workflow))
+    graph = next(t for t in workflow["spec"]["templates"] if t["name"] == workflow["spec"]["entrypoint"])["dag"]["tasks"]
+    check([t["name"] for t in graph] == STAGES, name, f"steps: expected {STAGES}, found {graph}")
+    check([t.get("depends") for t in graph] == [None, "ingest.Succeeded"] + ["partition.Succeeded"] * 5, name, "steps begin too early or late")
+    check(sorted(found) == sorted(STAGES), name, "not all stages, once each")
+    for step, pod in found.items():
+        check_container(f"{name} {step}", step, pod["containers"][0])
+        check(re.findall(r"\d+", pod["retryStrategy"]["expression"]) == [str(n) for n in NO_RETRY], step, "other statuses are for good")
+
+
+for run in sorted(runs):
+    of_run = [d for d in documents if d["kind"] in ("Job", "Workflow") and label(d, "instance") == run]
+    jobs = {label(d, "component"): d for d in of_run if d["kind"] == "Job"}
+    check(sorted(jobs) in (sorted(STAGES), ["run"], []), f"run {run}", f"expected {sorted(STAGES)}, found {sorted(jobs)}")
+    for document in of_run:
+        where = f"{document['kind']} {document['metadata']['name']}"
+        (check_job if document["kind"] == "Job" else check_workflow)(where, document)
+
+
+def plain(document):
+    """A Job without what is its run's alone: names, labels, order and units of amounts."""
+    spec = document["spec"]
+    pod = spec["template"]["spec"]
+    container = pod["containers"][0]
+    container["args"] = sorted(container["args"])
+    for part in container["resources"].values():
+        part.update({key: amount(value) for key, value in part.items()})
+    for listed in (pod["volumes"], container["volumeMounts"]):
+        listed.sort(key=lambda item: item["name"])
+    for volume in pod["volumes"]:
+        volume.get("configMap", {}).pop("name", None)
+    spec["template"].pop("metadata")
+    return spec
+
+
+for pair in sys.argv[2:]:
+    run, path = pair.split("=", 1)
+    one, other = ({label(d, "component"): plain(d) for d in source if d and d["kind"] == "Job" and label(d, "instance") in (run, "")}
+                  for source in (documents, yaml.safe_load_all(open(path))))
+    for component in sorted({*one, *other}):
+        lines = [json.dumps(jobs.get(component), indent=1, sort_keys=True).splitlines() for jobs in (one, other)]
+        check(lines[0] == lines[1], f"{run} and {path}", f"{component} differs: {list(difflib.unified_diff(*lines, n=0))[2:]}")
 
 for problem in problems:
     print(problem)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Renders every overlay offline, checks it against the Kubernetes schemas, and against our own rules.
+# Renders every overlay and what `graphmill render` prints offline, checks them against the Kubernetes schemas, and against our own
+# rules.
 set -euo pipefail
 cd "$GRAPHMILL_SOURCE"
 version=1.37.0 # of kubernetes-validate
@@ -26,6 +27,7 @@ printf 'of-this-test' >"$work/k8s/overlays/single-node/password"
 if ! kubectl kustomize "$work/k8s/overlays/single-node" >/dev/null 2>&1; then
     sed -i -e '/^  - path: /{s/path: //}' -e 's/^patches:/patchesStrategicMerge:/' \
         -e '/^resources:$/{N;s/^resources:\n  - \.\./bases:\n  - ../}' "$work"/k8s/overlays/*/kustomization.yaml
+    sed -i 's/^resources:/bases:/' "$work/k8s/base/kustomization.yaml"
 fi
 for overlay in "$work"/k8s/overlays/*/; do
     name=$(basename "$overlay")
@@ -33,3 +35,18 @@ for overlay in "$work"/k8s/overlays/*/; do
     "$tools/bin/kubernetes-validate" --strict --quiet -k $floor "$work/$name.yaml"
     "$tools/bin/python" tests/tree/kubernetes_rules.py "$work/$name.yaml"
 done
+
+# Runs of three forms, side by side on what lasts. The schemas know no Workflow of Argo: our rules alone look at it.
+kubectl kustomize "$work/k8s/base/lasting" >"$work/all.yaml"
+kubectl kustomize "$work/k8s/base/run" >"$work/run.yaml"
+printf -- '---\napiVersion: v1\nkind: Secret\nmetadata: {name: redis-password}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s3}\n' >>"$work/all.yaml"
+render() { # form, further options
+    printf -- '---\n' >>"$work/all.yaml"
+    "$GRAPHMILL_BIN/graphmill" render k8s/base/run/pipeline.yaml --image graphmill:0.1.0 --form "$@" 2>"$work/stderr" |
+        tee "$work/$1.yaml" >>"$work/all.yaml" || { cat "$work/stderr"; exit 1; }
+    [ "$1" = argo ] || "$tools/bin/kubernetes-validate" --strict --quiet -k $floor "$work/$1.yaml"
+}
+render jobs --name mine --store dir:/data/store --workers 2
+render argo --store s3://bucket/store --set seed=7 --credentials s3 --egress 8333
+render indexed --store dir:/data/store --set 'name=My_Run.2' --set 'ingest.path=/data/an "in": \put' --workers 3
+"$tools/bin/python" tests/tree/kubernetes_rules.py "$work/all.yaml" "mine=$work/run.yaml"

@@ -21,7 +21,7 @@ compare 'stages of the units' "$(grep -ho '\.stage = "[a-z-]*"' stages/plan/unit
 in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
 [ "$(rows | xargs)" = "$in_order" ] || fail "stages/engine/stage_list.h: expected the order $in_order"
 compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/plan/setting_table.c | sort -u)"
-compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
+compare 'Jobs in k8s/base/run' "$(grep -l '^kind: Job' k8s/base/run/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
 compare 'folders in tests/stages' "$(stage_folders tests/stages)"
 compare 'rows of stages/README.md' "$(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' stages/README.md | sort)"
 
