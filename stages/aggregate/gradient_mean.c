@@ -105,13 +105,6 @@ static void fold_last(struct gradient_mean *mean)
     drop_last(mean);
 }
 
-static void count_slots(struct gradient_mean *mean, uint64_t seeds, uint64_t correct, double loss)
-{
-    mean->seed_count += seeds;
-    mean->correct_count += correct;
-    mean->loss_sum += loss;
-}
-
 void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
 {
     must(gradient->value_count == mean->count);
@@ -122,23 +115,28 @@ void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
     fold_last(mean);
     mean->last = *gradient;
     *gradient = (struct gradient){0}; /* moved */
-    count_slots(mean, mean->last.seed_count, mean->last.correct_count, mean->last.loss_sum);
+    mean->seed_count += mean->last.seed_count;
+    mean->correct_count += mean->last.correct_count;
+    mean->loss_sum += mean->last.loss_sum;
     mean->squared_error += mean->last.squared_error;
     mean->squared_norm += mean->last.squared_norm;
 }
 
-void gradient_mean_add_sum(struct gradient_mean *mean, const double *sum, uint64_t seed_count,
-                           uint64_t correct_count, double loss_sum)
+void gradient_mean_add_sum(struct gradient_mean *mean, const struct gradient_range *range)
 {
-    must(!mean->last.value);
-    if (seed_count == 0)
+    must(!mean->last.value && range->sum && range->count == mean->count);
+    if (range->seed_count == 0)
         return;
     if (mean->summed)
-        add_doubles(mean->sum, sum, mean->count);
+        add_doubles(mean->sum, range->sum, mean->count);
     else
-        memcpy(mean->sum, sum, mean->count * sizeof *sum);
+        memcpy(mean->sum, range->sum, mean->count * sizeof *mean->sum);
     mean->summed = true;
-    count_slots(mean, seed_count, correct_count, loss_sum);
+    mean->seed_count += range->seed_count;
+    mean->correct_count += range->correct_count;
+    mean->loss_sum += range->loss_sum;
+    mean->squared_error += range->squared_error;
+    mean->squared_norm += range->squared_norm;
 }
 
 void gradient_mean_finish_sum(struct gradient_mean *mean)

@@ -19,7 +19,7 @@
 #define STAGES_AGGREGATE_GRADIENT_MEAN_H
 
 #include "common/base/error.h"
-#include "store/records/gradient.h"
+#include "store/records/gradient_range.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,8 +53,7 @@ void gradient_mean_set_loss(struct gradient_mean *mean);
 void gradient_mean_finish(struct gradient_mean *mean);
 /* Sets sum, over all slots, instead: where more is added to it. */
 void gradient_mean_finish_sum(struct gradient_mean *mean);
-/* Adds such a sum [count] of other slots. Into one mean go either gradients or sums. */
-void gradient_mean_add_sum(struct gradient_mean *mean, const double *sum, uint64_t seed_count,
-                           uint64_t correct_count, double loss_sum);
+/* Adds such a sum of other slots, of `count` values. Into one mean go either gradients or sums. */
+void gradient_mean_add_sum(struct gradient_mean *mean, const struct gradient_range *range);
 
 #endif

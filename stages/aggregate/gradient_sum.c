@@ -84,11 +84,15 @@ static void add_slot(struct summing *summing, struct gradient_range *range)
                                 .seed_count = range->seed_count,
                                 .correct_count = range->correct_count,
                                 .loss_sum = range->loss_sum,
-                                .view = range->view};
+                                .squared_error = range->squared_error,
+                                .squared_norm = range->squared_norm,
+                                .view = range->view,
+                                .decoded = range->decoded};
     if (summing->statistics)
         running_statistics_add(adder->model, summing->statistics,
                                range->value + (adder->model->trained_count - summing->first));
     range->view = (struct record_view){0};
+    range->decoded = NULL;
     gradient_mean_add(adder->mean, &gradient);
 }
 
@@ -107,8 +111,7 @@ static enum error_code add_input(void *context, size_t index, struct gradient_ra
     if (!is_sum) {
         add_slot(summing, range);
     } else {
-        gradient_mean_add_sum(adder->mean, range->sum, range->seed_count, range->correct_count,
-                              range->loss_sum);
+        gradient_mean_add_sum(adder->mean, range);
         if (summing->statistics)
             running_statistics_merge(adder->model, summing->statistics, range->statistics);
     }
@@ -146,7 +149,9 @@ static enum error_code put_sum(const struct summing *summing, int32_t number, st
                                          .statistics = summing->statistics,
                                          .seed_count = mean->seed_count,
                                          .correct_count = mean->correct_count,
-                                         .loss_sum = mean->loss_sum};
+                                         .loss_sum = mean->loss_sum,
+                                         .squared_error = mean->squared_error,
+                                         .squared_norm = mean->squared_norm};
     stage_times_enter(adder->context->times, TIME_WRITE);
     return gradient_range_put(adder->context->store, adder->context->run_id, &key, &range, err);
 }
@@ -194,6 +199,8 @@ static enum error_code take_mean(void *context, size_t index, struct gradient_ra
     mean->seed_count = range->seed_count;
     mean->correct_count = range->correct_count;
     mean->loss_sum = range->loss_sum;
+    mean->squared_error = range->squared_error;
+    mean->squared_norm = range->squared_norm;
     return ERROR_NONE;
 }
 

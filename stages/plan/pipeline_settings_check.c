@@ -406,14 +406,6 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
         return error_set(err, ERROR_INVALID,
                          "aggregate.fan_in is 1, which adds nothing: expected 0 (all gradients of "
                          "a round at once), or at least 2");
-    if (s->train_step.gradient != GRADIENT_F32 &&
-        (s->aggregate.fan_in > 0 || s->aggregate.ranges > 1))
-        return error_set(err, ERROR_INVALID,
-                         "train-step.gradient is not f32, but %s, and ranges of gradients are "
-                         "stored as floats: expected `gradient: f32`, or no aggregate.ranges and "
-                         "fan_in",
-                         s->aggregate.fan_in > 0 ? "there is an aggregate.fan_in"
-                                                 : "aggregate.ranges is above 1");
     return ERROR_NONE;
 }
 

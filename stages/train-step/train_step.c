@@ -274,7 +274,7 @@ static enum error_code train(const struct stage_context *context, struct train_s
         return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient,
                             &form, err);
     return gradient_put_ranges(context->store, context->run_id, unit->round, unit->slot, &gradient,
-                               t->input.model.trained_count, ranges, err);
+                               &form, ranges, err);
 }
 
 static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/records/embedding_rows.h"
+#include "store/records/encoded_values.h"
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>
@@ -38,104 +39,33 @@ static void add_rows(struct record *record, const struct gradient *g,
                    (uint64_t)g->group_count * GROUP_FIELDS);
 }
 
-/* Arrays of a record in another form, while it is stored. */
-struct encoded_gradient {
-    struct encoded_floats value, rows;
-    uint64_t value_count;
-    double error[2]; /* squared: of the values, and what they were */
-};
-
-enum { VALUE_BLOCK = 1024, ROW_BLOCK = 64, DRAW_VALUES = 0, DRAW_ROWS = 1 };
-
-/* Leaves {0} where there is nothing to encode. */
-static enum error_code encode(const float *value, uint64_t count, uint32_t block,
-                              enum gradient_encoding encoding, const struct random_stream *stream,
-                              struct encoded_floats *out, struct error *err)
-{
-    if (count == 0 || encoding == GRADIENT_F32 || !encoded_floats_suits(encoding, value, count))
-        return ERROR_NONE;
-    return encoded_floats_make(encoding, value, count, block, stream, out, err);
-}
-
-static enum error_code find_error(const float *value, const struct encoded_floats *floats,
-                                  double error[2], struct error *err)
-{
-    float *read = NULL;
-    if (floats->count == 0)
-        return ERROR_NONE;
-    const enum error_code rc = memory_new(&read, (size_t)floats->count, "a gradient", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    encoded_floats_read(floats, read);
-    for (uint64_t i = 0; i < floats->count; i++) {
-        const double was = (double)value[i], lost = was - (double)read[i];
-        error[0] += lost * lost;
-        error[1] += was * was;
-    }
-    memory_free(read);
-    return ERROR_NONE;
-}
-
-static enum error_code encode_all(const struct gradient *g, const struct gradient_form *form,
-                                  int64_t round, int slot, struct encoded_gradient *out,
-                                  struct error *err)
-{
-    *out = (struct encoded_gradient){.error = {g->squared_error, g->squared_norm}};
-    if (!form || form->encoding == GRADIENT_F32)
-        return ERROR_NONE;
-    uint64_t row_values = 0;
-    for (int i = 0; i < g->group_count; i++)
-        row_values += g->group[i].count * g->group[i].width;
-    const struct random_stream stream =
-        random_stream_of(form->seed, RANDOM_ROUNDING, (uint32_t)round, DRAW_VALUES, (uint32_t)slot);
-    const struct random_stream row_stream =
-        random_stream_of(form->seed, RANDOM_ROUNDING, (uint32_t)round, DRAW_ROWS, (uint32_t)slot);
-    enum error_code rc = encode(g->value, form->encoded_count, VALUE_BLOCK, form->encoding, &stream,
-                                &out->value, err);
-    if (rc == ERROR_NONE && form->encoding != GRADIENT_SPARSE)
-        rc = encode(g->group[0].gradient, row_values, ROW_BLOCK, form->encoding, &row_stream,
-                    &out->rows, err);
-    out->value_count = out->value.count;
-    return rc == ERROR_NONE && form->encoding != GRADIENT_SPARSE
-               ? find_error(g->value, &out->value, out->error, err)
-               : rc;
-}
-
-static void add_values(struct record *record, const struct gradient *g,
-                       const struct encoded_gradient *encoded)
-{
-    const uint64_t first = encoded->value_count;
-    if (!g->value)
-        record_add(record, "values_beside", ELEMENT_U64, &g->value_count, 1);
-    else if (first < g->value_count)
-        record_add(record, "value", ELEMENT_F32, g->value + first, g->value_count - first);
-    if (first == 0)
-        return;
-    encoded_floats_add(&encoded->value, "value", record);
-    record_add(record, "value_count", ELEMENT_U64, &encoded->value_count, 1);
-    record_add(record, "encoding_error", ELEMENT_F64, encoded->error, 2);
-}
-
 enum error_code gradient_put(struct store *store, const char *run_id, int64_t round, int slot,
                              const struct gradient *gradient, const struct gradient_form *form,
                              struct error *err)
 {
     const uint64_t counts[2] = {gradient->seed_count, gradient->correct_count};
     uint32_t group[RELATION_TYPE_COUNT_MAX * GROUP_FIELDS];
-    struct encoded_gradient encoded;
+    struct encoded_floats value, rows = {0};
+    double error[2];
     struct record record = {.kind = RECORD_GRADIENT, .version = GRADIENT_VERSION};
-    enum error_code rc = encode_all(gradient, form, round, slot, &encoded, err);
+    enum error_code rc = encoded_values_make(gradient, form, round, slot, &value, error, err);
+    if (rc == ERROR_NONE)
+        rc = encoded_rows_make(gradient, form, round, slot, &rows, err);
     if (rc == ERROR_NONE) {
         record_add(&record, "version", ELEMENT_U64, &gradient->weights_version, 1);
-        add_values(&record, gradient, &encoded);
+        if (gradient->value)
+            encoded_values_add(&record, gradient->value, gradient->value_count, &value);
+        else
+            record_add(&record, "values_beside", ELEMENT_U64, &gradient->value_count, 1);
+        encoding_error_add(&record, error);
         record_add(&record, "counts", ELEMENT_U64, counts, 2);
         record_add(&record, "loss", ELEMENT_F64, &gradient->loss_sum, 1);
-        add_rows(&record, gradient, &encoded.rows, group);
+        add_rows(&record, gradient, &rows, group);
         rc = store_put(store, key_gradient(run_id, round, slot).text, run_id, &record,
                        STORE_RECOMPUTABLE, err);
     }
-    encoded_floats_free(&encoded.value);
-    encoded_floats_free(&encoded.rows);
+    encoded_floats_free(&value);
+    encoded_floats_free(&rows);
     return rc;
 }
 
@@ -204,40 +134,22 @@ static enum error_code take_groups(const struct record_view *view, uint64_t rows
 
 /* What is read of a record, before it is decoded: where `encoded` has a count it is in the place of the floats. */
 struct raw_gradient {
-    const float *value, *row; /* borrowed */
-    uint64_t value_count;
-    struct encoded_floats encoded, encoded_rows;
+    struct value_sections values;
+    const float *row; /* borrowed */
+    struct encoded_floats encoded_rows;
 };
 
 static enum error_code get_values(const struct record_view *view, struct raw_gradient *raw,
                                   struct error *err)
 {
-    const enum gradient_encoding encoding = encoded_floats_find(view, "value");
-    const void *value = NULL, *count = NULL;
-    uint64_t encoded_count = 0;
-    enum error_code rc = ERROR_NONE;
-    if (record_has(view, "values_beside")) {
-        rc = record_section_get(view, "values_beside", ELEMENT_U64, 1, &count, NULL, err);
-        if (rc == ERROR_NONE)
-            memcpy(&raw->value_count, count, sizeof raw->value_count);
-        return rc;
-    }
-    if (encoding == GRADIENT_F32 || record_has(view, "value"))
-        rc = record_section_get(view, "value", ELEMENT_F32, -1, &value, &raw->value_count, err);
-    raw->value = value;
-    if (rc != ERROR_NONE || encoding == GRADIENT_F32)
-        return rc;
-    rc = record_section_get(view, "value_count", ELEMENT_U64, 1, &count, NULL, err);
+    const void *count = NULL;
+    if (!record_has(view, "values_beside"))
+        return value_sections_get(view, 0, &raw->values, err);
+    const enum error_code rc =
+        record_section_get(view, "values_beside", ELEMENT_U64, 1, &count, NULL, err);
     if (rc == ERROR_NONE)
-        memcpy(&encoded_count, count, sizeof encoded_count);
-    if (rc == ERROR_NONE && (encoded_count == 0 || encoded_count > UINT32_MAX))
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: section value_count says %" PRIu64
-                       " numbers, expected 1 to 4294967295",
-                       view->key, encoded_count);
-    return rc == ERROR_NONE ? encoded_floats_get(view, "value", encoding, encoded_count,
-                                                 VALUE_BLOCK, &raw->encoded, err)
-                            : rc;
+        memcpy(&raw->values.value_count, count, sizeof raw->values.value_count);
+    return rc;
 }
 
 /* The sections of rows. Gradients are placed later: of an encoded record they are not there yet. */
@@ -251,7 +163,7 @@ static enum error_code get_rows(const struct record_view *view, struct gradient 
     if (rc == ERROR_NONE && encoding == GRADIENT_F32)
         rc = record_section_get(view, "row_gradient", ELEMENT_F32, -1, &gradient, &values, err);
     else if (rc == ERROR_NONE)
-        rc = encoded_floats_get(view, "row", encoding, 0, ROW_BLOCK, &raw->encoded_rows, err);
+        rc = encoded_rows_get(view, encoding, &raw->encoded_rows, err);
     raw->row = gradient;
     values += raw->encoded_rows.count;
     if (rc == ERROR_NONE)
@@ -269,9 +181,10 @@ static enum error_code get_rows(const struct record_view *view, struct gradient 
 /* Where the floats of all are: in the record, or in memory of their own. */
 static enum error_code place(struct raw_gradient *raw, struct gradient *g, struct error *err)
 {
-    const uint64_t encoded = raw->encoded.count, rows = raw->encoded_rows.count;
-    g->value_count = encoded + raw->value_count;
-    g->value = raw->value;
+    const struct value_sections *values = &raw->values;
+    const uint64_t encoded = values->encoded.count, rows = raw->encoded_rows.count;
+    g->value_count = encoded + values->value_count;
+    g->value = values->value;
     if (encoded + rows) {
         const enum error_code rc = memory_new(
             &g->decoded, (size_t)((encoded ? g->value_count : 0) + rows), "a gradient", err);
@@ -280,9 +193,7 @@ static enum error_code place(struct raw_gradient *raw, struct gradient *g, struc
     }
     float *next = g->decoded;
     if (encoded) {
-        encoded_floats_read(&raw->encoded, next);
-        if (raw->value_count)
-            memcpy(next + encoded, raw->value, (size_t)raw->value_count * sizeof *next);
+        value_sections_read(values, next);
         g->value = next;
         next += g->value_count;
     }
@@ -298,32 +209,12 @@ static enum error_code place(struct raw_gradient *raw, struct gradient *g, struc
     return ERROR_NONE;
 }
 
-static enum error_code get_error(const struct record_view *view, struct gradient *g,
-                                 struct error *err)
-{
-    const void *data = NULL;
-    double error[2] = {0};
-    if (!record_has(view, "encoding_error"))
-        return ERROR_NONE;
-    const enum error_code rc =
-        record_section_get(view, "encoding_error", ELEMENT_F64, 2, &data, NULL, err);
-    if (rc == ERROR_NONE)
-        memcpy(error, data, sizeof error);
-    g->squared_error = error[0];
-    g->squared_norm = error[1];
-    return rc == ERROR_NONE && !(error[0] >= 0 && error[1] >= 0)
-               ? error_set(
-                     err, ERROR_CORRUPT,
-                     "record %s: section encoding_error has %g and %g, expected sums of squares",
-                     view->key, error[0], error[1])
-               : rc;
-}
-
 enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
                                 struct error *err)
 {
     struct gradient g = {0};
     struct raw_gradient raw = {0};
+    double error[2] = {0};
     const void *version = NULL;
     enum error_code rc = record_expect(view, RECORD_GRADIENT, GRADIENT_VERSION, err);
     if (rc == ERROR_NONE)
@@ -333,15 +224,17 @@ enum error_code gradient_decode(const struct record_view *view, struct gradient 
     if (rc == ERROR_NONE)
         rc = get_values(view, &raw, err);
     if (rc == ERROR_NONE)
-        rc = get_error(view, &g, err);
+        rc = encoding_error_get(view, error, err);
     if (rc == ERROR_NONE)
         rc = seed_counts_get(view, &g.seed_count, &g.correct_count, &g.loss_sum, err);
-    if (rc == ERROR_NONE && raw.value_count + raw.encoded.count == 0)
+    if (rc == ERROR_NONE && raw.values.value_count + raw.values.encoded.count == 0)
         rc = error_set(err, ERROR_CORRUPT,
                        "record %s: section value has 0 values, expected at least 1", view->key);
     if (rc == ERROR_NONE && (record_has(view, "row_node") || record_has(view, "row_gradient") ||
                              record_has(view, "row_group")))
         rc = get_rows(view, &g, &raw, err);
+    g.squared_error = error[0];
+    g.squared_norm = error[1];
     if (rc == ERROR_NONE)
         rc = place(&raw, &g, err);
     if (rc == ERROR_NONE)

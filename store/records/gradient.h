@@ -11,12 +11,9 @@
  *       "row_gradient" F32 [rows, width]   and the gradient of the same loss for them
  *       "row_group" U32 [groups, 3]  of a graph with relations: node type, width and rows of each group; types ascend. The
  *                           two before have group behind group then
- *   Encoded (gradient_encoding.h): "value_..." in the place of "value", which then has the running statistics alone, and
- *   "row_..." in the place of "row_gradient"; and
- *       "value_count" U64 [1]  how many numbers are encoded
- *       "encoding_error" F64 [2]  of the values: sum of squares of what the encoding changed them by, and of what they were
+ *   Encoded (gradient_encoding.h): "row_..." in the place of "row_gradient", and values as encoded_values.h says.
  *
- *   In ranges (gradient_range.h), as floats:
+ *   In ranges (gradient_range.h):
  *       "values_beside" U64 [1]  in the place of "value": how many values lie beside this record
  *
  * Valid: the version inside is the one in the key; arrays that belong together are equally long. It may hold a NaN: a run that

@@ -23,6 +23,8 @@ struct encoding_row {
     /* What is wrong with the arrays of floats->count numbers, or NULL. */
     const char *(*check)(const struct encoded_floats *floats);
     void (*decode)(const struct encoded_floats *floats, float *out);
+    /* Sets arrays and lengths of `part`, whose first and count are those of a slice. */
+    void (*slice)(const struct encoded_floats *whole, struct encoded_floats *part);
 };
 
 /* --- bf16 --- */
@@ -49,13 +51,26 @@ static void decode_bf16(const struct encoded_floats *floats, float *out)
     bf16_to_floats(out, floats->array[0], (size_t)floats->count);
 }
 
+static void slice_bf16(const struct encoded_floats *whole, struct encoded_floats *part)
+{
+    const bf16 *value = whole->array[0];
+    part->array[0] = value + part->first;
+    part->length[0] = part->count;
+}
+
 /* --- int8 --- */
+
+/* Those before the first one, in its block. */
+static uint64_t in_block(const struct encoded_floats *floats)
+{
+    return floats->first % floats->block;
+}
 
 static void measure_int8(const float *value, struct encoded_floats *floats)
 {
     (void)value;
     floats->length[0] = floats->count;
-    floats->length[1] = (floats->count + floats->block - 1) / floats->block;
+    floats->length[1] = (in_block(floats) + floats->count + floats->block - 1) / floats->block;
 }
 
 static void encode_int8(const float *value, const struct random_stream *stream,
@@ -76,13 +91,33 @@ static const char *check_int8(const struct encoded_floats *floats)
 
 static void decode_int8(const struct encoded_floats *floats, float *out)
 {
-    int8_to_floats(floats->array[0], floats->array[1], (size_t)floats->count, floats->block, out);
+    const int8_t *value = floats->array[0];
+    const float *scale = floats->array[1];
+    const uint64_t left = in_block(floats) ? floats->block - in_block(floats) : 0;
+    const size_t begun = (size_t)(left < floats->count ? left : floats->count);
+    if (begun > 0) /* of a block whose beginning is elsewhere */
+        int8_to_floats(value, scale++, begun, begun, out);
+    int8_to_floats(value + begun, scale, (size_t)floats->count - begun, floats->block, out + begun);
+}
+
+static void slice_int8(const struct encoded_floats *whole, struct encoded_floats *part)
+{
+    const int8_t *value = whole->array[0];
+    const float *scale = whole->array[1];
+    part->array[0] = value + part->first;
+    part->array[1] = scale + part->first / part->block;
+    measure_int8(NULL, part);
 }
 
 /* --- sparse --- */
 
 /* So many numbers for each that is kept, and no more: what a reader allocates is bounded by what the record holds. */
 enum { SPARSE_NUMBERS_MOST = 1 << 16 };
+
+static bool says_enough(uint64_t count, uint64_t kept)
+{
+    return count / SPARSE_NUMBERS_MOST <= kept;
+}
 
 static void measure_sparse(const float *value, struct encoded_floats *floats)
 {
@@ -108,10 +143,11 @@ static void encode_sparse(const float *value, const struct random_stream *stream
 static const char *check_sparse(const struct encoded_floats *floats)
 {
     const uint32_t *index = floats->array[0];
-    bool ascends = floats->length[0] == floats->length[1] &&
-                   floats->count / SPARSE_NUMBERS_MOST <= floats->length[0];
+    bool ascends =
+        floats->length[0] == floats->length[1] && says_enough(floats->count, floats->length[0]);
     for (uint64_t i = 0; ascends && i < floats->length[0]; i++)
-        ascends = index[i] < floats->count && (i == 0 || index[i] > index[i - 1]);
+        ascends = index[i] >= floats->first && index[i] - floats->first < floats->count &&
+                  (i == 0 || index[i] > index[i - 1]);
     return ascends ? NULL : "as many places as numbers, ascending, of parameters that there are";
 }
 
@@ -121,24 +157,51 @@ static void decode_sparse(const struct encoded_floats *floats, float *out)
     const float *kept = floats->array[1];
     memset(out, 0, (size_t)floats->count * sizeof *out);
     for (uint64_t i = 0; i < floats->length[0]; i++)
-        out[index[i]] = kept[i];
+        out[index[i] - floats->first] = kept[i];
+}
+
+/* How many of the places come before `value`. */
+static uint64_t places_before(const uint32_t *index, uint64_t count, uint64_t value)
+{
+    uint64_t low = 0, high = count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (index[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void slice_sparse(const struct encoded_floats *whole, struct encoded_floats *part)
+{
+    const uint32_t *index = whole->array[0];
+    const float *kept = whole->array[1];
+    const uint64_t from = places_before(index, whole->length[0], part->first);
+    const uint64_t to = places_before(index, whole->length[0], part->first + part->count);
+    part->array[0] = index + from;
+    part->array[1] = kept + from;
+    part->length[0] = part->length[1] = to - from;
 }
 
 /* --- all --- */
 
 static const struct encoding_row rows[GRADIENT_ENCODING_COUNT] = {
     [GRADIENT_BF16] =
-        {{{"_bf16", ELEMENT_U16}}, measure_bf16, encode_bf16, check_bf16, decode_bf16},
+        {{{"_bf16", ELEMENT_U16}}, measure_bf16, encode_bf16, check_bf16, decode_bf16, slice_bf16},
     [GRADIENT_INT8] = {{{"_int8", ELEMENT_U8}, {"_scale", ELEMENT_F32}},
                        measure_int8,
                        encode_int8,
                        check_int8,
-                       decode_int8},
+                       decode_int8,
+                       slice_int8},
     [GRADIENT_SPARSE] = {{{"_index", ELEMENT_U32}, {"_kept", ELEMENT_F32}},
                          measure_sparse,
                          encode_sparse,
                          check_sparse,
-                         decode_sparse},
+                         decode_sparse,
+                         slice_sparse},
 };
 
 bool encoded_floats_suits(enum gradient_encoding encoding, const float *value, uint64_t count)
@@ -147,7 +210,21 @@ bool encoded_floats_suits(enum gradient_encoding encoding, const float *value, u
     if (encoding != GRADIENT_SPARSE)
         return true;
     measure_sparse(value, &floats);
-    return count / SPARSE_NUMBERS_MOST <= floats.length[0] && floats.length[0] <= count / 2;
+    return says_enough(count, floats.length[0]) && floats.length[0] <= count / 2;
+}
+
+bool encoded_floats_slice(const struct encoded_floats *whole, uint64_t first, uint64_t count,
+                          struct encoded_floats *out)
+{
+    *out = (struct encoded_floats){
+        .encoding = whole->encoding, .first = first, .count = count, .block = whole->block};
+    must(whole->first == 0 && first <= whole->count && count <= whole->count - first);
+    if (count > 0)
+        rows[whole->encoding].slice(whole, out);
+    if (count > 0 && (whole->encoding != GRADIENT_SPARSE || says_enough(count, out->length[0])))
+        return true;
+    *out = (struct encoded_floats){0};
+    return false;
 }
 
 enum error_code encoded_floats_make(enum gradient_encoding encoding, const float *value,
@@ -213,12 +290,13 @@ enum gradient_encoding encoded_floats_find(const struct record_view *view, const
 }
 
 enum error_code encoded_floats_get(const struct record_view *view, const char *prefix,
-                                   enum gradient_encoding encoding, uint64_t count, uint32_t block,
-                                   struct encoded_floats *out, struct error *err)
+                                   enum gradient_encoding encoding, uint64_t first, uint64_t count,
+                                   uint32_t block, struct encoded_floats *out, struct error *err)
 {
     const struct encoding_row *row = &rows[encoding];
     char name[RECORD_SECTION_NAME_SIZE];
-    *out = (struct encoded_floats){.encoding = encoding, .count = count, .block = block};
+    *out = (struct encoded_floats){
+        .encoding = encoding, .first = first, .count = count, .block = block};
     for (int i = 0; i < ENCODED_ARRAY_COUNT; i++) {
         if (!row->array[i].suffix)
             continue;

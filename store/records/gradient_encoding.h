@@ -7,7 +7,8 @@
  *   int8      x_int8 U8 [count], x_scale F32 [blocks]     1, and 4 for a block
  *   sparse    x_index U32 [kept], x_kept F32 [kept]       8 for each number that is not 0
  *
- * bf16 and int8 round at random (common/math/stochastic_rounding.h); sparse loses nothing.
+ * bf16 and int8 round at random (common/math/stochastic_rounding.h); sparse loses nothing. A slice of what was encoded has the
+ * scales of the blocks that it lies in, whole or not, and places counted from where all begin.
  */
 #ifndef STORE_RECORDS_GRADIENT_ENCODING_H
 #define STORE_RECORDS_GRADIENT_ENCODING_H
@@ -36,6 +37,8 @@ enum { ENCODED_ARRAY_COUNT = 2 };
 /* `count` floats, encoded; `block` of them share a scale. */
 struct encoded_floats {
     enum gradient_encoding encoding; /* not GRADIENT_F32 */
+    uint64_t
+        first; /* of these among all that were encoded at once: its blocks, and its places, are counted there */
     uint64_t count;
     uint32_t block;
     const void *array[ENCODED_ARRAY_COUNT]; /* as the row says; the second may be NULL */
@@ -51,18 +54,22 @@ MUST_CHECK enum error_code encoded_floats_make(enum gradient_encoding encoding, 
                                                const struct random_stream *stream,
                                                struct encoded_floats *out, struct error *err);
 void encoded_floats_free(struct encoded_floats *floats);
+/* Those from `first` on, `count` of them, which `whole` has: what they are read as is what they are in `whole`. Borrows its arrays.
+ * False where they would say almost nothing (as encoded_floats_suits()), or there are none. */
+bool encoded_floats_slice(const struct encoded_floats *whole, uint64_t first, uint64_t count,
+                          struct encoded_floats *out);
 /* Adds its sections, whose names begin with `prefix` (at most nine letters). The record borrows. */
 void encoded_floats_add(const struct encoded_floats *floats, const char *prefix,
                         struct record *record);
 
 /* Whether a record has sections of an encoding for `prefix`, and of which. GRADIENT_F32: of none. */
 enum gradient_encoding encoded_floats_find(const struct record_view *view, const char *prefix);
-/* `count` is how many floats there are to be; 0: as many as the first array has. Borrows from the view.
- * Fails: ERROR_CORRUPT naming record, section, expected and found. */
+/* `count` is how many floats there are to be, from `first` on of all that were encoded; 0: as many as the first array has. Borrows
+ * from the view. Fails: ERROR_CORRUPT naming record, section, expected and found. */
 MUST_CHECK enum error_code encoded_floats_get(const struct record_view *view, const char *prefix,
-                                              enum gradient_encoding encoding, uint64_t count,
-                                              uint32_t block, struct encoded_floats *out,
-                                              struct error *err);
+                                              enum gradient_encoding encoding, uint64_t first,
+                                              uint64_t count, uint32_t block,
+                                              struct encoded_floats *out, struct error *err);
 /* out [count]. */
 void encoded_floats_read(const struct encoded_floats *floats, float *out);
 

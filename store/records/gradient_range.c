@@ -1,5 +1,7 @@
 #include "store/records/gradient_range.h"
 
+#include "common/base/memory.h"
+#include "store/records/encoded_values.h"
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>
@@ -24,18 +26,22 @@ void gradient_range_bounds(uint64_t trained_count, uint64_t value_count, int ran
 
 /* --- put --- */
 
-enum error_code gradient_range_put(struct store *store, const char *run_id, const struct key *key,
-                                   const struct gradient_range *range, struct error *err)
+/* `encoded` of its values, the first of them. */
+static enum error_code put_range(struct store *store, const char *run_id, const struct key *key,
+                                 const struct gradient_range *range,
+                                 const struct encoded_floats *encoded, struct error *err)
 {
     const uint64_t place[2] = {range->first, range->value_count};
     const uint64_t counts[2] = {range->seed_count, range->correct_count};
+    const double error[2] = {range->squared_error, range->squared_norm};
     struct record record = {.kind = RECORD_GRADIENT_RANGE, .version = GRADIENT_RANGE_VERSION};
     record_add(&record, "version", ELEMENT_U64, &range->weights_version, 1);
     record_add(&record, "range", ELEMENT_U64, place, 2);
-    if (range->sum)
-        record_add(&record, "sum", ELEMENT_F64, range->sum, range->count);
+    if (!range->sum)
+        encoded_values_add(&record, range->value, range->count, encoded);
     else
-        record_add(&record, "value", ELEMENT_F32, range->value, range->count);
+        record_add(&record, "sum", ELEMENT_F64, range->sum, range->count);
+    encoding_error_add(&record, error);
     if (range->statistics_count)
         record_add(&record, "statistics", ELEMENT_F64, range->statistics, range->statistics_count);
     record_add(&record, "counts", ELEMENT_U64, counts, 2);
@@ -43,16 +49,38 @@ enum error_code gradient_range_put(struct store *store, const char *run_id, cons
     return store_put(store, key->text, run_id, &record, STORE_RECOMPUTABLE, err);
 }
 
+enum error_code gradient_range_put(struct store *store, const char *run_id, const struct key *key,
+                                   const struct gradient_range *range, struct error *err)
+{
+    static const struct encoded_floats none = {0};
+    return put_range(store, run_id, key, range, &none, err);
+}
+
+/* What is encoded of values [first, end). */
+static struct encoded_floats slice(const struct encoded_floats *whole, uint64_t first, uint64_t end)
+{
+    struct encoded_floats part = {0};
+    const uint64_t stop = end < whole->count ? end : whole->count;
+    if (first < stop)
+        (void)encoded_floats_slice(whole, first, stop - first, &part);
+    return part;
+}
+
 enum error_code gradient_put_ranges(struct store *store, const char *run_id, int64_t round,
                                     int slot, const struct gradient *gradient,
-                                    uint64_t trained_count, int range_count, struct error *err)
+                                    const struct gradient_form *form, int range_count,
+                                    struct error *err)
 {
     struct gradient rest = *gradient;
-    enum error_code rc = ERROR_NONE;
+    struct encoded_floats whole;
+    double error[2];
+    enum error_code rc = encoded_values_make(gradient, form, round, slot, &whole, error, err);
     for (int i = 0; i < range_count && rc == ERROR_NONE; i++) {
         uint64_t first = 0, end = 0;
-        gradient_range_bounds(trained_count, gradient->value_count, range_count, i, &first, &end);
+        gradient_range_bounds(form->encoded_count, gradient->value_count, range_count, i, &first,
+                              &end);
         const struct key key = key_gradient_range(run_id, round, slot, i);
+        const struct encoded_floats encoded = slice(&whole, first, end);
         const struct gradient_range range = {.weights_version = gradient->weights_version,
                                              .first = first,
                                              .count = end - first,
@@ -60,11 +88,15 @@ enum error_code gradient_put_ranges(struct store *store, const char *run_id, int
                                              .value = gradient->value + first,
                                              .seed_count = gradient->seed_count,
                                              .correct_count = gradient->correct_count,
-                                             .loss_sum = gradient->loss_sum};
-        rc = gradient_range_put(store, run_id, &key, &range, err);
+                                             .loss_sum = gradient->loss_sum,
+                                             .squared_error = error[0],
+                                             .squared_norm = error[1]};
+        rc = put_range(store, run_id, &key, &range, &encoded, err);
     }
+    encoded_floats_free(&whole);
     rest.value = NULL;
-    return rc == ERROR_NONE ? gradient_put(store, run_id, round, slot, &rest, NULL, err) : rc;
+    rest.squared_error = rest.squared_norm = 0;
+    return rc == ERROR_NONE ? gradient_put(store, run_id, round, slot, &rest, form, err) : rc;
 }
 
 /* --- get --- */
@@ -86,18 +118,30 @@ static enum error_code get_place(const struct record_view *view, struct gradient
     return ERROR_NONE;
 }
 
+/* Sets values or sum, and their number. */
+static enum error_code get_numbers(const struct record_view *view, struct gradient_range *r,
+                                   struct value_sections *values, struct error *err)
+{
+    const void *sum = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (record_has(view, "sum")) {
+        rc = record_section_get(view, "sum", ELEMENT_F64, -1, &sum, &r->count, err);
+        r->sum = sum;
+        return rc;
+    }
+    rc = value_sections_get(view, r->first, values, err);
+    r->value = values->value;
+    r->count = values->encoded.count + values->value_count;
+    return rc;
+}
+
 static enum error_code get_values(const struct record_view *view, struct gradient_range *r,
-                                  struct error *err)
+                                  struct value_sections *values, struct error *err)
 {
     const void *data = NULL;
-    const bool is_sum = record_has(view, "sum");
-    enum error_code rc =
-        record_section_get(view, is_sum ? "sum" : "value", is_sum ? ELEMENT_F64 : ELEMENT_F32, -1,
-                           &data, &r->count, err);
+    enum error_code rc = get_numbers(view, r, values, err);
     if (rc != ERROR_NONE)
         return rc;
-    r->sum = is_sum ? data : NULL;
-    r->value = is_sum ? NULL : data;
     if (r->value_count == 0 || r->first > r->value_count || r->count > r->value_count - r->first)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section range: %" PRIu64 " values from value %" PRIu64
@@ -110,17 +154,40 @@ static enum error_code get_values(const struct record_view *view, struct gradien
     return rc;
 }
 
+/* Encoded values, as floats. */
+static enum error_code decode_values(const struct value_sections *values, struct gradient_range *r,
+                                     struct error *err)
+{
+    if (values->encoded.count == 0)
+        return ERROR_NONE;
+    const enum error_code rc =
+        memory_new(&r->decoded, (size_t)r->count, "a range of a gradient", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    value_sections_read(values, r->decoded);
+    r->value = r->decoded;
+    return ERROR_NONE;
+}
+
 enum error_code gradient_range_decode(const struct record_view *view, struct gradient_range *out,
                                       struct error *err)
 {
     struct gradient_range r = {0};
+    struct value_sections values = {0};
+    double error[2] = {0};
     enum error_code rc = record_expect(view, RECORD_GRADIENT_RANGE, GRADIENT_RANGE_VERSION, err);
     if (rc == ERROR_NONE)
         rc = get_place(view, &r, err);
     if (rc == ERROR_NONE)
-        rc = get_values(view, &r, err);
+        rc = get_values(view, &r, &values, err);
+    if (rc == ERROR_NONE)
+        rc = encoding_error_get(view, error, err);
     if (rc == ERROR_NONE)
         rc = seed_counts_get(view, &r.seed_count, &r.correct_count, &r.loss_sum, err);
+    r.squared_error = error[0];
+    r.squared_norm = error[1];
+    if (rc == ERROR_NONE)
+        rc = decode_values(&values, &r, err);
     if (rc == ERROR_NONE)
         *out = r;
     return rc;
@@ -142,6 +209,7 @@ static enum error_code show(void *context, size_t index, struct record_view *vie
         return rc;
     range.view = *view;
     rc = series->visit(series->context, index, &range, err);
+    memory_free(range.decoded);
     *view = range.view;
     return rc;
 }

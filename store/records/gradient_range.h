@@ -13,6 +13,8 @@
  *       "sum"        F64 [values]   instead: of each slot's values times its seeds, where more is added to it
  *       "statistics" F64 [any]      of a sum over the last range: batch norms (common/nn/running_statistics.h)
  *       "counts"     U64 [2], "loss" F64 [1]   as in a gradient, over the slots that were added
+ *   Of a slot, encoded: values as encoded_values.h says. "encoding_error" is that of the whole gradient in each of its ranges, and
+ *   of sums that of the slots that were added.
  *
  * The last range ends with the running statistics of batch norms, whatever their number.
  */
@@ -39,7 +41,9 @@ struct gradient_range {
     const double *statistics; /* [statistics_count] */
     uint64_t seed_count, correct_count;
     double loss_sum;
+    double squared_error, squared_norm; /* of the encoding; 0 as floats */
     struct record_view view;
+    float *decoded; /* owned: what encoded values were, which `value` then is */
 };
 
 /* Values [*first, *end) are range `range` of `range_count`: `trained_count` values in equal shares, and the rest of
@@ -51,11 +55,12 @@ MUST_CHECK enum error_code gradient_range_put(struct store *store, const char *r
                                               const struct key *key,
                                               const struct gradient_range *range,
                                               struct error *err);
-/* A gradient in ranges, as floats, and the rest of it last, which is the commit. */
+/* A gradient in ranges, and the rest of it last, which is the commit. Encoded as one, then cut: `form`, also
+ * of floats, says how many values are trained. */
 MUST_CHECK enum error_code gradient_put_ranges(struct store *store, const char *run_id,
                                                int64_t round, int slot,
                                                const struct gradient *gradient,
-                                               uint64_t trained_count, int range_count,
+                                               const struct gradient_form *form, int range_count,
                                                struct error *err);
 /* All values of a gradient that lies in ranges, into value [gradient->value_count]. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code gradient_gather_ranges(struct store *store, const char *run_id,
@@ -63,7 +68,7 @@ MUST_CHECK enum error_code gradient_gather_ranges(struct store *store, const cha
                                                   const struct gradient *gradient, int range_count,
                                                   float *value, struct error *err);
 
-/* A series of them (store.h), in order. Each is released after its visit, unless that took its view and left {0} there. */
+/* A series of them (store.h), in order. Each is released after its visit, unless that took view and `decoded` and left {0} there. */
 struct gradient_range_series {
     size_t count, together; /* as in store.h */
     struct key (*key)(const void *context, size_t index);
@@ -74,7 +79,8 @@ struct gradient_range_series {
 MUST_CHECK enum error_code gradient_range_get_each(struct store *store, const char *run_id,
                                                    const struct gradient_range_series *series,
                                                    struct error *err);
-/* Fails: ERROR_CORRUPT naming record and section. Borrows from the view; `view` inside stays empty. */
+/* Fails: ERROR_CORRUPT naming record and section; ERROR_NO_MEMORY. Borrows from the view, but for `decoded`, which is the caller's
+ * to free; `view` inside stays empty. */
 MUST_CHECK enum error_code gradient_range_decode(const struct record_view *view,
                                                  struct gradient_range *out, struct error *err);
 

@@ -1,12 +1,15 @@
 /* fuzz_gradient_range - ranges of gradients and sums from arbitrary sections; what a reader lets through is read to its end. */
+#include "common/base/memory.h"
 #include "store/records/gradient_range.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"version", "range", "value",     "sum",
-                                    "counts",  "loss",  "statistics"};
+static const char *const names[] = {"version",     "range",         "value",       "sum",
+                                    "counts",      "loss",          "statistics",  "value_bf16",
+                                    "value_int8",  "value_scale",   "value_index", "value_kept",
+                                    "value_count", "encoding_error"};
 static volatile double touched;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -21,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             touched = range.sum ? range.sum[i] : (double)range.value[i];
         for (uint64_t i = 0; i < range.statistics_count; i++)
             touched = range.statistics[i];
+        memory_free(range.decoded);
     }
     fuzz_record_view_release(&view);
     return 0;

@@ -50,4 +50,41 @@ for what in "round/*/slot/00001/gradient_range/00003" "round/*/gradient_sum/0000
         "$bin/graphmill" verify "$work/r5-2" >"$work/verified" || fail "verify after $harm of $what: $(cat "$work/verified")"
     done
 done
-expect 78 'train-step.gradient is not f32' run bad "$pipeline" "${small[@]}" --set aggregate.ranges=2 --set train-step.gradient=int8
+
+# Gradients in fewer bytes are encoded whole and then cut: any number of ranges has their bits, and tells what they lost; as a tree
+# likewise. Rounds end in one of fewer slots, and blocks of 1,024 numbers do not begin where ranges do.
+bytes_of_ranges() {
+    cat "$work/$1"/store/run/*/round/*/slot/*/gradient_range/*.record | wc -c
+}
+run floats "$pipeline" "${small[@]}" --set train-step.hidden=48 --set aggregate.ranges=2 >/dev/null
+floats=$(bytes_of_ranges floats)
+for form in bf16 int8 top_k; do
+    set=("${small[@]}" --set train-step.gradient=$form --set train-step.hidden=48)
+    hash=$(run $form "$pipeline" "${set[@]}" | json weights_hash)
+    for ranges in 2 5; do
+        same "$form, $ranges ranges" "$(run $form-$ranges "$pipeline" "${set[@]}" --set aggregate.ranges=$ranges --workers $ranges)"
+        [ "$(cat "$work/$form-$ranges/metrics.jsonl")" = "$(cat "$work/$form/metrics.jsonl")" ] || fail "$form, $ranges ranges: other metrics"
+    done
+    grep -q '"gradient_error":0\.[0-9]' "$work/$form-5/metrics.jsonl" || fail "$form: metrics do not say what is lost"
+    bytes=$(bytes_of_ranges $form-2)
+    [ "$bytes" -lt $((floats * 6 / 10)) ] || fail "$form: ranges have $bytes bytes, those of floats $floats"
+    replays $form-5 train-step
+    replays $form-5 aggregate --sum 4
+    replays $form-5 aggregate
+done
+tree=$(run top_k-tree "$pipeline" "${set[@]}" --set aggregate.fan_in=2 | json weights_hash)
+[ "$(run top_k-tree-3 "$pipeline" "${set[@]}" --set aggregate.fan_in=2 --set aggregate.ranges=3 | json weights_hash)" = "$tree" ] ||
+    fail "the bits of a tree of encoded gradients depend on the number of ranges"
+# Residuals and ranges beside one gradient: what is lost of either is made again.
+store=$(echo "$work"/top_k-5/store/run/*)
+for what in residual gradient_range/00001; do
+    rm "$(ls "$store"/round/*/slot/00001/$what.record | tail -1)"
+    expect 65 '' "$bin/graphmill" verify "$work/top_k-5" --remove
+    same "loss of $what" "$(run top_k-5 "$pipeline" "${set[@]}" --set aggregate.ranges=5)"
+    "$bin/graphmill" verify "$work/top_k-5" >"$work/verified" || fail "verify after the loss of $what: $(cat "$work/verified")"
+done
+# Learnable rows are encoded in the gradient's own record.
+set=("${small[@]}" --set train-step.gradient=int8 --set train-step.embedding=12)
+hash=$(run rows "$pipeline" "${set[@]}" | json weights_hash)
+same "rows beside ranges" "$(run rows-2 "$pipeline" "${set[@]}" --set aggregate.ranges=2 --workers 2)"
+replays rows-2 train-step

@@ -36,9 +36,10 @@ static struct store *open_memory(const char *name)
 static void put_gradient(struct small_run *run, int64_t round, int32_t slot,
                          const struct gradient *gradient, uint64_t trained_count)
 {
+    const struct gradient_form floats = {.encoded_count = trained_count};
     const int ranges = gradient_sum_ranges(&run->schedule);
     const enum error_code rc =
-        ranges ? gradient_put_ranges(run->store, SMALL_RUN_ID, round, slot, gradient, trained_count,
+        ranges ? gradient_put_ranges(run->store, SMALL_RUN_ID, round, slot, gradient, &floats,
                                      ranges, &run->err)
                : gradient_put(run->store, SMALL_RUN_ID, round, slot, gradient, NULL, &run->err);
     assert_ok(rc, &run->err);

@@ -123,6 +123,7 @@ static void without_weights_of_before_it_a_snapshot_is_none(void **state)
 /* A gradient lies in its ranges, too: a sum that misses one waits for the whole of it. */
 static void a_gradient_without_one_of_its_ranges_is_made_again(void **state)
 {
+    static const struct gradient_form floats = {.encoded_count = SMALL_VALUES};
     struct small_run run;
     float value[SMALL_VALUES];
     const struct key range = key_gradient_range(SMALL_RUN_ID, 3, 0, 1);
@@ -132,8 +133,8 @@ static void a_gradient_without_one_of_its_ranges_is_made_again(void **state)
     const struct gradient gradient = small_run_gradient(&run, 3, 0, value);
     for (int loss = 0; loss < 2; loss++) {
         for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, 3); slot++)
-            assert_ok(gradient_put_ranges(run.store, SMALL_RUN_ID, 3, slot, &gradient, SMALL_VALUES,
-                                          2, &run.err),
+            assert_ok(gradient_put_ranges(run.store, SMALL_RUN_ID, 3, slot, &gradient, &floats, 2,
+                                          &run.err),
                       &run.err);
         assert_false(repair(&run, UNIT_SUM_GRADIENTS, 3));
         if (loss)
