@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct status_options {
-    const char *redis, *redis_password_file, *run;
+    const char *store, *redis, *redis_password_file, *run;
     bool watch, json;
 };
 
@@ -25,6 +25,7 @@ struct status_options {
 #define AT(field) offsetof(struct status_options, field)
 static const struct option_spec option_table[] = {
     {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL, "print again every second until the run is finished"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
@@ -65,7 +66,9 @@ static void print_text(const struct run_folder *folder, const struct run_status 
         printf(options->redis
                    ? "Redis at %s does not answer: of the workers nothing is known\n"
                    : "no private Redis runs in %s; workers elsewhere are seen with --redis URL\n",
-               options->redis ? options->redis : folder->path);
+               options->redis    ? options->redis
+               : folder->path[0] ? folder->path
+                                 : folder->store_uri);
     if (!status->connected)
         return;
     printf("%-11s %10s %8s %8s %8s\n", "stage", "done", "running", "waiting", "retried");
@@ -150,7 +153,7 @@ static enum error_code show(const struct run_folder *folder, const struct status
     *finished = status.chain.finished && !(status.has_state && status.state.is_alive);
     /* Of a run by workers elsewhere nobody else is here to do it. */
     struct error why = {0};
-    if (*finished && run_folder_link(folder, &status.chain, &why) != ERROR_NONE)
+    if (*finished && folder->path[0] && run_folder_link(folder, &status.chain, &why) != ERROR_NONE)
         log_debug("%s", why.message); /* the folder may be for reading only */
     if (options->json)
         rc = print_json(folder, &status, err);
@@ -160,6 +163,17 @@ static enum error_code show(const struct run_folder *folder, const struct status
     return rc;
 }
 
+static enum error_code open_run(struct run_folder *folder, const struct status_options *options,
+                                const struct option_list *rest, struct error *err)
+{
+    if (rest->count != !options->store)
+        return error_set(err, ERROR_USAGE,
+                         options->store ? "graphmill status takes --store or a run's folder"
+                                        : "graphmill status takes one run's folder");
+    return options->store ? run_folder_open_uri(folder, options->store, options->run, err)
+                          : run_status_open(folder, rest->item[0], options->run, err);
+}
+
 enum error_code command_status(int argc, char **argv, struct error *err)
 {
     static struct run_folder folder;
@@ -167,15 +181,13 @@ enum error_code command_status(int argc, char **argv, struct error *err)
     struct option_list rest = {0};
     bool finished = false;
     if (options_want_help(argc, argv)) {
-        printf("graphmill status RUN [options] - where a run stands\n\n");
+        printf("graphmill status RUN|--store URI [options] - where a run stands\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
-    if (rc == ERROR_NONE && rest.count != 1)
-        rc = error_set(err, ERROR_USAGE, "graphmill status takes one run's folder");
     if (rc == ERROR_NONE)
-        rc = run_status_open(&folder, rest.item[0], options.run, err);
+        rc = open_run(&folder, &options, &rest, err);
     if (rc == ERROR_NONE)
         rc = show(&folder, &options, &finished, err);
     while (rc == ERROR_NONE && options.watch && !finished && !stop_signal_seen()) {

@@ -24,6 +24,7 @@ MUST_CHECK enum error_code command_compare(int argc, char **argv, struct error *
 MUST_CHECK enum error_code command_list(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_gc(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_exporter(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_fetch(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_render(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_doctor(int argc, char **argv, struct error *err);
 

@@ -44,6 +44,7 @@ static const struct command {
     {"gc", "RUN", "take away runs that newer ones replaced; --dry-run", command_gc},
     {"exporter", "RUN", "where a run stands, for Prometheus: by HTTP or as a file",
      command_exporter},
+    {"fetch", "ID FOLDER", "copy the outputs of a run out of a store: --store URI", command_fetch},
     {"render", "FILE", "a run as objects of Kubernetes, for kubectl apply -f -", command_render},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
     {"help", "[COMMAND]", "this, or what COMMAND --help says", command_help},

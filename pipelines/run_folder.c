@@ -129,6 +129,20 @@ enum error_code run_folder_open(struct run_folder *folder, const char *path, con
     return ERROR_NONE;
 }
 
+enum error_code run_folder_open_uri(struct run_folder *folder, const char *uri, const char *run_id,
+                                    struct error *err)
+{
+    enum error_code rc = file_path(folder->store_uri, err, "%s", uri);
+    if (rc == ERROR_NONE)
+        rc = store_open(uri, STORE_READ_ONLY | STORE_MUST_EXIST, &folder->store, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_bind(folder, run_id, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    run_folder_close(folder);
+    return error_context(err, rc, "%s", uri);
+}
+
 /* `target` is relative to the run folder. */
 static enum error_code set_link(const struct run_folder *folder, const char *name,
                                 const char *target, struct error *err)

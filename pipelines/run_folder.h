@@ -38,6 +38,9 @@ MUST_CHECK enum error_code run_folder_open_store(struct run_folder *folder, cons
 /* The same for reading, and binds the newest run, or `run_id`. Fails: ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code run_folder_open(struct run_folder *folder, const char *path,
                                            const char *run_id, struct error *err);
+/* The same of a store that lies anywhere, `uri` such as dir:PATH or s3://...: folder->path is "". */
+MUST_CHECK enum error_code run_folder_open_uri(struct run_folder *folder, const char *uri,
+                                               const char *run_id, struct error *err);
 MUST_CHECK enum error_code run_folder_bind(struct run_folder *folder, const char *run_id,
                                            struct error *err);
 /* Points metrics.jsonl at the bound run, and outputs once they are there: before, there is no such link. The metrics of

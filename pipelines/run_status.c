@@ -46,7 +46,7 @@ static void read_queue(const struct run_folder *folder, const char *redis,
     struct work_queue *queue = NULL;
     if (redis) {
         (void)snprintf(url, sizeof url, "%s", redis);
-    } else if (file_path(path, NULL, "%s/redis", folder->path) != ERROR_NONE ||
+    } else if (!folder->path[0] || file_path(path, NULL, "%s/redis", folder->path) != ERROR_NONE ||
                redis_server_find(path, url, sizeof url, NULL) != ERROR_NONE) {
         return;
     }
@@ -67,7 +67,7 @@ enum error_code run_status_read(const struct run_folder *folder, const char *red
                                 struct error *err)
 {
     *status = (struct run_status){0};
-    status->has_state = run_state_read(folder->path, &status->state);
+    status->has_state = folder->path[0] && run_state_read(folder->path, &status->state);
     if (!folder->run.plan.id[0])
         return ERROR_NONE;
     const enum error_code rc = read_storage(folder, status, err);

@@ -10,7 +10,9 @@
  * nothing back that it wrote itself. It is used for exactly that version only.
  */
 #include "common/base/json.h"
+#include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "stages/checkpoint/best_rule.h"
 #include "stages/checkpoint/snapshot_commit.h"
 #include "stages/checkpoint/validation.h"
@@ -222,6 +224,18 @@ static void hold(struct checkpoint *c, const struct snapshot *snapshot)
                                    .value_count = snapshot->value_count};
 }
 
+/* For those who follow a run by this log alone. */
+static void log_snapshot(const struct stage_context *context, const struct snapshot *snapshot)
+{
+    char loss[32], valid[32], best[32];
+    log_info("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64
+             ", train loss %s, validation %s, best %s%s",
+             snapshot->version, context->schedule->round_count, snapshot->epoch,
+             context->schedule->epochs, text_score(snapshot->train_loss, loss),
+             text_score(snapshot->valid_metric, valid), text_score(snapshot->best_metric, best),
+             snapshot->stop ? "; training ends here" : "");
+}
+
 static enum error_code publish(const struct stage_context *context, struct checkpoint *c,
                                const struct snapshot *snapshot, struct error *err)
 {
@@ -229,6 +243,7 @@ static enum error_code publish(const struct stage_context *context, struct check
     enum error_code rc = snapshot_put(context->store, context->run_id, snapshot, err);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
+    log_snapshot(context, snapshot);
     hold(c, snapshot);
     rc = snapshot_commit_note(&c->commit, snapshot, err);
     if (rc != ERROR_NONE || !snapshot_commit_is_due(&c->commit, snapshot))
