@@ -12,16 +12,15 @@
 /* --- the gradients of a round --- */
 
 struct slots {
-    struct gradient *gradient; /* [count] */
+    const struct gradient *gradient; /* [count] */
     int32_t count;
 };
 
-static void release_slots(struct slots *slots)
+static void release_slots(struct gradient *gradient, int32_t count)
 {
-    for (int32_t k = slots->count - 1; slots->gradient && k >= 0; k--)
-        gradient_release(&slots->gradient[k]);
-    memory_free(slots->gradient);
-    *slots = (struct slots){0};
+    for (int32_t k = count - 1; gradient && k >= 0; k--)
+        gradient_release(&gradient[k]);
+    memory_free(gradient);
 }
 
 /* Of a graph with relations a mini-batch may have read no row of a type. */
@@ -57,16 +56,13 @@ static enum error_code read_slot(const struct stage_context *context, int64_t ro
     return rc;
 }
 
-static enum error_code read_slots(const struct stage_context *context, int64_t round,
-                                  struct slots *out, struct error *err)
+/* gradient [count], which are the caller's to release. */
+static enum error_code read_slots(const struct stage_context *context, int64_t round, int32_t count,
+                                  struct gradient **out, struct error *err)
 {
-    *out = (struct slots){.count = schedule_slot_count(context->schedule, round)};
-    enum error_code rc =
-        memory_new(&out->gradient, (size_t)out->count, "the gradients of a round", err);
-    for (int32_t slot = 0; slot < out->count && rc == ERROR_NONE; slot++)
-        rc = read_slot(context, round, slot, &out->gradient[slot], err);
-    if (rc != ERROR_NONE)
-        release_slots(out);
+    enum error_code rc = memory_new(out, (size_t)count, "the gradients of a round", err);
+    for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++)
+        rc = read_slot(context, round, slot, &(*out)[slot], err);
     return rc;
 }
 
@@ -148,23 +144,32 @@ static enum error_code step_tensor(const struct stage_context *context,
                             : rc;
 }
 
-/* From version `round`, which the rows are of, to the next. */
-static enum error_code step_round(const struct stage_context *context,
-                                  struct embedding_state *state, struct arena *arena,
-                                  struct error *err)
+/* From the version that the rows are of to the next. */
+static enum error_code step_by(const struct stage_context *context, struct embedding_state *state,
+                               const struct slots *slots, struct arena *arena, struct error *err)
 {
     const int64_t round = state->version;
-    struct slots slots = {0};
-    enum error_code rc = read_slots(context, round, &slots, err);
-    if (rc != ERROR_NONE)
-        return rc;
+    enum error_code rc = ERROR_NONE;
     for (int i = 0; rc == ERROR_NONE && i < context->schedule->embeddings.count; i++)
-        rc = step_tensor(context, state, i, round, &slots, arena, err);
-    release_slots(&slots);
+        rc = step_tensor(context, state, i, round, slots, arena, err);
     if (rc == ERROR_NONE)
         state->version = round + 1;
     else
         embedding_state_begin_anew(state);
+    return rc;
+}
+
+/* The same by the gradients that are stored. */
+static enum error_code step_round(const struct stage_context *context,
+                                  struct embedding_state *state, struct arena *arena,
+                                  struct error *err)
+{
+    const int32_t count = schedule_slot_count(context->schedule, state->version);
+    struct gradient *gradient = NULL;
+    enum error_code rc = read_slots(context, state->version, count, &gradient, err);
+    if (rc == ERROR_NONE)
+        rc = step_by(context, state, &(struct slots){gradient, count}, arena, err);
+    release_slots(gradient, count);
     return rc;
 }
 
@@ -198,6 +203,15 @@ void row_update_ahead(const struct stage_context *context, struct embedding_stat
             found = false;
     if (found)
         error_ignore(step_round(context, state, arena, NULL));
+    arena_reset(arena);
+}
+
+void row_update_with(const struct stage_context *context, struct embedding_state *state,
+                     int64_t round, const struct gradient *gradient, struct arena *arena)
+{
+    must(schedule_slot_count(context->schedule, round) == 1);
+    if (state->version == round)
+        error_ignore(step_by(context, state, &(struct slots){gradient, 1}, arena, NULL));
     arena_reset(arena);
 }
 

@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
 #include "stages/train-step/embedding_state.h"
+#include "store/records/gradient.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,10 @@ MUST_CHECK enum error_code row_update_advance(const struct stage_context *contex
  * and when it fails, nothing that counts happens: whoever wants the version meets the reason. */
 void row_update_ahead(const struct stage_context *context, struct embedding_state *state,
                       int64_t round, struct arena *arena);
+/* The same by the gradient of the only slot of `round`, which is in memory and not stored yet: where it can't be stored, the
+ * caller begins the rows anew. */
+void row_update_with(const struct stage_context *context, struct embedding_state *state,
+                     int64_t round, const struct gradient *gradient, struct arena *arena);
 /* Fails as row_update_advance(). */
 MUST_CHECK enum error_code row_update_seal(const struct stage_context *context,
                                            struct embedding_state *state, int64_t version,

@@ -15,7 +15,6 @@
 #include "common/base/text.h"
 #include "common/nn/tasks/tally.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/gradient_sums.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/error_feedback.h"
@@ -23,15 +22,16 @@
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/row_update.h"
 #include "stages/train-step/step_input.h"
+#include "stages/train-step/step_publish.h"
 #include "store/records/gradient.h"
-#include "store/records/gradient_range.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 struct train_step {
     struct step_input input;
-    struct arena arena; /* everything of one unit */
+    struct arena arena;     /* everything of one unit */
+    struct arena row_arena; /* what changing learnable rows takes while the gradient is stored */
     struct run_loss loss;
     struct graph_targets targets; /* of a task of graphs */
     struct tally tally;           /* of the validation batch at hand */
@@ -265,16 +265,9 @@ static enum error_code train(const struct stage_context *context, struct train_s
                                   (size_t)t->input.model.trained_count, &gradient, err);
     if (rc != ERROR_NONE)
         return rc;
-    const int ranges = gradient_sum_ranges(context->schedule);
-    const struct gradient_form form = {
-        .encoding = (enum gradient_encoding)context->settings->train_step.gradient,
-        .encoded_count = t->input.model.trained_count,
-        .seed = context->schedule->seed};
-    if (ranges == 0)
-        return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient,
-                            &form, err);
-    return gradient_put_ranges(context->store, context->run_id, unit->round, unit->slot, &gradient,
-                               &form, ranges, err);
+    return step_publish(context, unit, &gradient, t->input.model.trained_count,
+                        t->input.embedding.width ? &t->input.embedding.state : NULL, &t->row_arena,
+                        err);
 }
 
 static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)
@@ -381,6 +374,7 @@ static void train_step_close(void *state)
     graph_targets_close(&t->targets);
     run_loss_release(&t->loss);
     arena_release(&t->arena);
+    arena_release(&t->row_arena);
     memory_free(t);
 }
 
