@@ -370,6 +370,25 @@ CPU_KERNEL(sum_columns,
 }
 
 /* The columns of a folded relation: behind the sum of its matrix. */
+static bool lie_together(const uint32_t *row, size_t count)
+{
+    return row[count - 1] - row[0] == count - 1; /* they ascend */
+}
+
+/* dy of the rows of a tile: in place where their destinations lie together, else copied to `scratch`. */
+static const float *destination_rows(const struct backward_job *job, uint32_t relation,
+                                     const struct partial_sums_tile *tile, float *scratch)
+{
+    const struct typed_pass *pass = job->pass;
+    const uint32_t *row = pass->edges[relation].row + tile->first;
+    const float *rows = job->output_gradient[pass->schema->relation[relation].target_type];
+    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    if (lie_together(row, count))
+        return rows + row[0] * dim;
+    gather_rows_of_destinations(rows, row, dim, count, scratch);
+    return scratch;
+}
+
 static void relation_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct backward_job *job = context;
@@ -377,9 +396,8 @@ static void relation_tile(void *context, const struct partial_sums_tile *tile)
     const uint32_t r = job->number, input_dim = source_dim(pass, r);
     const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
     const struct linear_weight weight = relation_weight(job->sums, pass, r);
-    float *da = job->aggregated_gradient[r], *dy = scratch_of(job, tile->thread);
-    gather_rows_of_destinations(job->output_gradient[pass->schema->relation[r].target_type],
-                                pass->edges[r].row + tile->first, dim, count, dy);
+    float *da = job->aggregated_gradient[r], *scratch = scratch_of(job, tile->thread);
+    const float *dy = destination_rows(job, r, tile, scratch);
     struct linear_gradient gradient = linear_gradient_in(&weight, count, da != NULL, NULL);
     linear_gradient_add(&gradient, dy, count);
     linear_backward_weight(
@@ -389,7 +407,8 @@ static void relation_tile(void *context, const struct partial_sums_tile *tile)
     if (da)
         linear_backward_input(&weight, &gradient, da + (size_t)tile->first * input_dim);
     if (job->folded[r].weight)
-        sum_columns(dy, count, dim, tile->fresh, dy + job->rows_size, tile->sum + dim * input_dim);
+        sum_columns(dy, count, dim, tile->fresh, scratch + job->rows_size,
+                    tile->sum + dim * input_dim);
 }
 
 /* The own rows, and the bias: behind the sum of the weights. */
@@ -423,7 +442,7 @@ CPU_KERNEL(add_to_rows, (float *restrict rows, const float *restrict more, size_
     vector_add(rows, more, count);
 }
 
-/* Sources of type job->number: what own_tile() left, or nothing, and what the relations from them say. */
+/* Sources of type job->number: what own_tile() left of destinations, and what the relations from them say. */
 static void source_tile(void *context, int64_t tile, int thread)
 {
     const struct backward_job *job = context;
@@ -433,15 +452,21 @@ static void source_tile(void *context, int64_t tile, int thread)
     const uint32_t end = layer_pass_tile_end(first, pass->source_count[t]);
     const uint32_t own = job->sums->root[t] ? pass->destination_count[t] : 0;
     float *dx = pass->input_gradient[t], *more = scratch_of(job, thread);
-    for (size_t i = (size_t)(first > own ? first : own) * dim; i < (size_t)end * dim; i++)
+    bool is_there = first < own;
+    for (size_t i = (size_t)own * dim; is_there && i < (size_t)end * dim; i++)
         dx[i] = 0;
     for (uint32_t r = 0; r < pass->schema->relation_count; r++) {
         if (!job->aggregated_gradient[r] || pass->schema->relation[r].source_type != t)
             continue;
+        float *out = is_there ? more : dx + (size_t)first * dim;
         aggregation_backward(&job->sums->aggregation[r], &job->transposed[r],
-                             job->aggregated_gradient[r], dim, first, end, more);
-        add_to_rows(dx + (size_t)first * dim, more, (size_t)(end - first) * dim);
+                             job->aggregated_gradient[r], dim, first, end, out);
+        if (is_there)
+            add_to_rows(dx + (size_t)first * dim, more, (size_t)(end - first) * dim);
+        is_there = true;
     }
+    for (size_t i = (size_t)first * dim; !is_there && i < (size_t)end * dim; i++)
+        dx[i] = 0;
 }
 
 static enum error_code find_relation_room(struct backward_job *job, uint32_t r, struct arena *arena,
