@@ -93,6 +93,11 @@ static void put_run(struct exposition *out, const struct run_folder *folder,
                (double)status->epoch);
     put_number(out, "graphmill_train_loss", "Training loss up to the newest snapshot.",
                status->train_loss);
+    if (status->gradient_error > 0)
+        put_number(out, "graphmill_gradient_error",
+                   "Share of their norm that encoding lost of the gradients of the newest "
+                   "snapshot's last round.",
+                   status->gradient_error);
     put_number(out, "graphmill_valid_metric", "Validation metric of the newest snapshot.",
                status->valid_metric);
     put_number(out, "graphmill_best_metric", "Best validation metric so far.", status->best_metric);

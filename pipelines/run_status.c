@@ -29,6 +29,7 @@ static enum error_code read_storage(const struct run_folder *folder, struct run_
         return rc;
     rc = snapshot_get(folder->store, run_id, status->chain.snapshot_version, &snapshot, err);
     if (rc == ERROR_NONE) {
+        status->gradient_error = snapshot.progress[PROGRESS_GRADIENT_ERROR];
         status->train_loss = snapshot.train_loss;
         status->valid_metric = snapshot.valid_metric;
         status->best_metric = snapshot.best_metric;

@@ -18,6 +18,7 @@ enum { BEAT_COUNT_MAX = 512 };
 
 struct run_status { /* too large for a stack */
     struct chain_state chain;
+    double gradient_error; /* of the newest snapshot's last round; 0: nothing is lost */
     double train_loss, valid_metric, best_metric;
     int64_t epoch;
     bool has_state; /* the driver is, or was when it died, in a stage before the run */

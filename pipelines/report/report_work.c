@@ -158,6 +158,36 @@ static void put_stage_bytes(struct html_text *html, const struct stage_figures *
     report_table_end(html);
 }
 
+/* train-step.gradient, unless gradients are floats. */
+static void put_encoding(struct html_text *html, const struct stage_figures *stage, size_t count)
+{
+    static const char *const head[] = {"stage", "seconds", "gradients as stored", "as floats",
+                                       "ratio"};
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct stage_figures *s = &stage[i];
+        if (s->encoding <= 0.0)
+            continue;
+        if (!any) {
+            html_put(html, "<h3>Encoding of gradients: writing it, and reading it to add up</h3>");
+            report_table_begin(html, head, sizeof head / sizeof *head);
+        }
+        any = true;
+        html_put(html, "<tr>");
+        html_put_element(html, "td", s->stage);
+        report_cell_seconds(html, s->encoding);
+        if (s->gradient_float_bytes > 0.0) {
+            report_cell_bytes(html, s->gradient_bytes);
+            report_cell_bytes(html, s->gradient_float_bytes);
+            html_put(html, "<td>%.4f</td></tr>", s->gradient_bytes / s->gradient_float_bytes);
+        } else {
+            html_put(html, "<td></td><td></td><td></td></tr>");
+        }
+    }
+    if (any)
+        report_table_end(html);
+}
+
 static void put_mended(struct html_text *html, const struct report_run *run,
                        const struct stage_figures *stage, size_t count)
 {
@@ -196,6 +226,7 @@ void report_put_work(struct html_text *html, const struct report_run *run)
     chart_legend(html, name, count);
     put_stage_times(html, stage, count);
     put_stage_bytes(html, stage, count);
+    put_encoding(html, stage, count);
     put_mended(html, run, stage, count);
     html_put(html, "</section>");
 }

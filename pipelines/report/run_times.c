@@ -45,6 +45,9 @@ static enum error_code add_span(struct run_times *times, const struct json_node 
         .row_bytes = number_of(root, "row_bytes"),
         .bytes_read = number_of(root, "record_bytes_read"),
         .bytes_written = number_of(root, "record_bytes_written"),
+        .encoding = number_of(root, "encoding"),
+        .gradient_bytes = number_of(root, "gradient_bytes"),
+        .gradient_float_bytes = number_of(root, "gradient_float_bytes"),
     };
     if (!name_of(root, "stage", span.stage) || !name_of(root, "worker", span.worker) ||
         !name_of(root, "unit", span.unit))
@@ -198,6 +201,9 @@ static void add_span_figures(struct stage_figures *figures, const struct time_sp
     figures->write += span->write;
     figures->hand_over += span->hand_over;
     figures->row_bytes += span->row_bytes;
+    figures->encoding += span->encoding;
+    figures->gradient_bytes += span->gradient_bytes;
+    figures->gradient_float_bytes += span->gradient_float_bytes;
     figures->bytes_read += span->bytes_read;
     figures->bytes_written += span->bytes_written;
 }

@@ -21,6 +21,7 @@ struct time_span {
     double first, last_end;                            /* seconds of the machine's steady clock */
     double wait, read, compute, write, hand_over;      /* seconds */
     double rows, row_bytes, bytes_read, bytes_written; /* of features; of records */
+    double encoding, gradient_bytes, gradient_float_bytes; /* seconds; as encoded, and as floats */
 };
 
 /* One life of a worker. */
@@ -53,6 +54,7 @@ struct stage_figures {
     int64_t units;
     double wait, read, compute, write, hand_over, open, cpu, peak_bytes;
     double row_bytes, bytes_read, bytes_written, disk_bytes_read, disk_bytes_written;
+    double encoding, gradient_bytes, gradient_float_bytes;
     double busy_variation; /* of the time its workers did not wait: standard deviation / mean */
 };
 enum { STAGE_FIGURES_MAX = 16 };

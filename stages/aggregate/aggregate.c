@@ -188,6 +188,8 @@ static enum error_code add_slot(void *opaque, int slot, struct gradient *gradien
         return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values%s, expected %" PRIu64,
                          gradient->view.key, gradient->value_count,
                          gradient->value ? "" : " beside it", a->model.value_count);
+    stage_times_add_encoding(in_hand->context->times,
+                             &(struct encoding_work){.seconds = gradient->decode_seconds});
     stage_times_enter(in_hand->context->times, TIME_COMPUTE);
     if (a->statistics)
         running_statistics_add(&a->model, a->statistics, gradient->value + a->model.trained_count);

@@ -107,6 +107,8 @@ static enum error_code add_input(void *context, size_t index, struct gradient_ra
     (void)index;
     if (rc != ERROR_NONE)
         return rc;
+    stage_times_add_encoding(adder->context->times,
+                             &(struct encoding_work){.seconds = range->decode_seconds});
     stage_times_enter(adder->context->times, TIME_COMPUTE);
     if (!is_sum) {
         add_slot(summing, range);

@@ -30,6 +30,7 @@ struct tally {
     double seconds[TIME_PHASE_COUNT];
     double ahead;
     struct moved moved;
+    struct encoding_work encoding;
 };
 
 struct stage_times {
@@ -98,6 +99,11 @@ static void write_tally(struct stage_times *t, enum unit_kind kind)
     put_count(t, "row_bytes", tally->moved.row_bytes);
     put_count(t, "record_bytes_read", tally->moved.bytes_read);
     put_count(t, "record_bytes_written", tally->moved.bytes_written);
+    if (tally->encoding.seconds > 0) {
+        json_put_double(&t->line, "encoding", tally->encoding.seconds);
+        put_count(t, "gradient_bytes", tally->encoding.bytes);
+        put_count(t, "gradient_float_bytes", tally->encoding.float_bytes);
+    }
     end_line(t);
     *tally = (struct tally){0};
 }
@@ -214,6 +220,16 @@ void stage_times_add_ahead(struct stage_times *times, double seconds)
     /* The work may have gone on into the unit, and that time is in its phases already. */
     const double before = seconds - (clock_seconds() - times->unit_began);
     times->tally[times->kind].ahead += before > 0 ? before : 0;
+}
+
+void stage_times_add_encoding(struct stage_times *times, const struct encoding_work *work)
+{
+    if (!is_own(times) || times->kind == UNIT_UNKNOWN)
+        return;
+    struct encoding_work *sum = &times->tally[times->kind].encoding;
+    sum->seconds += work->seconds;
+    sum->bytes += work->bytes;
+    sum->float_bytes += work->float_bytes;
 }
 
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes)

@@ -10,7 +10,9 @@
  *    "first":..,"first_end":..,"last_end":..,                        seconds of this machine's steady clock
  *    "wait":..,"read":..,"compute":..,"write":..,"hand_over":..,     seconds
  *    "ahead":..,                           of "wait" and the "hand_over" before it, with work for the unit
- *    "rows":..,"row_bytes":..,"record_bytes_read":..,"record_bytes_written":..}
+ *    "rows":..,"row_bytes":..,"record_bytes_read":..,"record_bytes_written":..,
+ *    "encoding":..,"gradient_bytes":..,"gradient_float_bytes":..}    of train-step.gradient but f32: seconds of "write", or of
+ *                                        "read" where gradients are added up; what the writer encoded, as stored and as floats
  *   {"stage":..,"worker":..,"run":..,"pid":..,"started":..,"ended":..,"open":..,"idle":..,
  *    "peak_bytes":..,"user":..,"system":..,"disk_bytes_read":..,"disk_bytes_written":..}
  *
@@ -24,6 +26,7 @@
 #include "stages/plan/schedule.h"
 #include "stages/plan/unit.h"
 #include "store/objects/store.h"
+#include "store/records/gradient_encoding.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,6 +67,8 @@ void stage_times_enter(struct stage_times *times, enum time_phase phase);
  * begins when the record of the unit before was stored and is over by now. Only the part of `seconds` that lies before
  * the unit began counts as ahead; the rest is in the unit's own time already. */
 void stage_times_add_ahead(struct stage_times *times, double seconds);
+/* What encoding gradients, or reading them, came to. */
+void stage_times_add_encoding(struct stage_times *times, const struct encoding_work *work);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);
 

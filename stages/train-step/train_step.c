@@ -10,6 +10,7 @@
  * any worker can do any slot. Numbers that are not finite are never published: a diverged run, or a
  * poisoned batch, stops with the round and slot it began in.
  */
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -248,6 +249,19 @@ static enum error_code compute_gradient(const struct stage_context *context, str
                             : rc;
 }
 
+/* Finding the largest numbers is part of encoding. */
+static enum error_code feed_back(const struct stage_context *context, struct train_step *t,
+                                 const struct unit *unit, float *value, struct gradient *gradient,
+                                 struct error *err)
+{
+    const double began = clock_seconds();
+    const enum error_code rc = error_feedback_apply(
+        context, unit, &t->arena, value, (size_t)t->input.model.trained_count, gradient, err);
+    stage_times_add_encoding(context->times,
+                             &(struct encoding_work){.seconds = clock_seconds() - began});
+    return rc;
+}
+
 static enum error_code train(const struct stage_context *context, struct train_step *t,
                              const struct unit *unit, struct error *err)
 {
@@ -261,8 +275,7 @@ static enum error_code train(const struct stage_context *context, struct train_s
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
     if (context->schedule->keeps_residuals)
-        rc = error_feedback_apply(context, unit, &t->arena, value,
-                                  (size_t)t->input.model.trained_count, &gradient, err);
+        rc = feed_back(context, t, unit, value, &gradient, err);
     if (rc != ERROR_NONE)
         return rc;
     return step_publish(context, unit, &gradient, t->input.model.trained_count,

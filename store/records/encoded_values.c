@@ -1,5 +1,6 @@
 #include "store/records/encoded_values.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 
 #include <inttypes.h>
@@ -44,6 +45,17 @@ static enum error_code find_error(const float *value, const struct encoded_float
     return ERROR_NONE;
 }
 
+/* `count` floats were to be encoded, beginning at `began`. */
+static void note_work(const struct gradient_form *form, double began, uint64_t count,
+                      const struct encoded_floats *encoded)
+{
+    if (!form->work)
+        return;
+    form->work->seconds += clock_seconds() - began;
+    form->work->float_bytes += count * sizeof(float);
+    form->work->bytes += encoded->count ? encoded_floats_bytes(encoded) : count * sizeof(float);
+}
+
 enum error_code encoded_values_make(const struct gradient *gradient,
                                     const struct gradient_form *form, int64_t round, int slot,
                                     struct encoded_floats *encoded, double error[2],
@@ -54,12 +66,14 @@ enum error_code encoded_values_make(const struct gradient *gradient,
     error[1] = gradient->squared_norm;
     if (!form || form->encoding == GRADIENT_F32 || !gradient->value)
         return ERROR_NONE;
+    const double began = clock_seconds();
     const struct random_stream stream = stream_of(form, round, slot, DRAW_VALUES);
-    const enum error_code rc = encode(gradient->value, form->encoded_count, VALUE_BLOCK,
-                                      form->encoding, &stream, encoded, err);
-    return rc == ERROR_NONE && form->encoding != GRADIENT_SPARSE
-               ? find_error(gradient->value, encoded, error, err)
-               : rc;
+    enum error_code rc = encode(gradient->value, form->encoded_count, VALUE_BLOCK, form->encoding,
+                                &stream, encoded, err);
+    if (rc == ERROR_NONE && form->encoding != GRADIENT_SPARSE)
+        rc = find_error(gradient->value, encoded, error, err);
+    note_work(form, began, form->encoded_count, encoded);
+    return rc;
 }
 
 enum error_code encoded_rows_make(const struct gradient *gradient, const struct gradient_form *form,
@@ -72,9 +86,12 @@ enum error_code encoded_rows_make(const struct gradient *gradient, const struct 
         return ERROR_NONE;
     for (int i = 0; i < gradient->group_count; i++)
         count += gradient->group[i].count * gradient->group[i].width;
+    const double began = clock_seconds();
     const struct random_stream stream = stream_of(form, round, slot, DRAW_ROWS);
-    return encode(gradient->group[0].gradient, count, ROW_BLOCK, form->encoding, &stream, encoded,
-                  err);
+    const enum error_code rc = encode(gradient->group[0].gradient, count, ROW_BLOCK, form->encoding,
+                                      &stream, encoded, err);
+    note_work(form, began, count, encoded);
+    return rc;
 }
 
 void encoded_values_add(struct record *record, const float *value, uint64_t count,

@@ -1,5 +1,6 @@
 #include "store/records/gradient.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/records/embedding_rows.h"
@@ -191,6 +192,7 @@ static enum error_code place(struct raw_gradient *raw, struct gradient *g, struc
         if (rc != ERROR_NONE)
             return rc;
     }
+    const double began = clock_seconds();
     float *next = g->decoded;
     if (encoded) {
         value_sections_read(values, next);
@@ -201,6 +203,7 @@ static enum error_code place(struct raw_gradient *raw, struct gradient *g, struc
         encoded_floats_read(&raw->encoded_rows, next);
         raw->row = next;
     }
+    g->decode_seconds = encoded + rows ? clock_seconds() - began : 0;
     const float *row = raw->row;
     for (int i = 0; i < g->group_count; i++) {
         g->group[i].gradient = row;

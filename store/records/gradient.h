@@ -51,6 +51,7 @@ struct gradient {
     struct gradient_rows group[RELATION_TYPE_COUNT_MAX];
     struct record_view view;
     float *decoded; /* owned: what encoded numbers were, of which `value` and `group` are then */
+    double decode_seconds; /* that it took to read them */
 };
 
 /* How it is stored. */
@@ -59,6 +60,7 @@ struct gradient_form {
     uint64_t
         encoded_count; /* of the values; those behind are running statistics, and stay floats */
     uint64_t seed;     /* of the run, for what is rounded at random */
+    struct encoding_work *work; /* added to, where numbers are encoded; NULL: not wanted */
 };
 
 /* `form` NULL: as floats, or without values where there are none. Encoded numbers are finite. Fails: ERROR_NO_MEMORY; as store_put(). */

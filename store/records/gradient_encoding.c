@@ -258,6 +258,15 @@ void encoded_floats_free(struct encoded_floats *floats)
     *floats = (struct encoded_floats){0};
 }
 
+uint64_t encoded_floats_bytes(const struct encoded_floats *floats)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < ENCODED_ARRAY_COUNT; i++)
+        if (floats->array[i])
+            bytes += floats->length[i] * element_size(rows[floats->encoding].array[i].type);
+    return bytes;
+}
+
 static void section_name(char name[RECORD_SECTION_NAME_SIZE], const char *prefix,
                          const struct encoding_array *array)
 {

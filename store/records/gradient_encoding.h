@@ -45,6 +45,12 @@ struct encoded_floats {
     uint64_t length[ENCODED_ARRAY_COUNT];   /* their elements */
 };
 
+/* What encoding took, or reading what was encoded, and how long what was encoded became. */
+struct encoding_work {
+    double seconds;
+    uint64_t bytes, float_bytes; /* as stored, and as floats */
+};
+
 /* False where an encoding makes `value` [count] no shorter, or would say almost nothing (GRADIENT_SPARSE of zeros alone): it is
  * stored as floats then. */
 bool encoded_floats_suits(enum gradient_encoding encoding, const float *value, uint64_t count);
@@ -54,6 +60,8 @@ MUST_CHECK enum error_code encoded_floats_make(enum gradient_encoding encoding, 
                                                const struct random_stream *stream,
                                                struct encoded_floats *out, struct error *err);
 void encoded_floats_free(struct encoded_floats *floats);
+/* Of its arrays. */
+uint64_t encoded_floats_bytes(const struct encoded_floats *floats);
 /* Those from `first` on, `count` of them, which `whole` has: what they are read as is what they are in `whole`. Borrows its arrays.
  * False where they would say almost nothing (as encoded_floats_suits()), or there are none. */
 bool encoded_floats_slice(const struct encoded_floats *whole, uint64_t first, uint64_t count,

@@ -1,5 +1,6 @@
 #include "store/records/gradient_range.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "store/records/encoded_values.h"
 #include "store/records/parameter_values.h"
@@ -164,7 +165,9 @@ static enum error_code decode_values(const struct value_sections *values, struct
         memory_new(&r->decoded, (size_t)r->count, "a range of a gradient", err);
     if (rc != ERROR_NONE)
         return rc;
+    const double began = clock_seconds();
     value_sections_read(values, r->decoded);
+    r->decode_seconds = clock_seconds() - began;
     r->value = r->decoded;
     return ERROR_NONE;
 }

@@ -43,7 +43,8 @@ struct gradient_range {
     double loss_sum;
     double squared_error, squared_norm; /* of the encoding; 0 as floats */
     struct record_view view;
-    float *decoded; /* owned: what encoded values were, which `value` then is */
+    float *decoded;        /* owned: what encoded values were, which `value` then is */
+    double decode_seconds; /* that it took to read them */
 };
 
 /* Values [*first, *end) are range `range` of `range_count`: `trained_count` values in equal shares, and the rest of

@@ -20,9 +20,27 @@ for form in bf16 int8; do
     [ "$(run $form-5 "$pipeline" "${set[@]}" --workers 5 --threads 3 | json weights_hash)" = "$hash" ] || fail "$form: 5 workers make a difference"
     replays $form train-step
     replays $form aggregate
+    "$bin/graphmill" report "$work/$form" --output "$work/$form.html" >/dev/null
+    grep -q 'Encoding of gradients' "$work/$form.html" || fail "$form: the report does not tell of the encoding"
     error=$(rounds_say $form gradient_error)
+    "$bin/graphmill" exporter "$work/$form" --output "$work/$form.prom" >/dev/null
+    exported=$(sed -n 's/^graphmill_gradient_error{.*} //p' "$work/$form.prom")
+    awk -v a="$exported" -v b="$error" 'BEGIN { exit !(a > 0 && (a - b) ^ 2 < 1e-12 * b ^ 2) }' || fail "$form: the exporter says that '$exported' is lost, metrics '$error'"
     awk -v e="$error" -v f=$form 'BEGIN { exit !(e > 0 && e < (f == "bf16" ? 0.004 : 0.1)) }' || fail "$form: metrics say that '$error' of a gradient is lost"
 done
+"$bin/graphmill" report "$work/f32" --output "$work/f32.html" >/dev/null
+grep -q 'Encoding of gradients' "$work/f32.html" && fail "floats are encoded, the report says"
+# What workers say of their times: bytes as stored are half, and a little over a quarter, of those as floats; who adds up says how long reading took.
+for form in bf16 int8; do
+    grep -h '"gradient_float_bytes":[1-9]' "$work/$form"/times/*.jsonl >"$work/said" || fail "$form: no times of encoding"
+    while read -r line; do
+        awk -v f=$form -v b="$(json gradient_bytes <<<"$line")" -v a="$(json gradient_float_bytes <<<"$line")" -v s="$(json encoding <<<"$line")" \
+            -v w="$(json write <<<"$line")" 'BEGIN { r = b / a; exit !(s > 0 && s <= w && (f == "bf16" ? r == 0.5 : r > 0.25 && r < 0.256)) }' || fail "$form: $line"
+    done <"$work/said"
+    grep -h '"unit":"aggregate"' "$work/$form"/times/*.jsonl >"$work/said"
+    grep -q '"encoding":' "$work/said" || fail "$form: aggregate does not say how long reading took"
+done
+if grep -q '"encoding":' "$work"/f32/times/*.jsonl; then fail "floats take time to encode"; fi
 # 19,200 numbers: 2 and 1 bytes for 4, beside a header of some hundred.
 awk -v f="$(bytes_of f32)" -v h="$(bytes_of bf16)" -v i="$(bytes_of int8)" 'BEGIN { exit !(h < 0.51 * f && i < 0.27 * f) }' ||
     fail "gradients have $(bytes_of f32), $(bytes_of bf16) and $(bytes_of int8) bytes"

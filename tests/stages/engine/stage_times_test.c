@@ -137,6 +137,32 @@ static void work_ahead_counts_as_far_as_it_fell_into_the_wait(void **state)
     free_lines(&lines);
 }
 
+static void encoding_adds_up_and_is_told_of_units_that_encode(void **state)
+{
+    struct temp_store *fixture = *state;
+    char path[FILE_PATH_SIZE];
+    struct lines lines;
+    const struct unit unit = {.kind = UNIT_TRAIN_STEP};
+    static const struct encoding_work work = {.seconds = 0.25, .bytes = 100, .float_bytes = 400};
+    struct stage_times *times = open_times(fixture, path);
+    stage_times_enter(times, TIME_WAIT);
+    stage_times_add_encoding(times, &work); /* between units: of none */
+    stage_times_begin_unit(times, &unit);
+    stage_times_add_encoding(times, &work);
+    stage_times_add_encoding(times, &work);
+    stage_times_end_unit(times, true);
+    do_unit(times, UNIT_EVALUATE, 3);
+    assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
+    stage_times_add_encoding(NULL, &work);
+    read_lines(path, &lines);
+    const int step = strcmp(word(&lines, 0, "unit"), "train-step") == 0 ? 0 : 1;
+    assert_true(number(&lines, step, "encoding") == 0.5);
+    assert_true(number(&lines, step, "gradient_bytes") == 200);
+    assert_true(number(&lines, step, "gradient_float_bytes") == 800);
+    assert_null(json_get(json_root(lines.document[1 - step]), "encoding"));
+    free_lines(&lines);
+}
+
 static void each_epoch_of_a_kind_has_its_line(void **state)
 {
     struct temp_store *fixture = *state;
@@ -294,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(the_phases_add_up_to_the_life_of_the_process),
+        test_with_store(encoding_adds_up_and_is_told_of_units_that_encode),
         test_with_store(work_ahead_counts_as_far_as_it_fell_into_the_wait),
         test_with_store(each_epoch_of_a_kind_has_its_line),
         test_with_store(records_count_for_the_unit_that_moved_them),
