@@ -3,6 +3,7 @@
  *
  * Where a round has one slot its gradient is all that the next version of the rows takes (row_update.h), and it is in
  * memory. So one thread writes the record, mostly in the kernel, while the others change the rows, and nothing is read back.
+ * Not where rows are rounded as they are stored (train-step.gradient: bf16, int8): what all workers read back counts.
  */
 #ifndef STAGES_TRAIN_STEP_STEP_PUBLISH_H
 #define STAGES_TRAIN_STEP_STEP_PUBLISH_H
