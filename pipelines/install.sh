@@ -6,10 +6,10 @@
 set -euo pipefail
 
 build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev redis-server
-       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libminizip-dev libmicrohttpd-dev libxxhash-dev
+       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
        librandom123-dev)
 test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
-      python3-numpy strace procps file)
+      python3-numpy strace procps file zstd)
 
 # Debian has it for the processors that have products in bf16; elsewhere the build goes without.
 [ "$(dpkg --print-architecture)" != amd64 ] || build+=(libxsmm-dev)

@@ -5,6 +5,7 @@
 #include "common/base/progress.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "common/formats/zstd_unpacker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,9 @@
 
 enum { PACKED_SIZE = 1 << 16, GZIP_WINDOW = 15 + 16 };
 
-/* Where in a gzip file the reader stands. */
+enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
+
+/* Where in a packed file the reader stands. */
 enum member_state { MEMBER_NONE, MEMBER_BODY };
 
 struct byte_source {
@@ -26,12 +29,14 @@ struct byte_source {
     const uint8_t *memory;
     size_t memory_left;
     uint64_t size; /* of the file; 0: not known */
-    bool is_gzip;
+    enum packing packing;
     bool at_end; /* of the packed bytes */
     enum member_state state;
-    z_stream inflater;
+    z_stream
+        inflater; /* its next_in and avail_in are what is unread of `packed`, whatever the packing */
     bool inflater_ready;
-    uint64_t packed_end; /* offset in the file behind what is in `packed` */
+    struct zstd_unpacker *zstd; /* owned; NULL: not of this packing */
+    uint64_t packed_end;        /* offset in the file behind what is in `packed` */
     uint8_t packed[PACKED_SIZE];
 };
 
@@ -58,11 +63,39 @@ static enum error_code read_raw(struct byte_source *source, void *out, size_t si
     }
 }
 
-/* Reads the first bytes, to learn what the file is. They stay in `packed` as the inflater's input. */
+static bool is_called(const struct byte_source *source, const char *ending)
+{
+    const size_t length = strlen(source->name), tail = strlen(ending);
+    return length > tail && strcmp(source->name + length - tail, ending) == 0;
+}
+
+static enum error_code begin_unpacking(struct byte_source *source, struct error *err)
+{
+    if (source->packing == PACKING_ZSTD)
+        return zstd_unpacker_new(&source->zstd, err);
+    if (source->packing == PACKING_GZIP && inflateInit2(&source->inflater, GZIP_WINDOW) != Z_OK)
+        return error_set(err, ERROR_NO_MEMORY, "no memory to unpack %s", source->name);
+    source->inflater_ready = source->packing == PACKING_GZIP;
+    return ERROR_NONE;
+}
+
+static enum packing packing_of(const uint8_t *data, size_t size)
+{
+    if (size >= 2 && data[0] == 0x1f && data[1] == 0x8b)
+        return PACKING_GZIP;
+    return size >= ZSTD_MAGIC_SIZE && zstd_unpacker_is_magic(data) ? PACKING_ZSTD : PACKING_NONE;
+}
+
+/* Reads the first bytes, to learn what the file is. They stay in `packed` as the unpacker's input. */
 static enum error_code look_at_magic(struct byte_source *source, struct error *err)
 {
+    static const struct {
+        enum packing packing;
+        const char *ending, *magic;
+    } promises[] = {{PACKING_GZIP, ".gz", "gzip's magic 1f 8b"},
+                    {PACKING_ZSTD, ".zst", "zstd's magic 28 b5 2f fd"}};
     size_t have = 0, got = 1;
-    while (have < 2 && got) {
+    while (have < ZSTD_MAGIC_SIZE && got) {
         const enum error_code rc =
             read_raw(source, source->packed + have, PACKED_SIZE - have, &got, err);
         if (rc != ERROR_NONE)
@@ -72,15 +105,13 @@ static enum error_code look_at_magic(struct byte_source *source, struct error *e
     source->inflater.next_in = source->packed;
     source->inflater.avail_in = (uInt)have;
     source->packed_end = have;
-    source->is_gzip = have >= 2 && source->packed[0] == 0x1f && source->packed[1] == 0x8b;
-    const size_t length = strlen(source->name);
-    if (!source->is_gzip && length > 3 && strcmp(source->name + length - 3, ".gz") == 0)
-        return error_set(err, ERROR_INPUT, "%s: byte 0: expected gzip's magic 1f 8b, found %s",
-                         source->name, have >= 2 ? "something else" : "the end of the file");
-    if (source->is_gzip && inflateInit2(&source->inflater, GZIP_WINDOW) != Z_OK)
-        return error_set(err, ERROR_NO_MEMORY, "no memory to unpack %s", source->name);
-    source->inflater_ready = source->is_gzip;
-    return ERROR_NONE;
+    source->packing = packing_of(source->packed, have);
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++)
+        if (source->packing != promises[i].packing && is_called(source, promises[i].ending))
+            return error_set(err, ERROR_INPUT, "%s: byte 0: expected %s, found %s", source->name,
+                             promises[i].magic,
+                             have >= 2 ? "something else" : "the end of the file");
+    return begin_unpacking(source, err);
 }
 
 static enum error_code source_new(const char *name, struct byte_source **out, struct error *err)
@@ -148,6 +179,7 @@ void byte_source_close(struct byte_source *source)
         return;
     if (source->inflater_ready)
         (void)inflateEnd(&source->inflater);
+    zstd_unpacker_free(source->zstd);
     if (source->fd >= 0)
         (void)close(source->fd);
     memory_free(source);
@@ -181,6 +213,10 @@ static enum error_code refill(struct byte_source *source, struct error *err)
 /* Between two members: the end of the file, or another member. */
 static enum error_code begin_member(struct byte_source *source, struct error *err)
 {
+    if (source->packing == PACKING_ZSTD) { /* which looks for itself */
+        source->state = MEMBER_BODY;
+        return ERROR_NONE;
+    }
     if (source->inflater.next_in[0] != 0x1f)
         return error_set(err, ERROR_INPUT,
                          "%s: byte %" PRIu64 ": expected the end of the gzip file, found more "
@@ -205,8 +241,36 @@ static enum error_code inflate_some(struct byte_source *source, struct error *er
     return ERROR_NONE;
 }
 
-static enum error_code read_gzip(struct byte_source *source, void *out, size_t size, size_t *got,
-                                 struct error *err)
+static enum error_code unzstd_some(struct byte_source *source, struct error *err)
+{
+    z_stream *at = &source->inflater;
+    bool is_between = false;
+    struct zstd_piece piece = {at->next_in, at->avail_in, at->next_out, at->avail_out};
+    const uint64_t offset = packed_offset(source);
+    const char *wrong = zstd_unpacker_step(source->zstd, &piece, &is_between);
+    if (wrong)
+        return error_set(err, ERROR_INPUT, "%s: byte %" PRIu64 ": damaged zstd data: %s",
+                         source->name, offset, wrong);
+    at->next_in += at->avail_in - piece.in_left;
+    at->avail_in = (uInt)piece.in_left;
+    at->next_out = piece.out;
+    at->avail_out = (uInt)piece.out_left;
+    if (is_between)
+        source->state = MEMBER_NONE;
+    return ERROR_NONE;
+}
+
+static enum error_code cut_off(const struct byte_source *source, struct error *err)
+{
+    return error_set(err, ERROR_INPUT,
+                     "%s: byte %" PRIu64 ": %s file is cut off: expected more data, found the end "
+                     "of the file",
+                     source->name, packed_offset(source),
+                     source->packing == PACKING_GZIP ? "gzip" : "zstd");
+}
+
+static enum error_code read_packed(struct byte_source *source, void *out, size_t size, size_t *got,
+                                   struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     const uInt wanted = size < PACKED_SIZE ? (uInt)size : PACKED_SIZE;
@@ -218,14 +282,12 @@ static enum error_code read_gzip(struct byte_source *source, void *out, size_t s
         else if (source->inflater.avail_in == 0 && source->state == MEMBER_NONE)
             break;
         else if (source->inflater.avail_in == 0)
-            rc = error_set(err, ERROR_INPUT,
-                           "%s: byte %" PRIu64 ": gzip file is cut off: expected more data, found "
-                           "the end of the file",
-                           source->name, packed_offset(source));
+            rc = cut_off(source, err);
         else if (source->state == MEMBER_NONE)
             rc = begin_member(source, err);
         else
-            rc = inflate_some(source, err);
+            rc = source->packing == PACKING_GZIP ? inflate_some(source, err)
+                                                 : unzstd_some(source, err);
     }
     *got = wanted - source->inflater.avail_out;
     return rc;
@@ -237,8 +299,8 @@ enum error_code byte_source_read(struct byte_source *source, void *out, size_t s
     *got = 0;
     if (stop_signal_seen()) /* every large text comes through here, piece by piece */
         return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-    if (source->is_gzip)
-        return read_gzip(source, out, size, got, err);
+    if (source->packing != PACKING_NONE)
+        return read_packed(source, out, size, got, err);
     if (source->inflater.avail_in == 0) {
         const enum error_code rc = read_raw(source, out, size, got, err);
         source->packed_end += *got;

@@ -1,10 +1,10 @@
 /*
- * byte_source - the bytes of a file, plain or gzip, front to back.
+ * byte_source - the bytes of a file, plain, gzip or zstd, front to back.
  *
- * A file that begins with gzip's magic is unpacked on the way; one that is called .gz and does not is
- * refused. A cut or damaged gzip file is an error that names the byte offset, never a short file: the
- * checksum and length behind each member are checked, several members in a row are one file (as gzip
- * defines it), and anything else behind them is refused.
+ * A file that begins with the magic of gzip or of zstd is unpacked on the way; one that is called .gz or .zst and does
+ * not is refused. A cut or damaged packed file is an error that names the byte offset, never a short file: the
+ * checksum and length behind each member are checked (zstd: those that the frame has), several members in a row are
+ * one file (as both define it), and anything else behind them is refused.
  */
 #ifndef COMMON_FORMATS_BYTE_SOURCE_H
 #define COMMON_FORMATS_BYTE_SOURCE_H
@@ -26,7 +26,7 @@ MUST_CHECK enum error_code byte_source_open_memory(const char *name, const void 
 void byte_source_close(struct byte_source *source); /* NULL is fine */
 
 /* Up to `size` bytes into `out`; *got is 0 only at the end.
- * Fails: ERROR_INPUT for damaged gzip naming file and offset; ERROR_IO. */
+ * Fails: ERROR_INPUT for damaged packed data naming file and offset; ERROR_IO. */
 MUST_CHECK enum error_code byte_source_read(struct byte_source *source, void *out, size_t size,
                                             size_t *got, struct error *err);
 /* The path or name it was opened with. Borrowed. */

@@ -1,5 +1,5 @@
 /*
- * fuzz_edge_list - whatever the bytes (plain or gzip), an edge list is refused or every edge lies
+ * fuzz_edge_list - whatever the bytes (plain, gzip or zstd), an edge list is refused or every edge lies
  * between its nodes.
  *
  * The builder is replaced by one that only checks what it is given.

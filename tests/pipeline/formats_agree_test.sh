@@ -132,6 +132,7 @@ for s in split:
     open(s + ".csv", "w").writelines(f"{i + 1}\n" for i in split[s])
 PYTHON
 gzip -k graph.mtx
+zstd -q graph.mtx
 
 pipeline() { # name, format, path, more lines of the ingest section
     printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
@@ -184,6 +185,8 @@ ingest market matrix_market graph.mtx "$beside"
 agree market all $all
 ingest market_gz matrix_market graph.mtx.gz "$beside"
 agree market_gz all $all
+ingest market_zstd matrix_market graph.mtx.zst "$beside"
+agree market_zstd all $all
 ingest metis metis graph.metis "$beside"
 agree metis all $all
 links='  task: link_prediction\n'

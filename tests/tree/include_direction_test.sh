@@ -40,6 +40,7 @@ bad=$(
     one_file 'xxhash' common/base/checksum.c
     one_file 'Random123' common/base/random.c
     one_file 'zlib' common/formats/byte_source.c
+    one_file 'zstd' common/formats/zstd_unpacker.c
     one_file 'microhttpd' pipelines/http_server.c
     one_file 'minizip' common/formats/npz_members.c
 )

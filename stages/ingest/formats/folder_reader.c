@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const table_endings[] = {".csv", ".csv.gz", ".npy", NULL};
+static const char *const table_endings[] = {".csv", ".csv.gz", ".csv.zst", ".npy", NULL};
 
 struct folder { /* one run */
     const char *path;
@@ -71,7 +71,7 @@ static enum error_code note_name(void *context, const struct field *id, struct d
 
 static enum error_code read_names(struct folder *folder, struct error *err)
 {
-    static const char *const endings[] = {".csv", ".csv.gz", NULL};
+    static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", NULL};
     char path[FILE_PATH_SIZE];
     struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
     struct naming naming = {&folder->names, path};
@@ -107,7 +107,7 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
         return rc;
     if (!path[0])
         return error_set(err, ERROR_NOT_FOUND,
-                         "%s: expected edges.csv, edges.csv.gz or edges.npy, found none",
+                         "%s: expected edges.csv (plain, .gz or .zst) or edges.npy, found none",
                          folder->path);
     if (names_of(folder) && input_files_ends_in(path, ".npy"))
         return error_set(err, ERROR_INPUT,

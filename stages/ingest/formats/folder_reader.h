@@ -1,6 +1,7 @@
 /*
  * folder_reader - a graph as a folder of plain files (format: folder).
  *
+ *   (.csv.zst wherever .csv.gz stands)
  *   meta.json                                 num_nodes, directed; see folder_meta.h
  *   edges.csv | edges.csv.gz | edges.npy      see folder_edges.h
  *   node-ids.csv | .csv.gz                    optional: line i is the id of node i, any text; edges and splits

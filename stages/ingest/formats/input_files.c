@@ -73,7 +73,8 @@ static bool is_features(const char *name)
            input_files_ends_in(name, "_node_labels.txt") ||
            input_files_ends_in(name, "_node_attributes.txt") || strcmp(name, "feats.npy") == 0 ||
            input_files_ends_in(name, "node-feat.csv") ||
-           input_files_ends_in(name, "node-feat.csv.gz");
+           input_files_ends_in(name, "node-feat.csv.gz") ||
+           input_files_ends_in(name, "node-feat.csv.zst");
 }
 
 static enum error_code walk_entry(void *context, const char *name, struct error *err)

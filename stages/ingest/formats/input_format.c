@@ -54,14 +54,14 @@ static enum error_code run_edge_list(const struct pipeline_settings *settings,
     }
 
 static const struct input_format rows[] = {
-    [FORMAT_FOLDER] = {.endings = {".csv", ".csv.gz", ".npy", ".json"},
+    [FORMAT_FOLDER] = {.endings = {".csv", ".csv.gz", ".csv.zst", ".npy", ".json"},
                        .advice = {"add node-label.csv, whose line i is the class of node i (-1: "
                                   "none)",
                                   "add train.csv (and valid.csv, test.csv) with a node id a line, "
                                   "or a line `split: random 60/20/20` below `ingest:`"},
                        .run = run_folder},
     [FORMAT_OGB] = {.has_folders = true,
-                    .endings = {".csv", ".csv.gz", ".npy", ".json"},
+                    .endings = {".csv", ".csv.gz", ".csv.zst", ".npy", ".json"},
                     .advice = {"add raw/node-label.csv.gz, whose line i is the class of node i",
                                "add split/<name>/train.csv.gz (and valid, test) with a node id a "
                                "line, or a line `split: random 60/20/20` below `ingest:`"},
@@ -69,7 +69,7 @@ static const struct input_format rows[] = {
     [FORMAT_EDGE_LIST] = {.is_file = true, .advice = ADVICE_BESIDE, .run = run_edge_list},
     [FORMAT_GENERATED] = {.advice = {"set ingest.classes", "raise ingest.train_share"},
                           .run = run_generated},
-    [FORMAT_TU] = {.endings = {".txt", ".csv", ".csv.gz", ".npy", ".json"},
+    [FORMAT_TU] = {.endings = {".txt", ".csv", ".csv.gz", ".csv.zst", ".npy", ".json"},
                    .advice = {"add NAME_graph_labels.txt, whose line i is the class of graph i",
                               RANDOM_SPLIT},
                    .run = run_tu},

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const endings[] = {".csv.gz", ".csv", NULL};
+static const char *const endings[] = {".csv.gz", ".csv.zst", ".csv", NULL};
 /* Files beside the edges, with a line an edge. */
 static const char *const column_stem[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "edge_weight",
                                                            [EDGE_TYPE] = "edge_reltype",

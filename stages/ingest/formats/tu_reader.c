@@ -242,7 +242,7 @@ static enum error_code read_splits(const struct tu *tu, const struct pipeline_se
                                    struct error *err)
 {
     static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
-    static const char *const endings[] = {".csv", ".csv.gz", ".npy", NULL};
+    static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", ".npy", NULL};
     struct split_shares shares;
     char path[FILE_PATH_SIZE];
     enum error_code rc = pipeline_split_shares(settings, &shares, err);

@@ -15,17 +15,17 @@ enum { NAME_SIZE = 256 };
  * compared in lower case, with '-' for '_' and blanks. */
 struct known_file {
     const char *stem;
-    const char *endings[4];  /* NULL-terminated; the first is the one to recommend */
+    const char *endings[5];  /* NULL-terminated; the first is the one to recommend */
     const char *aliases[10]; /* NULL-terminated */
 };
 
 #define TABLE_ENDINGS                                                                              \
     {                                                                                              \
-        ".csv", ".csv.gz", ".npy"                                                                  \
+        ".csv", ".csv.gz", ".csv.zst", ".npy"                                                      \
     }
 #define PACKED_ENDINGS                                                                             \
     {                                                                                              \
-        ".csv.gz", ".csv"                                                                          \
+        ".csv.gz", ".csv.zst", ".csv"                                                              \
     }
 #define FEATURE_ALIASES                                                                            \
     {                                                                                              \
@@ -70,7 +70,7 @@ static const struct known_file of_folder[] = {
      {"graph-id", "graph-ids", "graph-indicator", "node-graphs", "batch"}},
     {"graph-label", TABLE_ENDINGS, {"graph-labels", "graph-targets"}},
     {"node-ids",
-     {".csv", ".csv.gz"},
+     {".csv", ".csv.gz", ".csv.zst"},
      {"nodes", "ids", "node-id", "node-names", "names", "nodelist"}},
     {"train", TABLE_ENDINGS, TRAIN_ALIASES},
     {"valid", TABLE_ENDINGS, VALID_ALIASES},
@@ -103,7 +103,7 @@ static const struct known_file of_ogb[] = {
 /* The name without its endings, in the form in which names are compared. */
 static void plain_stem(const char *name, char stem[NAME_SIZE])
 {
-    static const char *const endings[] = {".gz",  ".zip", ".csv", ".tsv",     ".txt",
+    static const char *const endings[] = {".gz",  ".zst", ".zip", ".csv",     ".tsv", ".txt",
                                           ".npy", ".npz", ".pt",  ".parquet", ".json"};
     (void)snprintf(stem, NAME_SIZE, "%s", name);
     for (int pass = 0; pass < 2; pass++)

@@ -1,6 +1,7 @@
 #include "common/base/memory.h"
 #include "common/formats/byte_source.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/zstd_unpacker.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #define ZLIB_CONST
 #include <zlib.h>
+#include <zstd.h>
 
 /* Bytes of `text` as one gzip member; returns their number. */
 static size_t pack(const char *text, size_t size, uint8_t *out, size_t out_size)
@@ -105,6 +107,68 @@ static void refuses_damaged_gzip(void **state)
                  "incorrect data check", &err);
     assert_fails(join("t.gz", "0,1\n", 4, out, sizeof out, &err), ERROR_INPUT,
                  "t.gz: byte 0: expected gzip's magic 1f 8b", &err);
+}
+
+/* Bytes of `text` as one zstd frame with a checksum; returns their number. */
+static size_t pack_zstd(const char *text, size_t size, uint8_t *out, size_t out_size)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    must(context && !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)));
+    const size_t packed = ZSTD_compress2(context, out, out_size, text, size);
+    must(!ZSTD_isError(packed));
+    (void)ZSTD_freeCCtx(context);
+    return packed;
+}
+
+static void unpacks_several_zstd_frames_as_one_file(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    char out[64];
+    /* what pzstd writes before a frame: 4 bytes to skip */
+    uint8_t packed[256] = {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4};
+    size_t size = 12;
+    size += pack_zstd("one\ntw", 6, packed + size, sizeof packed - size);
+    size += pack_zstd("o\nthree", 7, packed + size, sizeof packed - size);
+    assert_ok(join("t.zst", packed, size, out, sizeof out, &err), &err);
+    assert_string_equal(out, "one|two|three|");
+    assert_ok(join("of any name", packed + 12, size - 12, out, sizeof out, &err), &err);
+    assert_string_equal(out, "one|two|three|");
+}
+
+static void refuses_every_prefix_of_a_zstd_file(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    char out[128], expected[64];
+    uint8_t packed[256];
+    const size_t size = pack_zstd("0,1\n1,2\n2,3\n", 12, packed, sizeof packed);
+    for (size_t cut = ZSTD_MAGIC_SIZE; cut < size; cut++) {
+        (void)snprintf(expected, sizeof expected, "cut.zst: byte %zu: zstd file is cut off", cut);
+        assert_fails(join("cut.zst", packed, cut, out, sizeof out, &err), ERROR_INPUT, expected,
+                     &err);
+    }
+}
+
+static void refuses_damaged_zstd(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    char out[128];
+    uint8_t packed[256];
+    const size_t size = pack_zstd("0,1\n1,2\n2,3\n", 12, packed, sizeof packed - 8);
+    memcpy(packed + size, "rubbish", 8);
+    assert_fails(join("t.zst", packed, size + 8, out, sizeof out, &err), ERROR_INPUT,
+                 "damaged zstd data: Unknown frame descriptor", &err);
+    packed[size - 1] ^= 1; /* the checksum behind the data */
+    assert_fails(join("t.zst", packed, size, out, sizeof out, &err), ERROR_INPUT,
+                 "t.zst: byte 0: damaged zstd data: Restored data doesn't match checksum", &err);
+    assert_fails(join("t.zst", "0,1\n", 4, out, sizeof out, &err), ERROR_INPUT,
+                 "t.zst: byte 0: expected zstd's magic 28 b5 2f fd", &err);
+    const uint8_t of_4_gigabytes[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0xb0, 0, 0, 0}; /* its window */
+    assert_fails(join("t.zst", of_4_gigabytes, sizeof of_4_gigabytes, out, sizeof out, &err),
+                 ERROR_INPUT, "damaged zstd data: Frame requires too much memory for decoding",
+                 &err);
 }
 
 static void refuses_what_is_no_text(void **state)
@@ -217,6 +281,9 @@ int main(void)
         cmocka_unit_test(unpacks_several_gzip_members_as_one_file),
         cmocka_unit_test(refuses_every_prefix_of_a_gzip_file),
         cmocka_unit_test(refuses_damaged_gzip),
+        cmocka_unit_test(unpacks_several_zstd_frames_as_one_file),
+        cmocka_unit_test(refuses_every_prefix_of_a_zstd_file),
+        cmocka_unit_test(refuses_damaged_zstd),
         cmocka_unit_test(refuses_what_is_no_text),
         cmocka_unit_test(bounds_the_length_of_a_line),
         cmocka_unit_test(reads_a_long_file_of_either_form),

@@ -405,7 +405,7 @@ static void says_what_is_missing(void **state)
     assert_fails(run(&err), ERROR_NOT_FOUND, "meta.json", &err);
     put("meta.json", "{\"num_nodes\": 3, \"directed\": false}");
     assert_fails(run(&err), ERROR_NOT_FOUND,
-                 "expected edges.csv, edges.csv.gz or edges.npy, found none", &err);
+                 "expected edges.csv (plain, .gz or .zst) or edges.npy, found none", &err);
     put("edges.csv", "src,dst\n"); /* nodes without an edge are legal */
     assert_ok(run(&err), &err);
     assert_int_equal(recorded.edge_count, 0);
