@@ -42,7 +42,7 @@ static void *put_beside(void *context)
 /* Every worker changes the rows by what is stored: where that is rounded, the gradient in memory is another. */
 static bool rows_are_stored_as_computed(const struct stage_context *context)
 {
-    const int encoding = context->settings->train_step.gradient;
+    const int64_t encoding = context->settings->train_step.gradient;
     return encoding == GRADIENT_F32 || encoding == GRADIENT_SPARSE;
 }
 
