@@ -7,7 +7,7 @@ set -euo pipefail
 
 build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev redis-server
        libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
-       librandom123-dev)
+       libcurl4-openssl-dev libssl-dev libexpat1-dev librandom123-dev)
 test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
       python3-numpy strace procps file zstd)
 

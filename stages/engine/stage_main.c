@@ -42,7 +42,7 @@ struct stage_options {
 #define AT(field) offsetof(struct stage_options, field)
 #define AT_UPDATE(field) offsetof(struct stage_options, update.field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH or a path"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH, a path, or s3://BUCKET/PREFIX"},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},

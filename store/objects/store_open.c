@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "store/backends/directory.h"
 #include "store/backends/memory_backend.h"
+#include "store/backends/s3_backend.h"
 #include "store/objects/store_state.h"
 
 #include <stdlib.h>
@@ -13,10 +14,10 @@ enum { CALL_TIMEOUT_MS = 30 * 1000, FETCH_WAIT_MS = 2 * CALL_TIMEOUT_MS };
 
 static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
 
-enum { BACKEND_COUNT = 2 };
+enum { BACKEND_COUNT = 3 };
 
 static const struct object_backend *const backends[BACKEND_COUNT] = {&directory_backend,
-                                                                     &memory_backend};
+                                                                     &memory_backend, &s3_backend};
 
 /* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
 static size_t scheme_size(const char *uri)
@@ -44,11 +45,11 @@ static enum error_code find_backend(const char *uri, const struct object_backend
             return **place ? ERROR_NONE
                            : error_set(err, ERROR_INVALID, "store %s names no place", uri);
     }
-    return error_set(
-        err, ERROR_INVALID,
-        "store %s: stores are dir:PATH or a path, found the scheme '%.*s' (a folder of "
-        "that name is dir:%s; memory:NAME is of one process alone)",
-        uri, (int)size, uri, uri);
+    return error_set(err, ERROR_INVALID,
+                     "store %s: stores are dir:PATH or a path, or s3://BUCKET/PREFIX, found the "
+                     "scheme '%.*s' (a folder of "
+                     "that name is dir:%s; memory:NAME is of one process alone)",
+                     uri, (int)size, uri, uri);
 }
 
 enum error_code store_open_on(const struct object_backend *backend, const char *place,

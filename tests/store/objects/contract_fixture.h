@@ -5,8 +5,11 @@
 #define TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 
 #include "store/backends/memory_backend.h"
+#include "store/backends/s3_backend.h"
+#include "store/objects/object_store.h"
 #include "store/objects/store.h"
 
+#include "tests/support/seaweedfs_server.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
@@ -18,6 +21,8 @@ struct backend_case {
     const char *scheme; /* of the address */
     /* Puts `size` bytes where the record lies, as a crash or a bad disk would. */
     void (*damage)(const struct fixture *f, const char *key, const void *bytes, size_t size);
+    /* The address of a fresh store; false when there is no such backend here. */
+    bool (*name)(const struct fixture *f, char uri[FILE_PATH_SIZE]);
 };
 
 static inline void damage_directory(const struct fixture *f, const char *key, const void *bytes,
@@ -26,8 +31,16 @@ static inline void damage_directory(const struct fixture *f, const char *key, co
 static inline void damage_memory(const struct fixture *f, const char *key, const void *bytes,
                                  size_t size);
 
-static const struct backend_case cases[] = {
-    {"dir:", damage_directory}, {"", damage_directory}, {"memory:", damage_memory}};
+static inline void damage_bucket(const struct fixture *f, const char *key, const void *bytes,
+                                 size_t size);
+
+static inline bool name_by_folder(const struct fixture *f, char uri[FILE_PATH_SIZE]);
+static inline bool name_in_bucket(const struct fixture *f, char uri[FILE_PATH_SIZE]);
+
+static const struct backend_case cases[] = {{"dir:", damage_directory, name_by_folder},
+                                            {"", damage_directory, name_by_folder},
+                                            {"memory:", damage_memory, name_by_folder},
+                                            {"s3:", damage_bucket, name_in_bucket}};
 
 struct fixture {
     const struct backend_case *backend;
@@ -47,9 +60,23 @@ static inline struct fixture open_fixture(const struct backend_case *backend)
 {
     struct fixture f = {.backend = backend};
     temp_dir_make(&f.dir);
-    assert_ok(file_path(f.uri, &f.err, "%s%s/store", backend->scheme, f.dir.path), &f.err);
-    assert_ok(open_again(&f, 0, &f.store, &f.err), &f.err);
+    if (backend->name(&f, f.uri))
+        assert_ok(open_again(&f, 0, &f.store, &f.err), &f.err);
+    else
+        temp_dir_remove(&f.dir);
     return f;
+}
+
+static inline bool name_by_folder(const struct fixture *f, char uri[FILE_PATH_SIZE])
+{
+    return file_path(uri, NULL, "%s%s/store", f->backend->scheme, f->dir.path) == ERROR_NONE;
+}
+
+static inline bool name_in_bucket(const struct fixture *f, char uri[FILE_PATH_SIZE])
+{
+    const char *endpoint = seaweedfs_endpoint();
+    return endpoint && file_path(uri, NULL, "s3://graphmill/%s?endpoint=%s",
+                                 strrchr(f->dir.path, '/') + 1, endpoint) == ERROR_NONE;
 }
 
 static inline void close_fixture(struct fixture *f)
@@ -59,7 +86,7 @@ static inline void close_fixture(struct fixture *f)
     temp_dir_remove(&f->dir);
 }
 
-/* Runs what follows with a fixture `f` on each backend. */
+/* Runs what follows with a fixture `f` on each backend that there is here. */
 #define FOR_EACH_BACKEND                                                                           \
     for (size_t case_index = 0; case_index < sizeof cases / sizeof *cases; case_index++)           \
         for (struct fixture f = open_fixture(&cases[case_index]); f.store;                         \
@@ -152,6 +179,14 @@ static inline void damage_memory(const struct fixture *f, const char *key, const
                                  size_t size)
 {
     memory_store_damage(f->uri + strlen(f->backend->scheme), key, bytes, size);
+}
+
+static inline void damage_bucket(const struct fixture *f, const char *key, const void *bytes,
+                                 size_t size)
+{
+    void *inner = NULL;
+    assert_non_null(store_backend_of(f->store, &inner));
+    s3_store_damage(inner, key, bytes, size);
 }
 
 #endif

@@ -278,10 +278,11 @@ static void a_place_that_is_no_store_is_refused(void **state)
     struct store *store = NULL;
     char missing[FILE_PATH_SIZE];
     temp_dir_make(&dir);
-    static const char *const schemes[] = {"ftp:/x", "s3://bucket/x", "S3:x", "a+b.c-9:x"};
+    static const char *const schemes[] = {"ftp:/x", "gs://bucket/x", "S3:x", "a+b.c-9:x"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         assert_fails(store_open(schemes[i], 0, &store, &err), ERROR_INVALID,
-                     "stores are dir:PATH or a path, found the scheme '", &err);
+                     "stores are dir:PATH or a path, or s3://BUCKET/PREFIX, found the scheme '",
+                     &err);
         assert_false(file_exists(schemes[i]));
     }
     assert_fails(store_open("", 0, &store, &err), ERROR_INVALID, "empty", &err);

@@ -1,0 +1,371 @@
+/*
+ * Artifacts in a bucket. Declared in s3_place.h.
+ *
+ * Files are put first, each under a name that only this attempt has; the manifest that names them is put last, unless one is there: the
+ * artifact appears with it, whole. Who has won removes what attempts that ended early left under the same key.
+ */
+#include "common/base/host.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/backends/s3_place.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum error_code no_artifact(const char *key, struct error *err)
+{
+    return error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", key);
+}
+
+static void name_manifest(const char *key, char object[S3_OBJECT_SIZE])
+{
+    (void)snprintf(object, S3_OBJECT_SIZE, "%s!artifact", key);
+}
+
+static void name_file(const char *key, const char *attempt, size_t number,
+                      char object[S3_OBJECT_SIZE])
+{
+    (void)snprintf(object, S3_OBJECT_SIZE, "%s!files/%s/%zu", key, attempt, number);
+}
+
+/* --- manifests that were read --- */
+
+static struct s3_kept_manifest *kept_of(struct s3_place *place, const char *key)
+{
+    for (int i = 0; i < S3_MANIFESTS_KEPT; i++)
+        if (strcmp(place->kept[i].key, key) == 0)
+            return &place->kept[i];
+    return NULL;
+}
+
+static void keep(struct s3_place *place, const char *key, const char *text)
+{
+    char *copy = memory_alloc(strlen(text) + 1, 1);
+    if (!copy)
+        return; /* it is read again then */
+    memcpy(copy, text, strlen(text) + 1);
+    (void)pthread_mutex_lock(&place->lock);
+    struct s3_kept_manifest *at = kept_of(place, key);
+    if (!at)
+        at = &place->kept[place->next_kept++ % S3_MANIFESTS_KEPT];
+    memory_free(at->text);
+    at->text = copy;
+    must(text_copy(at->key, sizeof at->key, key));
+    (void)pthread_mutex_unlock(&place->lock);
+}
+
+static void forget(struct s3_place *place, const char *key)
+{
+    (void)pthread_mutex_lock(&place->lock);
+    struct s3_kept_manifest *at = kept_of(place, key);
+    if (at) {
+        memory_free(at->text);
+        *at = (struct s3_kept_manifest){.key = ""};
+    }
+    (void)pthread_mutex_unlock(&place->lock);
+}
+
+void s3_manifests_forget(struct s3_place *place)
+{
+    for (int i = 0; i < S3_MANIFESTS_KEPT; i++)
+        memory_free(place->kept[i].text);
+    memset(place->kept, 0, sizeof place->kept);
+}
+
+/* The manifest, checked. *text: memory_free(). */
+static enum error_code read_manifest(struct s3_place *place, const char *key, char **text,
+                                     char attempt[S3_ATTEMPT_SIZE], struct error *err)
+{
+    char object[1][S3_OBJECT_SIZE];
+    struct object_get get = {.key = key};
+    name_manifest(key, object[0]);
+    s3_get_objects(place, (const char(*)[S3_OBJECT_SIZE])object, &get, 1);
+    if (get.rc == ERROR_NOT_FOUND)
+        return no_artifact(key, err);
+    if (get.rc != ERROR_NONE && err)
+        *err = get.err;
+    if (get.rc != ERROR_NONE)
+        return get.rc;
+    enum error_code rc = memory_new(text, get.bytes.size + 1, "a manifest", err);
+    if (rc == ERROR_NONE) {
+        memcpy(*text, get.bytes.data, get.bytes.size);
+        rc = s3_manifest_check(key, *text, attempt, err);
+    }
+    if (rc == ERROR_NONE) {
+        keep(place, key, *text);
+    } else {
+        memory_free(*text);
+        *text = NULL;
+    }
+    stored_bytes_release(&get.bytes);
+    return rc;
+}
+
+/* --- publish --- */
+
+struct arrival {
+    struct s3_place *place;
+    const char *path, *key;
+    char attempt[S3_ATTEMPT_SIZE];
+    size_t files;
+    char *text; /* the manifest */
+    size_t used, room;
+};
+
+struct open_file {
+    int fd;
+    uint64_t offset;
+    const char *path;
+};
+
+static enum error_code read_file(void *context, void *to, size_t size, struct error *err)
+{
+    struct open_file *file = context;
+    const enum error_code rc = file_read_at(file->fd, to, size, file->offset, file->path, err);
+    file->offset += size;
+    return rc;
+}
+
+static enum error_code add_line(struct arrival *a, const char *line, struct error *err)
+{
+    const size_t size = strlen(line);
+    enum error_code rc = memory_grow(&a->text, &a->room, a->used + size + 1, "a manifest", err);
+    if (rc == ERROR_NONE && a->used + size > S3_MANIFEST_MAX)
+        rc = error_set(err, ERROR_INVALID, "artifact %s has too many files", a->key);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(a->text + a->used, line, size + 1);
+    a->used += size;
+    return ERROR_NONE;
+}
+
+static enum error_code put_file(struct arrival *a, const char *path, const char *name,
+                                struct error *err)
+{
+    char object[S3_OBJECT_SIZE], line[S3_FILE_NAME_SIZE + 32];
+    bool existed = false;
+    struct open_file file = {.path = path};
+    struct s3_source source = {.read = read_file, .context = &file};
+    enum error_code rc = file_size(path, &source.size, err);
+    if (rc == ERROR_NONE && (strlen(name) >= S3_FILE_NAME_SIZE || *name == '.'))
+        rc = error_set(err, ERROR_INVALID, "artifact %s: a file cannot be called %s", a->key, name);
+    if (rc != ERROR_NONE)
+        return rc;
+    file.fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (file.fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    name_file(a->key, a->attempt, a->files++, object);
+    rc = s3_put(a->place, object, &source, false, &existed, err);
+    (void)close(file.fd);
+    (void)snprintf(line, sizeof line, "%" PRIu64 " %s\n", source.size, *name ? name : "-");
+    return rc == ERROR_NONE ? add_line(a, line, err) : rc;
+}
+
+static enum error_code put_entry(void *context, const char *name, struct error *err)
+{
+    struct arrival *a = context;
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", a->path, name);
+    return rc == ERROR_NONE ? put_file(a, path, name, err) : rc;
+}
+
+/* Puts all files and writes the manifest, to `a`. */
+static enum error_code put_files(struct arrival *a, struct error *err)
+{
+    enum file_kind kind = FILE_ABSENT;
+    char line[64];
+    enum error_code rc = file_look(a->path, &kind, err);
+    if (rc == ERROR_NONE && kind == FILE_ABSENT)
+        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", a->path);
+    (void)snprintf(line, sizeof line, "graphmill artifact v1 %s %s\n", a->attempt,
+                   kind == FILE_FOLDER ? "folder" : "file");
+    if (rc == ERROR_NONE)
+        rc = add_line(a, line, err);
+    if (rc == ERROR_NONE)
+        rc = kind == FILE_FOLDER ? file_list(a->path, put_entry, a, err)
+                                 : put_file(a, a->path, "", err);
+    return rc == ERROR_NONE ? add_line(a, "end\n", err) : rc;
+}
+
+static enum error_code read_text(void *context, void *to, size_t size, struct error *err)
+{
+    (void)err;
+    memcpy(to, context, size);
+    return ERROR_NONE;
+}
+
+/* *existed: another attempt's stands. Ours may be there although the request met one: its first answer was lost. */
+static enum error_code put_manifest(struct arrival *a, bool *existed, struct error *err)
+{
+    char object[S3_OBJECT_SIZE], attempt[S3_ATTEMPT_SIZE] = "", *text = NULL;
+    const struct s3_source source = {.read = read_text, .context = a->text, .size = a->used};
+    name_manifest(a->key, object);
+    enum error_code rc = s3_put(a->place, object, &source, true, existed, err);
+    if (rc != ERROR_NONE || !*existed)
+        return rc;
+    rc = read_manifest(a->place, a->key, &text, attempt, err);
+    memory_free(text);
+    *existed = rc == ERROR_NONE && strcmp(attempt, a->attempt) != 0;
+    return rc;
+}
+
+/* Removes files of attempts under a key. */
+struct removal {
+    struct s3_place *place;
+    const char *key;
+    const char *attempt; /* of this one alone, or, with `others`, of all but this one */
+    bool others;
+};
+
+static enum error_code remove_file(void *context, const char *name, struct error *err)
+{
+    const struct removal *r = context;
+    char object[S3_OBJECT_SIZE];
+    const size_t size = strlen(r->attempt);
+    const bool is_named = size && strncmp(name, r->attempt, size) == 0 && name[size] == '/';
+    if (is_named == r->others)
+        return ERROR_NONE;
+    const int length = snprintf(object, sizeof object, "%s!files/%s", r->key, name);
+    return length < S3_OBJECT_SIZE ? s3_delete(r->place, object, err) : ERROR_NONE;
+}
+
+static enum error_code remove_files(struct s3_place *place, const char *key, const char *attempt,
+                                    bool others, struct error *err)
+{
+    char prefix[S3_OBJECT_SIZE];
+    struct removal removal = {place, key, attempt, others};
+    (void)snprintf(prefix, sizeof prefix, "%s!files/", key);
+    return s3_list_names(place, prefix, remove_file, &removal, err);
+}
+
+/* The path goes, and so does a scratch folder that it leaves empty. */
+static enum error_code remove_path(struct s3_place *place, const char *path, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const size_t tmp = strlen(place->scratch.tmp);
+    const enum error_code rc = file_remove_all(path, err);
+    if (rc == ERROR_NONE && strncmp(path, place->scratch.tmp, tmp) == 0 &&
+        text_copy(folder, sizeof folder, path)) {
+        *strrchr(folder, '/') = '\0';
+        if (strlen(folder) > tmp + S3_ATTEMPT_SIZE) /* not the space itself */
+            (void)rmdir(folder);
+    }
+    return rc;
+}
+
+static enum error_code is_there(struct s3_place *place, const char *key, bool *found,
+                                struct error *err)
+{
+    char object[S3_OBJECT_SIZE];
+    name_manifest(key, object);
+    struct s3_request request = {.method = S3_HEAD, .object = object};
+    const enum error_code rc = s3_perform_one(place->client, &request, err);
+    *found = rc == ERROR_NONE;
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+enum error_code s3_artifact_publish(void *state, const char *path, const char *key, bool *existed,
+                                    struct error *err)
+{
+    struct arrival a = {.place = state, .path = path, .key = key};
+    enum error_code rc = is_there(a.place, key, existed, err);
+    if (rc != ERROR_NONE || *existed)
+        return rc == ERROR_NONE ? remove_path(a.place, path, err) : rc;
+    (void)snprintf(a.attempt, sizeof a.attempt, "%016" PRIx64, host_random_64());
+    rc = put_files(&a, err);
+    if (rc == ERROR_NONE)
+        rc = put_manifest(&a, existed, err);
+    memory_free(a.text);
+    if (rc != ERROR_NONE) {
+        /* After a lost answer the manifest may be on its way: nothing that it names goes. */
+        if (rc != ERROR_UNAVAILABLE)
+            error_ignore(remove_files(a.place, key, a.attempt, false, NULL)); /* who wins does */
+        return rc;
+    }
+    rc = remove_files(a.place, key, a.attempt, !*existed, err);
+    return rc == ERROR_NONE ? remove_path(a.place, path, err) : rc;
+}
+
+/* --- read --- */
+
+enum error_code s3_artifact_files(void *state, const char *key, object_file_visitor visit,
+                                  void *context, struct error *err)
+{
+    char *text = NULL, attempt[S3_ATTEMPT_SIZE];
+    struct s3_file_entry entry;
+    enum error_code rc = read_manifest(state, key, &text, attempt, err);
+    for (size_t i = 0; rc == ERROR_NONE && s3_manifest_entry(text, i, &entry); i++)
+        rc = visit(context, entry.name, entry.size, err);
+    memory_free(text);
+    return rc;
+}
+
+/* A copy of the kept manifest, or a fresh one. */
+static enum error_code recall(struct s3_place *place, const char *key, char **text,
+                              char attempt[S3_ATTEMPT_SIZE], bool *was_kept, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    (void)pthread_mutex_lock(&place->lock);
+    const struct s3_kept_manifest *at = kept_of(place, key);
+    *was_kept = at != NULL;
+    if (at) {
+        rc = memory_new(text, strlen(at->text) + 1, "a manifest", err);
+        if (rc == ERROR_NONE)
+            memcpy(*text, at->text, strlen(at->text) + 1);
+    }
+    (void)pthread_mutex_unlock(&place->lock);
+    if (!*was_kept)
+        return read_manifest(place, key, text, attempt, err);
+    return rc == ERROR_NONE ? s3_manifest_check(key, *text, attempt, err) : rc;
+}
+
+static enum error_code read_of_manifest(struct s3_place *place, const char *key, const char *file,
+                                        uint64_t offset, void *buffer, size_t size, size_t *got,
+                                        bool *was_kept, struct error *err)
+{
+    char *text = NULL, attempt[S3_ATTEMPT_SIZE], object[S3_OBJECT_SIZE];
+    struct s3_file_entry entry = {.name = ""};
+    size_t number = 0;
+    bool found = false;
+    enum error_code rc = recall(place, key, &text, attempt, was_kept, err);
+    for (; rc == ERROR_NONE && !found && s3_manifest_entry(text, number, &entry); number++)
+        found = strcmp(entry.name, file) == 0;
+    memory_free(text);
+    *got = 0;
+    if (rc == ERROR_NONE && !found)
+        rc = no_artifact(key, err);
+    if (rc != ERROR_NONE || offset >= entry.size)
+        return rc;
+    *got = entry.size - offset < size ? (size_t)(entry.size - offset) : size;
+    name_file(key, attempt, number - 1, object);
+    rc = s3_get_bytes(place, object, offset, buffer, *got, err);
+    return rc == ERROR_NOT_FOUND ? no_artifact(key, err) : rc;
+}
+
+enum error_code s3_artifact_read(void *state, const char *key, const char *file, uint64_t offset,
+                                 void *buffer, size_t size, size_t *got, struct error *err)
+{
+    bool was_kept = false;
+    enum error_code rc =
+        read_of_manifest(state, key, file, offset, buffer, size, got, &was_kept, err);
+    if (rc != ERROR_NOT_FOUND || !was_kept)
+        return rc;
+    forget(state, key); /* it was removed, and may have been made again */
+    return read_of_manifest(state, key, file, offset, buffer, size, got, &was_kept, err);
+}
+
+enum error_code s3_artifact_remove(struct s3_place *place, const char *key, struct error *err)
+{
+    char object[S3_OBJECT_SIZE];
+    bool found = false;
+    enum error_code rc = is_there(place, key, &found, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    forget(place, key);
+    name_manifest(key, object);
+    rc = s3_delete(place, object, err);
+    return rc == ERROR_NONE ? remove_files(place, key, "", true, err) : rc;
+}

@@ -1,0 +1,149 @@
+/*
+ * Names in a bucket. Declared in s3_place.h.
+ *
+ * They are gathered and sorted here: S3 promises the order of their bytes, SeaweedFS lists "a/b" before "a!", and directory buckets of
+ * AWS list in none. It takes the bytes of the names, twice 8 more for each, and no more.
+ */
+#include "common/base/key_sort.h"
+#include "common/base/memory.h"
+#include "store/backends/s3_place.h"
+#include "store/backends/s3_xml.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct names {
+    const char *prefix; /* of the store and of the list, which every name begins with */
+    char *text;         /* names behind the prefix, each with a NUL */
+    size_t used, room;
+    uint64_t *at; /* [count] where each begins */
+    size_t count, at_room;
+    char token[S3_XML_TEXT_MAX + 1]; /* of the next page; "": there is none */
+    bool is_truncated;
+};
+
+static enum error_code add_name(struct names *names, const char *name, struct error *err)
+{
+    const size_t prefix = strlen(names->prefix);
+    if (strncmp(name, names->prefix, prefix) != 0)
+        return error_set(err, ERROR_CORRUPT, "S3 lists %.100s, which does not begin with %s", name,
+                         names->prefix);
+    const size_t size = strlen(name + prefix) + 1;
+    enum error_code rc =
+        memory_grow(&names->text, &names->room, names->used + size, "names in S3", err);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&names->at, &names->at_room, names->count + 1, "names in S3", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(names->text + names->used, name + prefix, size);
+    names->at[names->count++] = names->used;
+    names->used += size;
+    return ERROR_NONE;
+}
+
+static enum error_code take_element(void *context, const char *element, const char *text,
+                                    struct error *err)
+{
+    struct names *names = context;
+    if (strcmp(element, "Key") == 0)
+        return add_name(names, text, err);
+    if (strcmp(element, "NextContinuationToken") == 0)
+        (void)snprintf(names->token, sizeof names->token, "%s", text);
+    else if (strcmp(element, "IsTruncated") == 0)
+        names->is_truncated = strcmp(text, "true") == 0;
+    return ERROR_NONE;
+}
+
+static enum error_code read_page(struct s3_place *place, struct names *names, struct error *err)
+{
+    char query[S3_QUERY_SIZE] = "";
+    struct s3_request request = {.method = S3_GET, .query = query};
+    enum error_code rc = ERROR_NONE;
+    if (*names->token)
+        rc = s3_query_add(query, "continuation-token", names->token, err);
+    if (rc == ERROR_NONE)
+        rc = s3_query_add(query, "list-type", "2", err);
+    if (rc == ERROR_NONE)
+        rc = s3_query_add(query, "prefix", names->prefix, err);
+    names->token[0] = '\0';
+    names->is_truncated = false;
+    if (rc == ERROR_NONE)
+        rc = s3_perform_one(place->client, &request, err);
+    if (rc == ERROR_NONE)
+        rc = s3_xml_visit(request.answer, request.answer_size, take_element, names, err);
+    if (rc == ERROR_NONE && names->is_truncated && !*names->token)
+        rc = error_set(err, ERROR_IO, "S3 lists a page and does not say where the next one is");
+    s3_request_release(&request);
+    return rc == ERROR_NOT_FOUND ? error_context(err, ERROR_IO, "the bucket is gone") : rc;
+}
+
+static bool is_before(const void *context, uint64_t a, uint64_t b)
+{
+    const char *text = context;
+    return strcmp(text + a, text + b) < 0;
+}
+
+static enum error_code sort_names(struct names *names, struct error *err)
+{
+    uint64_t *scratch = NULL;
+    const enum error_code rc = memory_new(&scratch, names->count, "names in S3", err);
+    if (rc == ERROR_NONE)
+        key_sort_by(names->at, scratch, names->count, is_before, names->text);
+    memory_free(scratch);
+    return rc;
+}
+
+enum error_code s3_list_names(struct s3_place *place, const char *prefix, s3_name_visitor visit,
+                              void *context, struct error *err)
+{
+    char whole[S3_OBJECT_SIZE];
+    struct names names = {.prefix = whole};
+    (void)snprintf(whole, sizeof whole, "%s%s", s3_client_address(place->client)->prefix, prefix);
+    enum error_code rc = ERROR_NONE;
+    do
+        rc = read_page(place, &names, err);
+    while (rc == ERROR_NONE && *names.token);
+    if (rc == ERROR_NONE)
+        rc = sort_names(&names, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < names.count; i++)
+        rc = visit(context, names.text + names.at[i], err);
+    memory_free(names.text);
+    memory_free(names.at);
+    return rc;
+}
+
+/* --- keys --- */
+
+/* Keys of records and artifacts among the names below a prefix, in the order of keys. */
+struct key_list {
+    const char *prefix, *after;
+    store_visitor visit;
+    void *context;
+};
+
+/* '!' is less than any byte of a key, so that names in the order of their bytes are keys in the order of theirs. */
+static enum error_code visit_key(void *context, const char *name, struct error *err)
+{
+    const struct key_list *list = context;
+    const char *mark = strchr(name, '!');
+    char key[S3_OBJECT_SIZE];
+    if (!mark || mark == name)
+        return ERROR_NONE; /* the store's own, or a stranger's */
+    const bool is_artifact = strcmp(mark, "!artifact") == 0;
+    if (!is_artifact && strcmp(mark, "!record") != 0)
+        return ERROR_NONE;
+    const int size = snprintf(key, sizeof key, "%s%s%.*s", list->prefix, *list->prefix ? "/" : "",
+                              (int)(mark - name), name);
+    if (size < 0 || size >= KEY_SIZE || strcmp(key, list->after) <= 0)
+        return ERROR_NONE;
+    return list->visit(list->context, key, is_artifact, err);
+}
+
+enum error_code s3_list_keys(void *state, const char *prefix, const char *after,
+                             store_visitor visit, void *context, struct error *err)
+{
+    struct key_list list = {prefix, after, visit, context};
+    char folder[KEY_SIZE + 1];
+    (void)snprintf(folder, sizeof folder, "%s%s", prefix, *prefix ? "/" : "");
+    return s3_list_names(state, folder, visit_key, &list, err);
+}

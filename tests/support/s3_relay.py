@@ -1,0 +1,122 @@
+"""Stands between a client of S3 and a server, and spoils what passes: s3_relay.py HOST:PORT FOLDER.
+
+Writes its port to FOLDER/port. Takes a word for each request from the front of FOLDER/plan; without one the request passes:
+
+  ok       the request and its answer pass
+  500 503  this answer, and the server is not asked
+  refuse   the connection ends before the request was read
+  slow     everything passes, after a quarter of a second and in small pieces
+  cut      the server is asked, and half of its answer passes
+  lost     the server is asked, and nothing of its answer passes
+  stall    the server is not asked, and no answer comes
+  storm    from here on one of these at random, half of the time (a fixed seed); the word stays
+"""
+import os
+import random
+import socket
+import sys
+import threading
+import time
+
+host, port = sys.argv[1].rsplit(":", 1)
+folder = sys.argv[2]
+lock = threading.Lock()
+dice = random.Random(20261123)
+
+
+def next_word():
+    plan = os.path.join(folder, "plan")
+    with lock:
+        try:
+            with open(plan) as file:
+                words = file.read().split()
+        except FileNotFoundError:
+            return "ok"
+        if not words:
+            return "ok"
+        if words[0] == "storm":
+            return dice.choice(["500", "503", "refuse", "slow", "cut", "lost"]) if dice.random() < 0.5 else "ok"
+        with open(plan + ".new", "w") as file:
+            file.write(" ".join(words[1:]))
+        os.rename(plan + ".new", plan)
+        return words[0]
+
+
+def read_request(client):
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = client.recv(65536)
+        if not piece:
+            return None
+        data += piece
+    head, body = data.split(b"\r\n\r\n", 1)
+    size = 0
+    for line in head.split(b"\r\n")[1:]:
+        name, value = line.split(b":", 1)
+        if name.lower() == b"content-length":
+            size = int(value)
+    while len(body) < size:
+        piece = client.recv(1 << 20)
+        if not piece:
+            return None
+        body += piece
+    return head + b"\r\nConnection: close\r\n\r\n" + body
+
+
+def ask(request):
+    with socket.create_connection((host, int(port))) as server:
+        server.sendall(request)
+        answer = b""
+        while True:
+            piece = server.recv(1 << 20)
+            if not piece:
+                return answer
+            answer += piece
+
+
+def serve(client):
+    with client:
+        word = next_word()
+        if word == "refuse":
+            return
+        request = read_request(client)
+        if request is None:
+            return
+        if word in ("500", "503"):
+            code = "InternalError" if word == "500" else "SlowDown"
+            body = f"<Error><Code>{code}</Code><Message>injected</Message></Error>".encode()
+            if request.startswith(b"HEAD"):
+                body = b""
+            client.sendall(f"HTTP/1.1 {word} Injected\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+            return
+        if word == "stall":
+            while client.recv(65536):
+                pass
+            return
+        if word == "slow":
+            time.sleep(0.25)
+        answer = ask(request)
+        if word == "cut":
+            answer = answer[: len(answer) // 2]
+        if word == "lost":
+            return
+        step = max(len(answer) // 8, 1) if word == "slow" else len(answer) or 1
+        for at in range(0, len(answer), step):
+            client.sendall(answer[at : at + step])
+            if word == "slow":
+                time.sleep(0.02)
+
+
+def guard(client):
+    try:
+        serve(client)
+    except OSError:
+        pass
+
+
+listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+with open(os.path.join(folder, "port.new"), "w") as file:
+    file.write(str(listener.getsockname()[1]))
+os.rename(os.path.join(folder, "port.new"), os.path.join(folder, "port"))
+while True:
+    threading.Thread(target=guard, args=(listener.accept()[0],), daemon=True).start()
