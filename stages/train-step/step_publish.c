@@ -39,13 +39,6 @@ static void *put_beside(void *context)
     return NULL;
 }
 
-/* Every worker changes the rows by what is stored: where that is rounded, the gradient in memory is another. */
-static bool rows_are_stored_as_computed(const struct stage_context *context)
-{
-    const int64_t encoding = context->settings->train_step.gradient;
-    return encoding == GRADIENT_F32 || encoding == GRADIENT_SPARSE;
-}
-
 enum error_code step_publish(const struct stage_context *context, const struct unit *unit,
                              const struct gradient *gradient, uint64_t trained_count,
                              struct embedding_state *state, struct arena *arena, struct error *err)
@@ -54,7 +47,7 @@ enum error_code step_publish(const struct stage_context *context, const struct u
         .context = context, .unit = unit, .gradient = gradient, .trained_count = trained_count};
     pthread_t thread;
     if (!state || schedule_slot_count(context->schedule, unit->round) > 1 ||
-        !rows_are_stored_as_computed(context) ||
+        gradient_encodes_rows((enum gradient_encoding)context->settings->train_step.gradient) ||
         pthread_create(&thread, NULL, put_beside, &p) != 0) {
         const enum error_code rc = put(&p, err);
         stage_times_add_encoding(context->times, &p.work);

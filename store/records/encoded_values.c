@@ -82,7 +82,7 @@ enum error_code encoded_rows_make(const struct gradient *gradient, const struct 
 {
     uint64_t count = 0;
     *encoded = (struct encoded_floats){0};
-    if (!form || form->encoding == GRADIENT_F32 || form->encoding == GRADIENT_SPARSE)
+    if (!form || !gradient_encodes_rows(form->encoding))
         return ERROR_NONE;
     for (int i = 0; i < gradient->group_count; i++)
         count += gradient->group[i].count * gradient->group[i].width;

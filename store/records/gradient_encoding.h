@@ -34,6 +34,12 @@ enum gradient_encoding { GRADIENT_ENCODING_LIST(GRADIENT_ENCODING_NUMBER) GRADIE
 #undef GRADIENT_ENCODING_NUMBER
 enum { ENCODED_ARRAY_COUNT = 2 };
 
+/* Whether learnable rows that are read back are others than those that were put. */
+static inline bool gradient_encodes_rows(enum gradient_encoding encoding)
+{
+    return encoding != GRADIENT_F32 && encoding != GRADIENT_SPARSE;
+}
+
 /* `count` floats, encoded; `block` of them share a scale. */
 struct encoded_floats {
     enum gradient_encoding encoding; /* not GRADIENT_F32 */
