@@ -104,18 +104,13 @@ static enum error_code bury(struct failure_policy *policy, struct work_queue *qu
 {
     struct error of_queue = {0};
     (void)error_context(err, cause, "%s", claim->unit);
+    failure_notice_leave(policy->notice, cause, err->message);
     for (int i = 0; i < BURY_ATTEMPTS; i++) {
         enum error_code rc = work_queue_bury(queue, claim, err->message, &of_queue);
         if (rc == ERROR_NONE || !failure_policy_try_again(policy, &rc, &of_queue))
             break;
     }
     return cause;
-}
-
-/* Bad data is bad for every worker, and so are bad settings. */
-static bool fails_everywhere(enum error_code rc)
-{
-    return rc == ERROR_CORRUPT || rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND;
 }
 
 void failure_policy_hand_back(struct work_queue *queue, const struct work_claim *claim)
@@ -171,7 +166,7 @@ enum error_code failure_policy_unit_failed(struct failure_policy *policy, struct
         log_debug("the second copy of %s: %s", claim->unit, err->message);
         return ERROR_NONE;
     }
-    if (fails_everywhere(rc))
+    if (failure_is_for_good(rc))
         return bury(policy, queue, claim, rc, err);
     failure_policy_hand_back(queue, claim);
     if (rc != ERROR_NO_SPACE)

@@ -15,6 +15,7 @@
 #define STAGES_ENGINE_FAILURE_POLICY_H
 
 #include "common/base/error.h"
+#include "stages/engine/failure_notice.h"
 #include "stages/engine/work_keeper.h"
 #include "store/objects/store.h"
 #include "store/queue/work_queue.h"
@@ -22,8 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct failure_policy { /* set the first four, all borrowed; the rest starts as 0 */
+struct failure_policy { /* set the first five, all borrowed; the rest starts as 0 */
     struct store *store;
+    const struct failure_notice *notice;      /* NULL: the others are told by the queue alone */
     bool (*should_stop)(const void *context); /* asked before and during each pause */
     const void *context;
     int64_t give_up_ms; /* after so long without an answer; 0: never */

@@ -12,6 +12,7 @@
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
 #include "common/math/blas.h"
+#include "stages/engine/failure_notice.h"
 #include "stages/engine/library_failure.h"
 #include "stages/engine/program_start.h"
 #include "stages/engine/stage.h"
@@ -80,6 +81,9 @@ struct program {
     struct stage_times *times;
     char worker[WORKER_NAME_SIZE];
     struct stage_context context;
+    struct failure_notice notice; /* before there is a run */
+    bool began_without_store;
+    bool is_told; /* it ends for what another stage failed at */
 };
 
 static void print_help(void)
@@ -167,6 +171,7 @@ static enum error_code open_store(struct program *p, struct error *err)
                          o->store);
     if (rc != ERROR_NOT_FOUND || p->options.replay || p->options.dry_run)
         return rc;
+    p->began_without_store = true;
     return error_set(err, ERROR_UNAVAILABLE, "there is no store at %s: run ingest, or mend --store",
                      p->options.store);
 }
@@ -189,6 +194,34 @@ static enum error_code bind_run(struct program *p, struct error *err)
     return rc;
 }
 
+/* Where others wait for this stage, or this one for others: they are told when one fails for good. */
+static enum error_code open_notice(struct program *p, struct error *err)
+{
+    struct key key;
+    const struct stage_options *o = &p->options;
+    if (o->wait == 0 || !o->pipeline || !store_may_write(p->store))
+        return ERROR_NONE;
+    enum error_code rc = failure_notice_key(&p->settings, &key, err);
+    if (rc == ERROR_NONE)
+        rc = failure_notice_open(&p->notice, p->store, &key, stage.name, err);
+    if (p->began_without_store)
+        p->notice.stale[0] = '\0'; /* all that is in the store is newer than this program */
+    return rc;
+}
+
+/* What the stage waits for will not come. */
+static enum error_code check_notice(struct program *p, struct error *err)
+{
+    char from[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE];
+    enum error_code code = ERROR_NONE;
+    bool found = false;
+    if (failure_notice_read(&p->notice, &found, &code, from, sentence, NULL) != ERROR_NONE ||
+        !found)
+        return ERROR_NONE; /* a store that does not answer is what it waits for */
+    p->is_told = true;
+    return error_set(err, code, "%s failed for good: %s", from, sentence);
+}
+
 /* Tries again while an earlier stage may still bring what is missing. */
 static enum error_code wait_for(struct program *p,
                                 enum error_code (*attempt)(struct program *, struct error *),
@@ -201,6 +234,9 @@ static enum error_code wait_for(struct program *p,
             return rc;
         if (stop_signal_seen())
             return error_context(err, rc, "asked to stop while waiting");
+        const enum error_code of_others = check_notice(p, err);
+        if (of_others != ERROR_NONE)
+            return of_others;
         if (!told)
             log_info("waiting: %s", err->message);
         clock_sleep_ms(500);
@@ -335,6 +371,7 @@ static enum error_code work_loop(const struct program *p, struct error *err)
                   .worker = p->worker,
                   .lease_ms = p->options.lease},
         .units_at_once = stage.works_side_by_side ? p->context.threads : 1,
+        .leaves_notice = p->options.wait > 0,
         .idle_ms = p->options.idle * 1000,
         .idle_exit_ms = p->options.wait * 1000,
     };
@@ -399,6 +436,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
         rc = stage.check(&p->settings, err);
     if (rc == ERROR_NONE)
         rc = wait_for(p, open_store, err);
+    if (rc == ERROR_NONE)
+        rc = open_notice(p, err);
     if (rc == ERROR_NONE && (stage.form == STAGE_LOOP || p->options.run))
         rc = wait_for(p, bind_run, err);
     if (rc != ERROR_NONE)
@@ -419,7 +458,11 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     if (stage.form == STAGE_LOOP)
         return work_loop(p, err);
     rc = wait_for(p, work_once, err);
-    return rc == ERROR_NONE && p->options.start ? start_run(p, err) : rc;
+    if (rc == ERROR_NONE && p->options.start)
+        rc = start_run(p, err);
+    if (rc != ERROR_NONE && !p->is_told)
+        failure_notice_leave(&p->notice, rc, err->message);
+    return rc;
 }
 
 int main(int argc, char **argv)

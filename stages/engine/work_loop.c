@@ -52,6 +52,9 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
     rc = store_identity(context->store, shared.store_id, err);
     if (rc == ERROR_NONE)
         rc = stage_opening_open(config->stage, context, &shared.stage_state, err);
+    const struct key key = key_run(context->run_id, "failure");
+    if (rc == ERROR_NONE && config->leaves_notice)
+        rc = failure_notice_open(&shared.notice, context->store, &key, config->stage->name, err);
     atomic_store(&shared.handed_ms, clock_ms());
     if (rc == ERROR_NONE)
         rc = work_side_by_side(config, &shared, err);

@@ -19,8 +19,10 @@ struct work_loop_config {
     const struct stage *stage;
     const struct stage_context *context;
     struct work_queue_config queue; /* borrowed; .stage is set by the loop */
-    int units_at_once;    /* by as many threads, each a worker of its own to the queue; 0: 1 */
-    int64_t idle_ms;      /* end with ERROR_UNAVAILABLE when no unit came for so long; 0: never */
+    int units_at_once; /* by as many threads, each a worker of its own to the queue; 0: 1 */
+    bool
+        leaves_notice; /* of a failure for good, in the store, and ends for that of another stage */
+    int64_t idle_ms;   /* end with ERROR_UNAVAILABLE when no unit came for so long; 0: never */
     int64_t idle_exit_ms; /* give up with ERROR_UNAVAILABLE after so long without Redis; 0: never */
 };
 

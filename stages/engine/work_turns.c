@@ -110,6 +110,22 @@ static enum error_code stop_for_dead(struct work_turns *loop, struct error *err)
     return ERROR_NONE;
 }
 
+/* A stage that failed for good ends the run, unless the unit that it failed at was done since. */
+static enum error_code stop_for_notice(struct work_turns *loop, struct error *err)
+{
+    char from[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE], unit[QUEUE_UNIT_SIZE];
+    enum error_code code = ERROR_NONE;
+    bool found = false, open = false;
+    enum error_code rc =
+        failure_notice_read(&loop->shared->notice, &found, &code, from, sentence, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    (void)snprintf(unit, sizeof unit, "%.*s", (int)strcspn(sentence, ":"), sentence);
+    rc = is_open(loop, unit, &open, err);
+    return rc == ERROR_NONE && open ? error_set(err, code, "%s failed for good: %s", from, sentence)
+                                    : rc;
+}
+
 /* Nothing to do for a while: is that because the run is finished, dead, or stuck? */
 static enum error_code look_around(struct work_turns *loop, bool *finished, struct error *err)
 {
@@ -117,7 +133,9 @@ static enum error_code look_around(struct work_turns *loop, bool *finished, stru
     *finished = rc == ERROR_NONE && loop->state.finished;
     if (rc != ERROR_NONE || *finished)
         return rc;
-    rc = stop_for_dead(loop, err);
+    rc = stop_for_notice(loop, err);
+    if (rc == ERROR_NONE)
+        rc = stop_for_dead(loop, err);
     return rc == ERROR_NONE ? queue_watch_turn(&loop->watch, loop->queue, err) : rc;
 }
 
@@ -447,6 +465,7 @@ enum error_code work_turns_init(struct work_turns *loop, int number,
                                 .queue_config = config->queue,
                                 .state = shared->at_start,
                                 .policy = {.store = config->context->store,
+                                           .notice = &shared->notice,
                                            .should_stop = should_stop,
                                            .context = loop,
                                            .give_up_ms = config->idle_exit_ms},

@@ -22,8 +22,9 @@ struct work_shared {
     void *stage_state;
     char store_id[STORE_IDENTITY_SIZE];
     struct chain_state at_start;
-    _Atomic int in_hand;       /* units, by all loops */
-    _Atomic int64_t handed_ms; /* when the last of them was out of hand, or the loops began */
+    struct failure_notice notice; /* {0}: none is left or looked for */
+    _Atomic int in_hand;          /* units, by all loops */
+    _Atomic int64_t handed_ms;    /* when the last of them was out of hand, or the loops began */
     _Atomic(struct work_turns *) first_failed; /* the others end their unit and stop */
 };
 

@@ -241,6 +241,7 @@ struct toy_worker {
     const char *url, *store_path;
     int64_t lease_ms;
     int number, idle_exit_ms, units_at_once;
+    bool leaves_notice;
     enum error_code rc;
     struct error err;
 };
@@ -266,6 +267,7 @@ static inline void *run_worker(void *argument)
                                                           .lease_ms = worker->lease_ms,
                                                           .crash_limit = 1000},
                                                 .units_at_once = worker->units_at_once,
+                                                .leaves_notice = worker->leaves_notice,
                                                 .idle_exit_ms = worker->idle_exit_ms};
         worker->rc = work_loop_run(&config, &worker->err);
     }

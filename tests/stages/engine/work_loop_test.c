@@ -96,6 +96,30 @@ static void a_unit_that_fails_for_good_stops_all_workers_with_its_reason(void **
     check_failure(state, FAIL_FOR_GOOD, ERROR_INPUT, "row 7 is ragged");
 }
 
+static void a_notice_in_the_store_ends_all_with_the_same_status_and_sentence(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    pthread_t thread[WORKER_COUNT];
+    int first = 0;
+    store_in(state, path);
+    atomic_store(&mischief, FAIL_FOR_GOOD);
+    for (int i = 0; i < WORKER_COUNT; i++) {
+        worker[i] = worker_of(state, path, i);
+        worker[i].leaves_notice = true;
+        assert_int_equal(pthread_create(&thread[i], NULL, run_worker, &worker[i]), 0);
+    }
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < WORKER_COUNT; i++) {
+        assert_int_equal(worker[i].rc, ERROR_INPUT);
+        assert_non_null(strstr(worker[i].err.message, "train-step/1/0: row 7 is ragged"));
+        first += strncmp(worker[i].err.message, "train-step failed for good: ", 28) != 0;
+    }
+    assert_int_equal(first, 1);
+}
+
 static void a_missing_input_that_nothing_makes_again_is_a_failure(void **state)
 {
     NEED_REDIS(state);
@@ -246,6 +270,7 @@ int main(void)
         WITH_REDIS(several_units_in_hand_change_nothing),
         WITH_REDIS(one_failing_unit_of_several_in_hand_ends_the_worker),
         WITH_REDIS(a_unit_that_fails_for_good_stops_all_workers_with_its_reason),
+        WITH_REDIS(a_notice_in_the_store_ends_all_with_the_same_status_and_sentence),
         WITH_REDIS(a_missing_input_that_nothing_makes_again_is_a_failure),
         WITH_REDIS(trouble_of_one_host_ends_one_worker),
         WITH_REDIS(a_full_disk_is_a_pause),

@@ -1,0 +1,108 @@
+#include "stages/engine/failure_notice.h"
+
+#include "common/base/checksum.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum error_code failure_notice_key(const struct pipeline_settings *settings, struct key *key,
+                                   struct error *err)
+{
+    static char text[SETTINGS_TEXT_SIZE]; /* large for a stack; asked once, by the main thread */
+    char digits[CHECKSUM_TEXT_SIZE];
+    const enum error_code rc = pipeline_settings_text(settings, text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct checksum sum = checksum_of(text, strlen(text));
+    checksum_text(&sum, digits);
+    *key = key_current("failure", digits);
+    return ERROR_NONE;
+}
+
+bool failure_is_for_good(enum error_code code)
+{
+    return code == ERROR_CORRUPT || code == ERROR_INPUT || code == ERROR_INVALID ||
+           code == ERROR_NOT_FOUND;
+}
+
+/* "" when there is none, or a damaged one: the reason is told by the log of its stage all the same. */
+static enum error_code get(const struct failure_notice *notice, char text[FAILURE_NOTICE_SIZE],
+                           struct error *err)
+{
+    text[0] = '\0';
+    const enum error_code rc =
+        store_switch_get(notice->store, notice->key.text, text, FAILURE_NOTICE_SIZE, err);
+    if (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
+        return rc;
+    text[0] = '\0';
+    return ERROR_NONE;
+}
+
+/* "65 train-step why" into its three parts; false when it is not of that form. */
+static bool split(const char *text, int *status, char stage[FAILURE_NOTICE_SIZE],
+                  char sentence[FAILURE_NOTICE_SIZE])
+{
+    char *end = NULL;
+    const long number = strtol(text, &end, 10);
+    const size_t name = *end == ' ' ? strcspn(end + 1, " ") : 0;
+    if (name == 0 || end[1 + name] != ' ')
+        return false;
+    *status = (int)number;
+    (void)snprintf(stage, FAILURE_NOTICE_SIZE, "%.*s", (int)name, end + 1);
+    (void)snprintf(sentence, FAILURE_NOTICE_SIZE, "%s", end + 1 + name + 1);
+    return true;
+}
+
+enum error_code failure_notice_open(struct failure_notice *notice, struct store *store,
+                                    const struct key *key, const char *stage, struct error *err)
+{
+    char of[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE];
+    int status = 0;
+    *notice = (struct failure_notice){
+        .store = store, .stage = stage, .key = *key, .opened_ms = clock_ms()};
+    const enum error_code rc = get(notice, notice->stale, err);
+    if (rc != ERROR_NONE || !notice->stale[0])
+        return rc;
+    if (split(notice->stale, &status, of, sentence) && strcmp(of, stage) != 0)
+        return ERROR_NONE;
+    notice->stale[0] = '\0';
+    return store_switch_remove(store, notice->key.text, err);
+}
+
+void failure_notice_leave(const struct failure_notice *notice, enum error_code code,
+                          const char *sentence)
+{
+    char text[FAILURE_NOTICE_SIZE];
+    struct error err = {0};
+    if (!notice || !notice->store || !failure_is_for_good(code))
+        return;
+    (void)snprintf(text, sizeof text, "%d %s %s", error_exit_status(code), notice->stage, sentence);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    if (store_switch_set(notice->store, notice->key.text, text, &err) != ERROR_NONE)
+        log_warn("the others are not told: %s", err.message);
+}
+
+enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,
+                                    enum error_code *code, char stage[FAILURE_NOTICE_SIZE],
+                                    char sentence[FAILURE_NOTICE_SIZE], struct error *err)
+{
+    char text[FAILURE_NOTICE_SIZE];
+    int status = 0;
+    *found = false;
+    if (!notice || !notice->store)
+        return ERROR_NONE;
+    const enum error_code rc = get(notice, text, err);
+    if (rc != ERROR_NONE || !text[0])
+        return rc;
+    if (strcmp(text, notice->stale) == 0 &&
+        clock_ms() - notice->opened_ms < FAILURE_NOTICE_STALE_MS)
+        return ERROR_NONE;
+    *found = split(text, &status, stage, sentence);
+    *code = status == error_exit_status(ERROR_INVALID) ? ERROR_INVALID : ERROR_INPUT;
+    return ERROR_NONE;
+}

@@ -1,0 +1,59 @@
+/*
+ * failure_notice - why a stage ended for good, left in the store for the others of its run.
+ *
+ * Where stages are Jobs nobody stops the others when one of them cannot go on. So it leaves a notice, a switch of one line:
+ *
+ *   65 train-step train-step/1/0: run/toy-1/weights/1: expected hash ..., found ...
+ *   -- ---------- -----------------------------------------------------------------
+ *   exit status; stage; sentence
+ *
+ * The others end at once when it appears, with its status and sentence. One that was there before a program began may be of an
+ * attempt before, whose cause was mended since: the stage that left it takes it away when it begins, and the others give it
+ * FAILURE_NOTICE_STALE_MS for that.
+ *
+ *   current/failure/<digits>   of ingest and partition; digits: of all settings, for there is no run yet
+ *   run/<id>/failure           of the stages that loop
+ */
+#ifndef STAGES_ENGINE_FAILURE_NOTICE_H
+#define STAGES_ENGINE_FAILURE_NOTICE_H
+
+#include "common/base/error.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/objects/keys.h"
+#include "store/objects/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FAILURE_NOTICE_SIZE = 1024, FAILURE_NOTICE_STALE_MS = 45000 };
+
+struct failure_notice {  /* {0}: there is none, and none is left */
+    struct store *store; /* borrowed, like the stage's name */
+    const char *stage;
+    struct key key;
+    int64_t opened_ms;
+    char stale
+        [FAILURE_NOTICE_SIZE]; /* what was there then; "": nothing, or nothing that is of before */
+};
+
+/* The key before there is a run. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code failure_notice_key(const struct pipeline_settings *settings,
+                                              struct key *key, struct error *err);
+/* Takes away what this stage left before. Fails: as store_switch_get(); one that is damaged counts as none. */
+MUST_CHECK enum error_code failure_notice_open(struct failure_notice *notice, struct store *store,
+                                               const struct key *key, const char *stage,
+                                               struct error *err);
+/* For failures that every worker meets; others leave nothing. That it cannot be written is said in the log. */
+void failure_notice_leave(const struct failure_notice *notice, enum error_code code,
+                          const char *sentence);
+/* True for failures that no other try mends: bad data, bad settings. */
+bool failure_is_for_good(enum error_code code);
+/* Is there one that counts? Then *code and `sentence` are its. The notice is not changed: any thread may ask.
+ * Fails: ERROR_IO, ERROR_UNAVAILABLE. */
+MUST_CHECK enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,
+                                               enum error_code *code,
+                                               char stage[FAILURE_NOTICE_SIZE],
+                                               char sentence[FAILURE_NOTICE_SIZE],
+                                               struct error *err);
+
+#endif
