@@ -88,6 +88,13 @@ static enum error_code make_loads(struct metis_call *call, struct error *err)
     const uint32_t node_count = request->graph->node_count;
     const struct loads loads = choose_loads(request);
     call->load_count = loads.count;
+    if (!metis_partition_holds(node_count, (uint64_t)request->graph->row_start[node_count],
+                               (uint64_t)loads.count))
+        return error_set(err, ERROR_INVALID,
+                         "%" PRIu32
+                         " nodes with %d loads each to balance are more than METIS's limit of %d; "
+                         "use partition.method: fennel or hash",
+                         node_count, (int)loads.count, INT32_MAX);
     enum error_code rc = memory_new(&call->load, (size_t)node_count * (size_t)call->load_count,
                                     "the loads for METIS", err);
     if (rc != ERROR_NONE)
@@ -162,6 +169,12 @@ uint64_t metis_partition_bytes(uint64_t node_count, uint64_t edge_count)
     return node_count * BYTES_PER_NODE + edge_count * BYTES_PER_EDGE;
 }
 
+bool metis_partition_holds(uint64_t node_count, uint64_t edge_count, uint64_t load_count)
+{
+    return node_count < INT32_MAX && edge_count <= INT32_MAX &&
+           node_count * load_count <= INT32_MAX;
+}
+
 /* --- the row --- */
 
 static uint64_t edges_both_ways(const struct dataset_schema *schema)
@@ -169,12 +182,20 @@ static uint64_t edges_both_ways(const struct dataset_schema *schema)
     return schema->edge_count * (schema->undirected ? 1 : 2);
 }
 
+/* The most that choose_loads() may come to. */
+static uint64_t loads_at_most(const struct partition_request *request)
+{
+    return (uint64_t)dataset_type_count(request->schema) +
+           (request->settings->partition.balance_edges ? 1 : 0) +
+           (request->settings->partition.balance_train ? 1 : 0);
+}
+
 static uint64_t bytes_of(const struct partition_request *request)
 {
-    const uint64_t edges = edges_both_ways(request->schema);
-    return edges > INT32_MAX || request->schema->node_count >= INT32_MAX
-               ? UINT64_MAX
-               : metis_partition_bytes(request->schema->node_count, edges);
+    const uint64_t nodes = request->schema->node_count, edges = edges_both_ways(request->schema);
+    return metis_partition_holds(nodes, edges, loads_at_most(request))
+               ? metis_partition_bytes(nodes, edges)
+               : UINT64_MAX;
 }
 
 static enum error_code check_budget(const struct partition_request *request, struct error *err)

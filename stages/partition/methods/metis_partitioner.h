@@ -20,6 +20,7 @@
 #include "common/base/error.h"
 #include "stages/partition/methods/undirected_graph.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct metis_request {
@@ -32,11 +33,14 @@ struct metis_request {
 };
 
 /* Fills part [node_count]; every part has a node.
- * Fails: ERROR_CORRUPT for a graph METIS must not see; ERROR_INPUT when METIS crashed or answered
+ * Fails: ERROR_CORRUPT for a graph METIS must not see; ERROR_INVALID for more loads than it can index; ERROR_INPUT when METIS crashed or answered
  * nonsense; ERROR_NO_MEMORY; ERROR_UNAVAILABLE when asked to stop. */
 MUST_CHECK enum error_code metis_partition(const struct metis_request *request, uint32_t *part,
                                            struct error *err);
 /* What METIS and the graph need, by measurement: 48 to 78 bytes an edge and direction. */
 uint64_t metis_partition_bytes(uint64_t node_count, uint64_t edge_count);
+/* Can METIS with 32-bit numbers hold it? It indexes neighbours, both directions counted, and the loads of all nodes,
+ * `load_count` a node: 900 million nodes with 3 loads each are too many, with 2 they are not. */
+bool metis_partition_holds(uint64_t node_count, uint64_t edge_count, uint64_t load_count);
 
 #endif

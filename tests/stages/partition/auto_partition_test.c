@@ -1,4 +1,5 @@
 /* partition.method auto: METIS where it fits, else Fennel; what it was is kept by whoever goes on or replays. */
+#include "stages/partition/methods/partitioner.h"
 #include "store/records/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"
@@ -103,12 +104,63 @@ static void a_replay_and_who_goes_on_keep_to_it(void **state)
     assert_memory_equal(part, same, sizeof part);
 }
 
+/* Choosing reads the schema only, so that graphs of any size can be asked about; memory is no bound here. */
+static enum partition_method chosen(const struct dataset_schema *schema, bool balance_edges,
+                                    bool balance_train)
+{
+    struct pipeline_settings settings = settings_of("auto", PARTITION_AUTO, PARTS);
+    settings.partition.balance_edges = balance_edges;
+    settings.partition.balance_train = balance_train;
+    const struct partition_request request = {
+        .settings = &settings, .schema = schema, .budget_bytes = UINT64_MAX - 1};
+    return auto_partitioner.choose(&request);
+}
+
+static void edges_past_32_bits_are_not_for_metis(void **state)
+{
+    (void)state;
+    struct dataset_schema schema = {.node_count = 1000, .undirected = true};
+    schema.edge_count = INT32_MAX; /* both directions are stored */
+    assert_int_equal(chosen(&schema, true, true), PARTITION_METIS);
+    schema.edge_count++;
+    assert_int_equal(chosen(&schema, true, true), PARTITION_FENNEL);
+    schema.undirected = false; /* METIS gets each twice */
+    schema.edge_count = INT32_MAX / 2;
+    assert_int_equal(chosen(&schema, true, true), PARTITION_METIS);
+    schema.edge_count++;
+    assert_int_equal(chosen(&schema, true, true), PARTITION_FENNEL);
+}
+
+static void nodes_and_their_loads_past_32_bits_are_not_for_metis(void **state)
+{
+    (void)state;
+    struct dataset_schema schema = {.node_count = INT32_MAX - 1, .edge_count = 1000};
+    assert_int_equal(chosen(&schema, false, false), PARTITION_METIS);
+    schema.node_count++;
+    assert_int_equal(chosen(&schema, false, false), PARTITION_FENNEL);
+    schema.node_count = INT32_MAX / 3; /* nodes, edges and training nodes are balanced */
+    assert_int_equal(chosen(&schema, true, true), PARTITION_METIS);
+    schema.node_count++;
+    assert_int_equal(chosen(&schema, true, true), PARTITION_FENNEL);
+    assert_int_equal(chosen(&schema, true, false), PARTITION_METIS);
+    assert_int_equal(chosen(&schema, false, true), PARTITION_METIS);
+    schema.has_relations = true; /* each of four types is a load */
+    schema.node_type_count = 4;
+    assert_int_equal(chosen(&schema, false, false), PARTITION_FENNEL);
+    schema.node_type_count = 3;
+    assert_int_equal(chosen(&schema, false, false), PARTITION_FENNEL);
+    schema.node_type_count = 2;
+    assert_int_equal(chosen(&schema, false, false), PARTITION_METIS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(it_is_metis_where_that_fits_and_else_fennel),
         test_with_store(metis_alone_says_what_it_would_take),
         test_with_store(a_replay_and_who_goes_on_keep_to_it),
+        cmocka_unit_test(edges_past_32_bits_are_not_for_metis),
+        cmocka_unit_test(nodes_and_their_loads_past_32_bits_are_not_for_metis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
