@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { NODES = 50, EDGES = 300, PARTS = 4 };
 
@@ -77,6 +78,163 @@ static void figures_agree_with_a_count_by_hand(void **state)
     partition_quality_release(&quality);
 }
 
+/* --- random graphs with relations, beside a reference that keeps a table of everything --- */
+
+enum { NODES_MOST = 60, EDGES_MOST = 200, PARTS_MOST = 6, TYPES = 2, RELATIONS = 3, GRAPHS = 200 };
+
+static const uint16_t relation_source[RELATIONS] = {0, 0, 1};
+
+/* Nodes of a part are consecutive over both types here: figures do not look at the types of targets. */
+struct random_case {
+    struct dataset_schema schema;
+    int part_count;
+    uint32_t book[PARTS_MOST + 1];
+    uint32_t edge_count[RELATIONS];
+    uint32_t source[RELATIONS][EDGES_MOST], target[RELATIONS][EDGES_MOST];
+};
+
+/* Type 0 has the first half of the nodes. Parts may be empty, relations too. */
+static void draw_case(uint64_t seed, struct random_case *c)
+{
+    const struct random_stream stream = random_stream_of(seed, RANDOM_GENERATOR, 1, 0, 0);
+    uint32_t word[4], draw[4];
+    random_block(&stream, 0, 0, word);
+    random_block(&stream, 1, 0, draw);
+    const uint32_t nodes = 2 + random_below(word[0], NODES_MOST - 1), half = nodes / 2;
+    *c = (struct random_case){.part_count = 1 + (int)random_below(word[1], PARTS_MOST)};
+    c->schema = (struct dataset_schema){.node_count = nodes, .has_relations = true};
+    c->schema.node_type_count = TYPES;
+    c->schema.edge_type_count = RELATIONS;
+    c->schema.node_type[0] =
+        (struct node_type){.name = "paper", .node_count = half, .feature_dim = 3};
+    c->schema.node_type[1] = (struct node_type){
+        .name = "author", .first_node = half, .node_count = nodes - half, .feature_dim = 5};
+    for (int p = 1; p < c->part_count; p++) {
+        random_block(&stream, 2, (uint32_t)p, word);
+        const uint32_t left = nodes - c->book[p - 1];
+        c->book[p] = c->book[p - 1] + random_below(word[0], left + 1) / 2;
+    }
+    c->book[c->part_count] = nodes;
+    for (uint32_t r = 0; r < RELATIONS; r++) {
+        const uint32_t first = relation_source[r] ? half : 0;
+        const uint32_t count = relation_source[r] ? nodes - half : half;
+        c->schema.edge_type[r].source_type = relation_source[r];
+        (void)snprintf(c->schema.edge_type[r].name, sizeof c->schema.edge_type[r].name, "r%u", r);
+        c->edge_count[r] = random_below(draw[r], EDGES_MOST);
+        random_edges_fill(seed * RELATIONS + r, nodes, c->edge_count[r], c->source[r],
+                          c->target[r]);
+        for (uint32_t e = 0; e < c->edge_count[r]; e++)
+            c->source[r][e] = first + c->source[r][e] % count;
+    }
+}
+
+static int case_part_of(const struct random_case *c, uint32_t node)
+{
+    int part = 0;
+    while (node >= c->book[part + 1])
+        part++;
+    return part;
+}
+
+/* The rows of one part and relation, by looking at every edge for every node. */
+static struct topology_arrays rows_of(const struct random_case *c, int part, uint32_t r,
+                                      uint64_t *row_start, uint32_t *neighbor)
+{
+    uint64_t at = 0;
+    row_start[0] = 0;
+    for (uint32_t v = c->book[part]; v < c->book[part + 1]; v++) {
+        for (uint32_t e = 0; e < c->edge_count[r]; e++)
+            if (c->target[r][e] == v)
+                neighbor[at++] = c->source[r][e];
+        row_start[v - c->book[part] + 1] = at;
+    }
+    return (struct topology_arrays){.first_node = c->book[part],
+                                    .node_count = c->book[part + 1] - c->book[part],
+                                    .edge_count = at,
+                                    .row_start = row_start,
+                                    .neighbor = neighbor};
+}
+
+static void measure(const struct random_case *c, bool backwards, struct partition_quality *quality)
+{
+    static uint64_t row_start[RELATIONS][NODES_MOST + 2];
+    static uint32_t neighbor[RELATIONS][EDGES_MOST];
+    struct error err = {0};
+    assert_ok(partition_quality_init(quality, "p-1", &c->schema, c->part_count, &err), &err);
+    for (int i = 0; i < c->part_count; i++) {
+        const int p = backwards ? c->part_count - 1 - i : i;
+        struct topology_arrays rows[RELATIONS];
+        for (uint32_t r = 0; r < RELATIONS; r++)
+            rows[r] = rows_of(c, p, r, row_start[r], neighbor[r]);
+        const struct part_measure of = {p, c->book[p], c->book[p + 1] - c->book[p], (uint64_t)p};
+        partition_quality_add(quality, &of, rows);
+    }
+}
+
+/* One entry a part and node, and one a relation, part and node. */
+static void assert_figures_of(const struct random_case *c, const struct partition_report *report)
+{
+    bool halo[PARTS_MOST][NODES_MOST + 1] = {0};
+    uint64_t cut[PARTS_MOST] = {0}, edges[PARTS_MOST] = {0}, all_cut = 0, all_edges = 0;
+    uint64_t copies = 0, bytes = 0;
+    for (uint32_t r = 0; r < RELATIONS; r++) {
+        bool seen[PARTS_MOST][NODES_MOST + 1] = {0};
+        uint64_t relation_cut = 0, relation_halo = 0;
+        for (uint32_t e = 0; e < c->edge_count[r]; e++) {
+            const uint32_t source = c->source[r][e];
+            const int owner = case_part_of(c, c->target[r][e]);
+            edges[owner]++;
+            if (case_part_of(c, source) == owner)
+                continue;
+            cut[owner]++;
+            relation_cut++;
+            relation_halo += !seen[owner][source];
+            seen[owner][source] = halo[owner][source] = true;
+        }
+        assert_int_equal(report->relation[r].edges, c->edge_count[r]);
+        assert_int_equal(report->relation[r].cut_edges, relation_cut);
+        assert_int_equal(report->relation[r].halo, relation_halo);
+        all_cut += relation_cut;
+        all_edges += c->edge_count[r];
+    }
+    for (int p = 0; p < c->part_count; p++) {
+        uint64_t count = 0;
+        for (uint32_t v = 0; v < c->schema.node_count; v++) {
+            count += halo[p][v];
+            bytes += halo[p][v] ? (v < c->schema.node_count / 2 ? 3 : 5) * sizeof(float) : 0;
+        }
+        copies += count;
+        assert_int_equal(report->part[p].halo, count);
+        assert_int_equal(report->part[p].edges, edges[p]);
+        assert_int_equal(report->part[p].cut_edges, cut[p]);
+    }
+    const double nodes = c->schema.node_count;
+    assert_int_equal(report->edge_count, all_edges);
+    assert_int_equal(report->cut_edges, all_cut);
+    assert_int_equal(report->halo, copies);
+    assert_int_equal(report->halo_bytes, bytes);
+    assert_true(fabs(report->replication_factor - (nodes + (double)copies) / nodes) < 1e-12);
+}
+
+static void figures_of_random_graphs_with_relations_agree_with_tables(void **state)
+{
+    (void)state;
+    uint64_t cut = 0, without_edges = 0;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        static struct random_case c;
+        struct partition_quality quality;
+        draw_case(seed, &c);
+        measure(&c, seed % 2 == 1, &quality);
+        const struct partition_report *report = partition_quality_finish(&quality);
+        assert_figures_of(&c, report);
+        cut += report->cut_edges;
+        for (uint32_t r = 0; r < RELATIONS; r++)
+            without_edges += report->relation[r].edges == 0;
+        partition_quality_release(&quality);
+    }
+    assert_true(cut > 0 && without_edges > 0); /* the graphs drawn are worth the name */
+}
+
 static void one_part_has_no_cut_and_no_halo(void **state)
 {
     (void)state;
@@ -102,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_agree_with_a_count_by_hand),
+        cmocka_unit_test(figures_of_random_graphs_with_relations_agree_with_tables),
         cmocka_unit_test(one_part_has_no_cut_and_no_halo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
