@@ -65,6 +65,48 @@ np.save("saint/feats.npy", x.astype(np.float64))
 json.dump({str(i): int(y[i]) for i in reversed(range(nodes))}, open("saint/class_map.json", "w"))
 json.dump({"tr": split["train"].tolist(), "va": split["valid"].tolist(), "te": split["test"].tolist()}, open("saint/role.json", "w"))
 
+def ogb(name, change, label=None, text=False):
+    os.makedirs(name + "/raw")
+    os.makedirs(name + "/split/time")
+    data = {"edge_index": np.stack([low, high]), "num_nodes_list": np.array([nodes]), "num_edges_list": np.array([len(low)]),
+            "node_feat": x, "node_year": np.zeros((nodes, 1), np.int64)}
+    change(data)
+    np.savez_compressed(name + "/raw/data.npz", **data)
+    np.savez(name + "/raw/node-label.npz", **(label or {"node_label": y.astype(np.float32)[:, None]}))
+    for s in split:
+        np.savetxt(f"{name}/split/time/{s}.csv.gz", split[s], "%d")
+    if text:
+        open(name + "/raw/edge.csv", "w").write("0,1\n")
+os.makedirs("ogb-text/raw")
+os.makedirs("ogb-text/split/time")
+np.savetxt("ogb-text/raw/edge.csv.gz", np.stack([low, high], 1), "%d", ",")
+np.savetxt("ogb-text/raw/edge_reltype.csv.gz", weight % 3, "%d")
+np.savetxt("ogb-text/raw/edge_weight.csv.gz", weight / 4)
+np.savetxt("ogb-text/raw/edge-feat.csv.gz", np.stack([weight, -weight], 1), "%d", ",")
+np.savetxt("ogb-text/raw/node-feat.csv.gz", x, "%r", ",")
+np.savetxt("ogb-text/raw/num-node-list.csv.gz", [nodes], "%d")
+np.savetxt("ogb-text/raw/num-edge-list.csv.gz", [len(low)], "%d")
+labels_with_nan = np.where(np.arange(nodes) == split["test"][0], np.nan, y)
+np.savetxt("ogb-text/raw/node-label.csv.gz", labels_with_nan)
+for s in split:
+    np.savetxt(f"ogb-text/split/time/{s}.csv.gz", split[s][s == "test":], "%d")
+ogb("ogb-binary", lambda d: None)
+ogb("ogb-columns", lambda d: d.update(edge_reltype=(weight % 3)[:, None], edge_weight=weight / 4,
+                                      edge_feat=np.stack([weight, -weight], 1).astype(np.float32)), {"node_label": labels_with_nan})
+np.savetxt("ogb-columns/split/time/test.csv.gz", split["test"][1:], "%d")
+ogb("ogb-two", lambda d: None, text=True)
+ogb("ogb-no-edges", lambda d: d.pop("edge_index"))
+ogb("ogb-no-count", lambda d: d.pop("num_nodes_list"))
+ogb("ogb-count", lambda d: d.update(num_edges_list=np.array([7])))
+ogb("ogb-graphs", lambda d: d.update(num_nodes_list=np.array([20, 20])))
+ogb("ogb-outside", lambda d: d.update(edge_index=d["edge_index"] + 40))
+ogb("ogb-flat", lambda d: d.update(edge_index=d["edge_index"].ravel()))
+ogb("ogb-rows", lambda d: d.update(node_feat=x[:-1]))
+ogb("ogb-types", lambda d: d.update(edge_reltype=weight + 600))
+ogb("ogb-weights", lambda d: d.update(edge_weight=weight[:-1]))
+ogb("ogb-label", lambda d: None, {"labels": y})
+ogb("ogb-labels", lambda d: None, {"node_label": y[:-1]})
+
 import copy
 os.makedirs("bolt/set")
 np.save("bolt/edges.npy", np.stack(both))
@@ -181,6 +223,13 @@ ingest bolt graphbolt bolt
 agree bolt all $all
 ingest bolt_csv graphbolt bolt-csv
 agree bolt_csv all $all
+ingest ogb_binary ogb ogb-binary '  direction: undirected\n'
+agree ogb_binary all $all
+ingest ogb_text ogb ogb-text '  direction: as_given\n'
+ingest ogb_columns ogb ogb-columns '  direction: as_given\n'
+records ogb_text $all >expected.columns
+grep -q edge_chunk expected.columns && ! cmp -s expected.columns expected.all || fail "the columns of OGB are lost"
+agree ogb_columns columns $all
 ingest market matrix_market graph.mtx "$beside"
 agree market all $all
 ingest market_gz matrix_market graph.mtx.gz "$beside"
@@ -241,6 +290,18 @@ text '2 1 1\n2\n1 6\n'; bad "broken:2: expected a weight behind each neighbour, 
 text '2 1\n1\n2\n'; bad 'broken:2: expected neighbours of node 1, which are other nodes from 1 to 2, found 1' metis broken "$beside"
 text '2 1 21\n'; bad 'broken:1: expected three digits 0 or 1' metis broken "$beside"
 text 'x\n'; bad 'broken:1: expected the numbers of nodes and edges' metis broken "$beside"
+bad 'expected one of .*ogb-two/raw/edge.csv and .*ogb-two/raw/data.npz, found both' ogb ogb-two
+bad 'ogb-no-edges/raw/data.npz: expected an array edge_index, found none' ogb ogb-no-edges
+bad 'ogb-no-count/raw/data.npz: expected an array num_nodes_list, found none' ogb ogb-no-count
+bad 'data.npz/edge_index.npy: expected 7 edges as num_edges_list says, found' ogb ogb-count
+bad 'data.npz/num_nodes_list.npy: expected one number .a data set of one graph., found 2' ogb ogb-graphs
+bad 'data.npz/edge_index.npy:0: source .* is out of range' ogb ogb-outside
+bad 'data.npz/edge_index.npy: expected the shape \[2, edges\] or \[edges, 2\], found 1 dimensions' ogb ogb-flat
+bad 'data.npz/node_feat.npy: expected .*40' ogb ogb-rows
+bad 'data.npz/edge-type.npy: row 0: expected an edge type from 0 to 511, found 60' ogb ogb-types
+bad 'data.npz/edge-weight.npy: expected .* rows, one for each edge, found' ogb ogb-weights
+bad 'ogb-label/raw/node-label.npz: expected an array node_label, found none' ogb ogb-label
+bad 'node-label.npz/node_label.npy: expected 40 rows of labels, one for each node, found 39' ogb ogb-labels
 text 'no archive\n'; bad 'broken: expected an archive of NumPy arrays' npz broken
 /usr/bin/python3 - <<'PYTHON'
 import json, shutil

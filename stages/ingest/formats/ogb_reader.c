@@ -11,6 +11,7 @@
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/label_reader.h"
+#include "stages/ingest/formats/ogb_binary.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
@@ -31,12 +32,16 @@ struct ogb { /* one run */
     enum task_kind task;
     bool draws_splits; /* the files of splits are left alone */
     uint64_t node_count;
+    struct ogb_binary binary;
     struct dataset_builder *builder;
 };
 
-static enum error_code find_needed(const struct ogb *ogb, const char *stem,
+/* The file of a stem; in binary form that of an array. */
+static enum error_code find_needed(const struct ogb *ogb, const char *stem, const char *array,
                                    char path[FILE_PATH_SIZE], struct error *err)
 {
+    if (ogb->binary.is_there)
+        return npz_folder_need(&ogb->binary.arrays, "", array, path, err);
     const enum error_code rc = input_files_find(ogb->raw, stem, endings, path, err);
     if (rc == ERROR_NONE && !path[0])
         return error_set(err, ERROR_NOT_FOUND, "%s: expected %s.csv.gz, found no such file",
@@ -45,12 +50,12 @@ static enum error_code find_needed(const struct ogb *ogb, const char *stem,
 }
 
 /* The one number of num-node-list and num-edge-list. */
-static enum error_code read_count(const struct ogb *ogb, const char *stem, uint64_t *out,
-                                  struct error *err)
+static enum error_code read_count(const struct ogb *ogb, const char *stem, const char *array,
+                                  uint64_t *out, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     struct integer_column column = {0};
-    enum error_code rc = find_needed(ogb, stem, path, err);
+    enum error_code rc = find_needed(ogb, stem, array, path, err);
     if (rc == ERROR_NONE)
         rc = integer_column_read(&column, path, GRAPHS_READ, err);
     if (rc == ERROR_NONE && (column.count != 1 || column.value[0] < 0))
@@ -63,23 +68,34 @@ static enum error_code read_count(const struct ogb *ogb, const char *stem, uint6
     return rc;
 }
 
-/* The builder has to know the types before the first edge: as many as the highest number says. */
-static enum error_code set_types(const struct ogb *ogb, struct error *err)
+/* The highest type in the text file of types, plus one; 0 when there is none. */
+static enum error_code count_types(const struct ogb *ogb, uint32_t *type_count, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     struct edge_text *text = NULL;
-    uint32_t type_count = 0;
     enum error_code rc = input_files_find(ogb->raw, column_stem[EDGE_TYPE], endings, path, err);
+    *type_count = 0;
     if (rc != ERROR_NONE || !path[0])
         return rc;
     rc = edge_text_open(path, EDGE_TYPE, &text, err);
     while (rc == ERROR_NONE && !edge_text_is_done(text)) {
         uint16_t type = 0;
         rc = edge_text_read(text, 1, &type, err);
-        type_count = type >= type_count ? type + 1U : type_count;
+        *type_count = type >= *type_count ? type + 1U : *type_count;
     }
     edge_text_close(text);
-    if (rc != ERROR_NONE)
+    return rc;
+}
+
+/* The builder has to know the types before the first edge: as many as the highest number says. */
+static enum error_code set_types(const struct ogb *ogb, const struct edge_files *files,
+                                 struct error *err)
+{
+    uint32_t type_count = 0;
+    const enum error_code rc = ogb->binary.is_there
+                                   ? edge_files_count_types(files, &type_count, err)
+                                   : count_types(ogb, &type_count, err);
+    if (rc != ERROR_NONE || type_count == 0)
         return rc;
     static struct folder_meta meta; /* too large for the stack */
     meta = (struct folder_meta){.node_count = ogb->node_count};
@@ -88,25 +104,36 @@ static enum error_code set_types(const struct ogb *ogb, struct error *err)
                                      meta.edge_type, edge_type_count, err);
 }
 
+static enum error_code read_table(const struct ogb *ogb, const char *path,
+                                  const struct edge_files *files, uint64_t *found,
+                                  struct error *err)
+{
+    return ogb->binary.is_there
+               ? folder_edges_read_npy(path, files, ogb->builder, found, err)
+               : folder_edges_read_csv(path, false, NULL, NULL, files, ogb->builder, found, err);
+}
+
 static enum error_code read_edges(const struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     struct edge_files files = {0};
     uint64_t expected = 0, found = 0;
-    enum error_code rc = read_count(ogb, "num-edge-list", &expected, err);
+    enum error_code rc = read_count(ogb, "num-edge-list", "num_edges_list", &expected, err);
     if (rc == ERROR_NONE)
-        rc = find_needed(ogb, "edge", path, err);
+        rc = find_needed(ogb, "edge", "edge_index", path, err);
     if (rc == ERROR_NONE)
-        rc = set_types(ogb, err);
+        rc = ogb->binary.is_there
+                 ? ogb_binary_columns(&ogb->binary, &files, err)
+                 : edge_files_open_text(&files, ogb->raw, column_stem, endings, err);
     if (rc == ERROR_NONE)
-        rc = edge_files_open_text(&files, ogb->raw, column_stem, endings, err);
+        rc = set_types(ogb, &files, err);
     if (rc == ERROR_NONE)
-        rc = folder_edges_read_csv(path, false, NULL, NULL, &files, ogb->builder, &found, err);
+        rc = read_table(ogb, path, &files, &found, err);
     edge_files_close(&files);
     if (rc == ERROR_NONE && found != expected)
         rc = error_set(err, ERROR_INPUT,
-                       "%s: expected %" PRIu64 " edges as num-edge-list says, found %" PRIu64, path,
-                       expected, found);
+                       "%s: expected %" PRIu64 " edges as %s says, found %" PRIu64, path, expected,
+                       ogb->binary.is_there ? "num_edges_list" : "num-edge-list", found);
     return rc;
 }
 
@@ -175,6 +202,8 @@ static enum error_code read_features(const struct ogb *ogb, struct error *err)
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
+    if (ogb->binary.is_there)
+        return ogb_binary_push_features(&ogb->binary, ogb->node_count, ogb->builder, err);
     enum error_code rc = input_files_find(ogb->raw, "node-feat", endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
@@ -200,7 +229,9 @@ static enum error_code read_features(const struct ogb *ogb, struct error *err)
 static enum error_code read_labels(const struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    const enum error_code rc = input_files_find(ogb->raw, "node-label", endings, path, err);
+    const enum error_code rc = ogb->binary.is_there
+                                   ? ogb_binary_labels(&ogb->binary, ogb->builder, path, err)
+                                   : input_files_find(ogb->raw, "node-label", endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
     return label_reader_run(path, ogb->node_count, 0, ogb->task, ogb->builder, err);
@@ -248,6 +279,19 @@ static enum error_code read_splits(const struct ogb *ogb, struct error *err)
     return rc;
 }
 
+/* Text and arrays are two forms of one graph: one of them would be ignored. */
+static enum error_code check_form(const struct ogb *ogb, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    if (!ogb->binary.is_there)
+        return ERROR_NONE;
+    const enum error_code rc = input_files_find(ogb->raw, "edge", endings, path, err);
+    if (rc != ERROR_NONE || !path[0])
+        return rc;
+    return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,
+                     ogb->binary.data);
+}
+
 enum error_code ogb_reader_run(const struct pipeline_settings *settings,
                                struct dataset_builder *builder, struct error *err)
 {
@@ -260,7 +304,11 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
     if (rc == ERROR_NONE)
         rc = file_path(ogb.raw, err, "%s/raw", ogb.path);
     if (rc == ERROR_NONE)
-        rc = read_count(&ogb, "num-node-list", &ogb.node_count, err);
+        rc = ogb_binary_open(&ogb.binary, ogb.raw, builder, err);
+    if (rc == ERROR_NONE)
+        rc = check_form(&ogb, err);
+    if (rc == ERROR_NONE)
+        rc = read_count(&ogb, "num-node-list", "num_nodes_list", &ogb.node_count, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_nodes(builder, ogb.node_count, STATED_ONCE_IS_BOTH, err);
     if (rc == ERROR_NONE)

@@ -12,7 +12,8 @@
  *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
  *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>
  *
- * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). OGB says in its package, not here, whether edges go both ways: some sets
+ * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/ there may be arrays, raw/data.npz and
+ * raw/node-label.npz (ogb_binary.h). OGB says in its package, not here, whether edges go both ways: some sets
  * list each undirected edge once (add_inverse_edge), others are directed. With direction: auto a list that
  * names no pair of nodes in both directions is taken as undirected, and that is said.
  * Format: ogb/io/read_graph_raw.py.

@@ -97,6 +97,8 @@ static const struct known_file of_ogb[] = {
     {"edge_year", PACKED_ENDINGS, {"edge-time", "edge-times"}},
     {"node-feat", PACKED_ENDINGS, FEATURE_ALIASES},
     {"node-label", PACKED_ENDINGS, LABEL_ALIASES},
+    {"data", {".npz"}, {NULL}},
+    {"node-label", {".npz"}, {NULL}},
     {.stem = NULL},
 };
 

@@ -1,0 +1,47 @@
+/*
+ * ogb_binary - the arrays of an OGB data set in binary form (ogbn-papers100M), which lie where the text files of others do.
+ *
+ *   raw/data.npz        edge_index [2, edges], num_nodes_list [1], num_edges_list [1]; and, where the set has them, node_feat
+ *                       [nodes, features], edge_feat [edges, features], edge_reltype, edge_weight and edge_year [edges]
+ *   raw/node-label.npz  node_label [nodes] or [nodes, labels]; NaN: none
+ *
+ * Further arrays (node_year) are not read. The archives are unpacked into the builder's scratch space, so memory is bounded, and
+ * the arrays take as much disk as they have bytes.
+ * Format: read_binary_graph_raw of ogb/io/read_graph_raw.py.
+ */
+#ifndef STAGES_INGEST_FORMATS_OGB_BINARY_H
+#define STAGES_INGEST_FORMATS_OGB_BINARY_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/formats/edge_files.h"
+#include "stages/ingest/formats/npz_folder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ogb_binary {             /* {0}: a folder of text files */
+    bool is_there;              /* raw/data.npz is */
+    char data[FILE_PATH_SIZE];  /* path of raw/data.npz */
+    char label[FILE_PATH_SIZE]; /* of raw/node-label.npz */
+    struct npz_folder arrays;   /* of data.npz; borrows `data` */
+};
+
+/* Unpacks raw/data.npz if there is one. `binary` must not move after it. Fails: as npz_folder_open(). */
+MUST_CHECK enum error_code ogb_binary_open(struct ogb_binary *binary, const char *raw,
+                                           struct dataset_builder *builder, struct error *err);
+/* The columns of edges, as edge_files_open() reads them. Fails: ERROR_INPUT naming array and shape. */
+MUST_CHECK enum error_code ogb_binary_columns(const struct ogb_binary *binary,
+                                              struct edge_files *files, struct error *err);
+/* Pushes the array node_feat if there is one. Fails: ERROR_INPUT naming it, what was expected and found. */
+MUST_CHECK enum error_code ogb_binary_push_features(const struct ogb_binary *binary,
+                                                    uint64_t node_count,
+                                                    struct dataset_builder *builder,
+                                                    struct error *err);
+/* The unpacked file of labels, for label_reader.h; "" when there is none. Fails: ERROR_INPUT for an archive without node_label. */
+MUST_CHECK enum error_code ogb_binary_labels(const struct ogb_binary *binary,
+                                             struct dataset_builder *builder,
+                                             char path[FILE_PATH_SIZE], struct error *err);
+
+#endif
