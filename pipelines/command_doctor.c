@@ -12,6 +12,7 @@
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
 #include "pipelines/product_rates.h"
+#include "pipelines/store_check.h"
 #include "stages/engine/stage_list.h"
 #include "stages/plan/core_type.h"
 #include "stages/plan/environment.h"
@@ -26,6 +27,7 @@
 
 struct doctor_options {
     const char *directory;
+    const char *store;
     bool json;
 };
 
@@ -33,6 +35,7 @@ struct doctor_options {
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct option_spec option_table[] = {
     {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER", "where runs would lie: its file system is looked at"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (dir:PATH, s3://BUCKET/PREFIX); what lies there stays"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -194,6 +197,28 @@ static void look_at_redis(struct findings *f)
         tell(f, false, "redis", err.message);
 }
 
+static void tell_of_store(void *context, bool good, const char *name, const char *value)
+{
+    tell(context, good, name, value);
+}
+
+/* Uses a store as programs do. One that is missing is made. */
+static void look_at_store(struct findings *f, const char *uri)
+{
+    struct error err = {0};
+    struct store *store = NULL;
+    const double before = clock_seconds();
+    char text[FILE_PATH_SIZE + 64];
+    if (store_open(uri, 0, &store, &err) != ERROR_NONE) {
+        tell(f, false, "store", err.message);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%s opens in %.1f ms", uri, (clock_seconds() - before) * 1e3);
+    tell(f, true, "store", text);
+    store_check(store, tell_of_store, f);
+    store_close(store);
+}
+
 enum error_code command_doctor(int argc, char **argv, struct error *err)
 {
     struct doctor_options options = {0};
@@ -217,6 +242,8 @@ enum error_code command_doctor(int argc, char **argv, struct error *err)
     look_at_product_rates(&findings);
     look_at_programs(&findings);
     look_at_redis(&findings);
+    if (options.store)
+        look_at_store(&findings, options.store);
     json_close_object(&findings.json);
     rc = json_writer_finish(&findings.json, err);
     if (rc == ERROR_NONE && options.json)

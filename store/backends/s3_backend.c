@@ -180,7 +180,9 @@ static enum error_code flush_record(void *state, const char *key, struct error *
     char object[S3_OBJECT_SIZE];
     name_record(key, object);
     struct s3_request request = {.method = S3_HEAD, .object = object};
-    return s3_perform_one(place->client, &request, err);
+    const enum error_code rc = s3_perform_one(place->client, &request, err);
+    s3_request_release(&request);
+    return rc;
 }
 
 static void get_records(void *state, struct object_get *get, size_t count)
@@ -241,6 +243,8 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
     for (int i = 0; i < 2; i++)
         request[i] = (struct s3_request){.method = S3_HEAD, .object = object[i]};
     s3_perform(place->client, request, 2);
+    for (int i = 0; i < 2; i++)
+        s3_request_release(&request[i]);
     *found = request[0].rc == ERROR_NONE || request[1].rc == ERROR_NONE;
     for (int i = 0; !*found && i < 2; i++) {
         if (request[i].rc == ERROR_NOT_FOUND)

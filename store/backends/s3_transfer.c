@@ -137,6 +137,7 @@ static enum error_code look(struct s3_place *place, const char *object, bool *fo
 {
     struct s3_request request = {.method = S3_HEAD, .object = object};
     const enum error_code rc = s3_perform_one(place->client, &request, err);
+    s3_request_release(&request);
     *found = rc == ERROR_NONE;
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
@@ -254,6 +255,7 @@ static enum error_code get_ranges(struct s3_place *place, const char *object, co
                 if (err)
                     *err = request[i].err;
             }
+            s3_request_release(&request[i]);
         }
     }
     return rc;
