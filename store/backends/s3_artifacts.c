@@ -228,4 +228,145 @@ static enum error_code remove_file(void *context, const char *name, struct error
     const bool is_named = size && strncmp(name, r->attempt, size) == 0 && name[size] == '/';
     if (is_named == r->others)
         return ERROR_NONE;
-    const int length = snprintf(object, sizeof object, "%s!f
+    const int length = snprintf(object, sizeof object, "%s!files/%s", r->key, name);
+    return length < S3_OBJECT_SIZE ? s3_delete(r->place, object, err) : ERROR_NONE;
+}
+
+static enum error_code remove_files(struct s3_place *place, const char *key, const char *attempt,
+                                    bool others, struct error *err)
+{
+    char prefix[S3_OBJECT_SIZE];
+    struct removal removal = {place, key, attempt, others};
+    (void)snprintf(prefix, sizeof prefix, "%s!files/", key);
+    return s3_list_names(place, prefix, remove_file, &removal, err);
+}
+
+/* The path goes, and so does a scratch folder that it leaves empty. */
+static enum error_code remove_path(struct s3_place *place, const char *path, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const size_t tmp = strlen(place->scratch.tmp);
+    const enum error_code rc = file_remove_all(path, err);
+    if (rc == ERROR_NONE && strncmp(path, place->scratch.tmp, tmp) == 0 &&
+        text_copy(folder, sizeof folder, path)) {
+        *strrchr(folder, '/') = '\0';
+        if (strlen(folder) > tmp + S3_ATTEMPT_SIZE) /* not the space itself */
+            (void)rmdir(folder);
+    }
+    return rc;
+}
+
+static enum error_code is_there(struct s3_place *place, const char *key, bool *found,
+                                struct error *err)
+{
+    char object[S3_OBJECT_SIZE];
+    name_manifest(key, object);
+    struct s3_request request = {.method = S3_HEAD, .object = object};
+    const enum error_code rc = s3_perform_one(place->client, &request, err);
+    s3_request_release(&request);
+    *found = rc == ERROR_NONE;
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+enum error_code s3_artifact_publish(void *state, const char *path, const char *key, bool *existed,
+                                    struct error *err)
+{
+    struct arrival a = {.place = state, .path = path, .key = key};
+    enum error_code rc = is_there(a.place, key, existed, err);
+    if (rc != ERROR_NONE || *existed)
+        return rc == ERROR_NONE ? remove_path(a.place, path, err) : rc;
+    (void)snprintf(a.attempt, sizeof a.attempt, "%016" PRIx64, host_random_64());
+    rc = put_files(&a, err);
+    if (rc == ERROR_NONE)
+        rc = put_manifest(&a, existed, err);
+    memory_free(a.text);
+    if (rc != ERROR_NONE) {
+        /* After a lost answer the manifest may be on its way: nothing that it names goes. */
+        if (rc != ERROR_UNAVAILABLE)
+            error_ignore(remove_files(a.place, key, a.attempt, false, NULL)); /* who wins does */
+        return rc;
+    }
+    rc = remove_files(a.place, key, a.attempt, !*existed, err);
+    return rc == ERROR_NONE ? remove_path(a.place, path, err) : rc;
+}
+
+/* --- read --- */
+
+enum error_code s3_artifact_files(void *state, const char *key, object_file_visitor visit,
+                                  void *context, struct error *err)
+{
+    char *text = NULL, attempt[S3_ATTEMPT_SIZE];
+    struct s3_file_entry entry;
+    enum error_code rc = read_manifest(state, key, &text, attempt, err);
+    for (size_t i = 0; rc == ERROR_NONE && s3_manifest_entry(text, i, &entry); i++)
+        rc = visit(context, entry.name, entry.size, err);
+    memory_free(text);
+    return rc;
+}
+
+/* A copy of the kept manifest, or a fresh one. */
+static enum error_code recall(struct s3_place *place, const char *key, char **text,
+                              char attempt[S3_ATTEMPT_SIZE], bool *was_kept, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    (void)pthread_mutex_lock(&place->lock);
+    const struct s3_kept_manifest *at = kept_of(place, key);
+    *was_kept = at != NULL;
+    if (at) {
+        rc = memory_new(text, strlen(at->text) + 1, "a manifest", err);
+        if (rc == ERROR_NONE)
+            memcpy(*text, at->text, strlen(at->text) + 1);
+    }
+    (void)pthread_mutex_unlock(&place->lock);
+    if (!*was_kept)
+        return read_manifest(place, key, text, attempt, err);
+    return rc == ERROR_NONE ? s3_manifest_check(key, *text, attempt, err) : rc;
+}
+
+static enum error_code read_of_manifest(struct s3_place *place, const char *key, const char *file,
+                                        uint64_t offset, void *buffer, size_t size, size_t *got,
+                                        bool *was_kept, struct error *err)
+{
+    char *text = NULL, attempt[S3_ATTEMPT_SIZE], object[S3_OBJECT_SIZE];
+    struct s3_file_entry entry = {.name = ""};
+    size_t number = 0;
+    bool found = false;
+    enum error_code rc = recall(place, key, &text, attempt, was_kept, err);
+    for (; rc == ERROR_NONE && !found && s3_manifest_entry(text, number, &entry); number++)
+        found = strcmp(entry.name, file) == 0;
+    memory_free(text);
+    *got = 0;
+    if (rc == ERROR_NONE && !found)
+        rc = no_artifact(key, err);
+    if (rc != ERROR_NONE || offset >= entry.size)
+        return rc;
+    *got = entry.size - offset < size ? (size_t)(entry.size - offset) : size;
+    name_file(key, attempt, number - 1, object);
+    rc = s3_get_bytes(place, object, offset, buffer, *got, err);
+    return rc == ERROR_NOT_FOUND ? no_artifact(key, err) : rc;
+}
+
+enum error_code s3_artifact_read(void *state, const char *key, const char *file, uint64_t offset,
+                                 void *buffer, size_t size, size_t *got, struct error *err)
+{
+    bool was_kept = false;
+    enum error_code rc =
+        read_of_manifest(state, key, file, offset, buffer, size, got, &was_kept, err);
+    if (rc != ERROR_NOT_FOUND || !was_kept)
+        return rc;
+    forget(state, key); /* it was removed, and may have been made again */
+    return read_of_manifest(state, key, file, offset, buffer, size, got, &was_kept, err);
+}
+
+enum error_code s3_artifact_remove(struct s3_place *place, const char *key, struct error *err)
+{
+    char object[S3_OBJECT_SIZE];
+    bool found = false;
+    enum error_code rc = is_there(place, key, &found, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    forget(place, key);
+    name_manifest(key, object);
+    rc = s3_delete(place, object, err);
+    return rc == ERROR_NONE ? remove_files(place, key, "", true, err) : rc;
+}
