@@ -209,3 +209,42 @@ size_t text_put_number(char *out, uint64_t value)
     memcpy(out, digits + at, sizeof digits - at);
     return sizeof digits - at;
 }
+
+/* The shortest text of `value` that reads back as it, where that is shorter than `size`; else false. */
+static bool shortest(double value, size_t size, char out[32])
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        const int length = snprintf(out, 32, "%.*g", digits, value);
+        if (strtod(out, NULL) == value)
+            return (size_t)length < size;
+    }
+    return false;
+}
+
+/* Characters of the decimal fraction that `text` begins with, behind `before`; 0: it begins with none. */
+static size_t fraction_size(char before, const char *text)
+{
+    char *end = NULL;
+    if (!strchr(" ,:=[>", before) || *text < '0' || *text > '9') /* NUL: the text begins here */
+        return 0;
+    (void)strtod(text, &end);
+    const size_t size = (size_t)(end - text);
+    return memchr(text, '.', size) && (*end == '\0' || strchr(" ,]}\n", *end)) ? size : 0;
+}
+
+char *text_shorten_fractions(char *text)
+{
+    char *to = text, number[32], before = '\0';
+    for (const char *from = text; *from;) {
+        const size_t size = fraction_size(before, from);
+        if (size && shortest(strtod(from, NULL), size, number)) {
+            to = stpcpy(to, number);
+            from += size;
+        } else {
+            *to++ = *from++;
+        }
+        before = to[-1];
+    }
+    *to = '\0';
+    return text;
+}

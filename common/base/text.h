@@ -26,6 +26,10 @@ const char *text_score(double value, char buffer[32]);
 /* 1.5 GiB - for people. Returns `buffer`. */
 const char *text_size(uint64_t bytes, char buffer[32]);
 
+/* In place: each decimal fraction in `text` as the shortest that reads back as the same double, 0.005 for 0.0050000000000000001 - for
+ * people. Settings are kept with all digits, since runs are named by them. Returns `text`. */
+char *text_shorten_fractions(char *text);
+
 /* The entry of the NULL-terminated `names` that is nearest to `text` (edit distance), or NULL when
  * none is near enough to be a likely slip of the pen. */
 const char *text_nearest(const char *text, const char *const *names);

@@ -1,5 +1,6 @@
 /* Settings, versions, and the commands that show or make again what the run made. */
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "pipelines/own_command.h"
 #include "pipelines/report/report_sections.h"
 
@@ -23,11 +24,12 @@ static void put_settings(struct html_text *html, const struct report_run *run)
     if (memory_new(&text, SETTINGS_TEXT_SIZE, "settings", NULL) != ERROR_NONE)
         return;
     if (pipeline_settings_identity(&run->folder.run.settings, all, text, NULL) == ERROR_NONE)
-        put_block(html, "Settings that are not at their defaults", text);
-    memory_free(text);
+        put_block(html, "Settings that are not at their defaults", text_shorten_fractions(text));
     html_put(html, "<details><summary>all settings</summary><pre>");
-    html_put_escaped(html, run->folder.run.plan.settings);
+    if (text_copy(text, SETTINGS_TEXT_SIZE, run->folder.run.plan.settings))
+        html_put_escaped(html, text_shorten_fractions(text));
     html_put(html, "</pre></details>");
+    memory_free(text);
 }
 
 static void put_commands(struct html_text *html, const struct report_run *run)

@@ -1,4 +1,5 @@
 /* Settings as text: all of them, those that ids are made of, and what people are told of two that differ. */
+#include "common/base/text.h"
 #include "stages/plan/setting_table.h"
 
 #include <stdio.h>
@@ -98,5 +99,6 @@ bool pipeline_settings_changes(const struct pipeline_settings *from,
     }
     if (more)
         (void)snprintf(text + at, SETTING_CHANGES_SIZE - at, "%s%d more", at ? ", and " : "", more);
+    (void)text_shorten_fractions(text);
     return at > 0 || more > 0;
 }

@@ -56,6 +56,25 @@ static void groups_digits_for_people(void **state)
     assert_string_equal(text_count(0, buffer), "0");
 }
 
+static void shortens_fractions_for_people(void **state)
+{
+    static const char *const cases[][2] = {
+        {"aggregate.learning_rate = 0.0050000000000000001\nepochs = 3",
+         "aggregate.learning_rate = 0.005\nepochs = 3"},
+        {"0.29999999999999999,1.0000000000000001e-05,[0.5]", "0.3,1e-05,[0.5]"},
+        {"0.1 -> 0.10000000000000001", "0.1 -> 0.1"},
+        {"0.30000000000000004", "0.30000000000000004"}, /* no shorter one is that number */
+        {"/data/v0.0050000000000000001/x", "/data/v0.0050000000000000001/x"},
+        {"0.0050000000000000001.csv 10.0.0.1", "0.0050000000000000001.csv 10.0.0.1"},
+        {"", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        assert_true(text_copy(text, sizeof text, cases[i][0]));
+        assert_string_equal(text_shorten_fractions(text), cases[i][1]);
+    }
+}
+
 static void expands_environment_variables(void **state)
 {
     (void)state;
@@ -93,6 +112,7 @@ int main(void)
         cmocka_unit_test(reads_sizes_with_suffixes),
         cmocka_unit_test(names_the_nearest_word),
         cmocka_unit_test(groups_digits_for_people),
+        cmocka_unit_test(shortens_fractions_for_people),
         cmocka_unit_test(expands_environment_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
