@@ -145,6 +145,19 @@ static enum error_code take_name(const struct type_row *row, int column, char *o
     return ERROR_NONE;
 }
 
+/* Edge types name node types, so a name is of one. */
+static enum error_code check_new(const struct folder_meta *meta, const struct type_row *row,
+                                 const struct node_type *type, struct error *err)
+{
+    for (const struct node_type *before = meta->node_type; before < type; before++)
+        if (strcmp(before->name, type->name) == 0)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": expected a name for each node type, found '%s', "
+                             "which an earlier line has: give one of them another name",
+                             row->path, row->line, type->name);
+    return ERROR_NONE;
+}
+
 static enum error_code take_node_type(struct folder_meta *meta, const struct type_row *row,
                                       struct error *err)
 {
@@ -161,6 +174,8 @@ static enum error_code take_node_type(struct folder_meta *meta, const struct typ
     enum error_code rc = take_count(row, NODE_NUMBER, "type", at, at, &number, err);
     if (rc == ERROR_NONE)
         rc = take_name(row, NODE_NAME, type->name, err);
+    if (rc == ERROR_NONE)
+        rc = check_new(meta, row, type, err);
     if (rc == ERROR_NONE)
         rc = take_count(row, NODE_COUNT, "count", 0, meta->node_count - expected, &count, err);
     if (rc == ERROR_NONE)
