@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A second worker of aggregate or of checkpoint is a hot standby: when the first is stopped or killed the run goes on within two
+# leases, and ends with the weights of a run in peace.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+not_sanitized 'it measures time'
+cd "$work"
+pipeline=$source_folder/pipelines/karate.yaml
+settings=(--set epochs=1500)
+lease_ms=3000
+expected=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
+
+redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' >redis.txt &
+started+=($!)
+for _ in $(seq 200); do [ -S redis.sock ] && break || sleep 0.05; done
+"$bin/graphmill" start "$pipeline" --directory "$work/shared" "${settings[@]}" --redis "unix:$work/redis.sock" --quiet >start.txt
+
+declare -A pid_of
+worker() { # stage, name
+    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "dir:$work/shared/store" --redis "unix:$work/redis.sock" \
+        --lease $lease_ms --threads 1 --worker "$2" 2>>"$2.log" &
+    pid_of[$2]=$!
+    started+=($!)
+}
+snapshots() { "$bin/graphmill" status --store "dir:$work/shared/store" --json | json snapshot_round; }
+milliseconds() { date +%s%3N; }
+goes_on() { # what was done: a later snapshot within two leases
+    local since before now
+    since=$(milliseconds) before=$(snapshots)
+    while now=$(snapshots); [ "$now" -le $((before + 2)) ]; do # one may have been under way
+        [ $(($(milliseconds) - since)) -le $((2 * lease_ms)) ] || {
+            kill -CONT "${pid_of[@]}" 2>/dev/null || true # what is stopped cannot end
+            fail "$1: no snapshot for two leases after round $before"
+        }
+    done
+    echo "$1: round $before to $now in $(($(milliseconds) - since)) ms"
+}
+
+worker sample sample-0
+worker train-step train-step-0
+worker infer infer-0
+for stage in aggregate checkpoint; do worker $stage $stage-0; worker $stage $stage-1; done
+for _ in $(seq 200); do [ "$(snapshots)" -gt 5 ] && break || sleep 0.05; done
+for stage in aggregate checkpoint; do
+    kill -STOP "${pid_of[$stage-0]}"
+    goes_on "$stage-0 was stopped"
+    kill -CONT "${pid_of[$stage-0]}"
+    goes_on "$stage-0 is there again"
+    kill -KILL "${pid_of[$stage-0]}"
+    goes_on "$stage-0 was killed"
+done
+[ "$("$bin/graphmill" status --store "dir:$work/shared/store" --json | json state)" != finished ] || fail "the run was over before all was tried"
+for name in sample-0 train-step-0 infer-0 aggregate-1 checkpoint-1; do wait "${pid_of[$name]}" || fail "$name ended with $?"; done
+found=$("$bin/graphmill" run "$pipeline" --directory "$work/shared" "${settings[@]}" --quiet --json | json weights_hash)
+[ "$found" = "$expected" ] || fail "weights: expected $expected, found $found"
