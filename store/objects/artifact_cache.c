@@ -308,6 +308,17 @@ static enum error_code take_lock(int fd, const char *path, const char *lock, int
     }
 }
 
+/* A copy may be of an equal artifact in another store, or of one that was removed since: it stands for what is there alone, or
+ * whoever makes artifacts would take one for made. */
+static enum error_code expect_in_store(const struct artifact_request *request, struct error *err)
+{
+    bool found = false;
+    const enum error_code rc = store_has(request->store, request->key, &found, err);
+    return rc != ERROR_NONE || found
+               ? rc
+               : error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", request->key);
+}
+
 static enum error_code open_copy(const struct artifact_request *request, const char *folder,
                                  const char *lock, struct artifact_handle *handle,
                                  enum lock_state *state, struct error *err)
@@ -319,6 +330,8 @@ static enum error_code open_copy(const struct artifact_request *request, const c
         take_lock(fd, handle->path, lock, store_cache_of(request->store)->wait_ms, state, err);
     if (rc == ERROR_NONE && *state != LOCK_STANDS && !is_named(fd, lock))
         *state = LOCK_GONE; /* evicted before we had it */
+    if (rc == ERROR_NONE && *state == LOCK_OF_READER)
+        rc = expect_in_store(request, err);
     if (rc == ERROR_NONE && *state == LOCK_OF_FETCHER)
         rc = fetch(request, folder, fd, handle, err);
     if (rc != ERROR_NONE || *state == LOCK_GONE || *state == LOCK_STANDS) {

@@ -138,6 +138,22 @@ static void without_a_seal_it_is_of_one_caller(void **state)
     assert_int_equal(count_files(s), 0);
 }
 
+/* What was removed, or lies in another store alone, is to be made, whatever copies there are. */
+static void a_copy_does_not_stand_for_what_the_store_lacks(void **state)
+{
+    struct scene *s = *state;
+    struct artifact_handle handle;
+    publish(s, "p/a", false, "0123456789");
+    assert_ok(acquire(s, "p/a", &seal_a, &handle), &s->err);
+    artifact_release(&handle);
+    assert_ok(store_remove(s->store, "p/a", &s->err), &s->err);
+    assert_fails(acquire(s, "p/a", &seal_a, &handle), ERROR_NOT_FOUND, "p/a", &s->err);
+    publish(s, "p/a", false, "0123456789");
+    assert_ok(acquire(s, "p/a", &seal_a, &handle), &s->err);
+    assert_false(handle.is_fresh);
+    artifact_release(&handle);
+}
+
 static void a_damaged_copy_is_fetched_anew(void **state)
 {
     struct scene *s = *state;
@@ -398,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_copy_is_fetched_once_and_hashed_meanwhile),
         TEST(without_a_seal_it_is_of_one_caller),
+        TEST(a_copy_does_not_stand_for_what_the_store_lacks),
         TEST(a_damaged_copy_is_fetched_anew),
         TEST(unused_ones_make_room_the_longest_unused_first),
         TEST(processes_wait_for_one_that_fetches),

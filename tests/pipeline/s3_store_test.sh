@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# As where nodes share no volume: the stage programs, one by one, with a store in a bucket of a real SeaweedFS; a worker is killed and another
+# one takes its place. The weights are those of a local run.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+weed=${GRAPHMILL_WEED:-}
+[ -x "$weed" ] || weed=$(command -v weed) || { echo "skipped: there is no SeaweedFS (program weed) here"; exit 77; }
+pipeline=$source_folder/pipelines/karate.yaml
+settings=(--set epochs=20)
+export AWS_ACCESS_KEY_ID=testkey AWS_SECRET_ACCESS_KEY=test/secret+key
+
+redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' >"$work/redis.txt" &
+started+=($!)
+cat >"$work/s3.json" <<'END'
+{"identities": [{"name": "test", "credentials": [{"accessKey": "testkey", "secretKey": "test/secret+key"}],
+                 "actions": ["Admin", "Read", "Write", "List"]}]}
+END
+# Another program may have a port: then others are tried.
+mkdir "$work/weed"
+ready=
+for attempt in 1 2 3 4 5; do
+    port=$((12000 + (RANDOM * 32768 + RANDOM) % 8000))
+    "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port -volume.port=$((port + 1)) \
+        -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) -s3.port.iceberg=0 -s3.port.lance=0 -s3.config="$work/s3.json" \
+        -master.volumeSizeLimitMB=64 >"$work/weed.log" 2>&1 &
+    weed_pid=$!
+    started+=($weed_pid)
+    for second in $(seq 60); do
+        kill -0 $weed_pid 2>/dev/null || break
+        echo 's3.bucket.create -name graphmill' | timeout 20 "$weed" -logdir="$work/weed" shell -master=127.0.0.1:$port -filer=127.0.0.1:$((port + 2)) \
+            >"$work/shell.log" 2>&1 && grep -q 'create[d]* bucket' "$work/shell.log" && ready=yes && break
+        sleep 1
+    done
+    [ -z "$ready" ] || break
+done
+[ -n "$ready" ] || fail "SeaweedFS does not start: $(tail -3 "$work/weed.log" "$work/shell.log")"
+store="s3://graphmill/karate?endpoint=http://127.0.0.1:$((port + 3))"
+
+peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
+
+# Wrong addresses and credentials end with their reason, at once.
+ingest=("$bin/graphmill-ingest" --pipeline "$pipeline" "${settings[@]}")
+expect 78 'expected s3://BUCKET' "${ingest[@]}" --store s3://A/x
+expect 78 "found 'color'" "${ingest[@]}" --store "$store&color=red"
+expect 74 'SignatureDoesNotMatch' env AWS_SECRET_ACCESS_KEY=wrong "${ingest[@]}" --store "$store"
+expect 74 'no credentials for S3' env -u AWS_ACCESS_KEY_ID -u AWS_SECRET_ACCESS_KEY HOME="$work" "${ingest[@]}" --store "$store"
+
+# Starts a worker and leaves its process in pid_of[NAME]: worker STAGE NAME
+declare -A pid_of
+worker() {
+    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "$store" --worker "$2" --scratch "$work" --lease 2000 --wait 300 \
+        --redis "unix:$work/redis.sock" >"$work/$2.out" 2>"$work/$2.log" &
+    pid_of[$2]=$!
+    started+=($!)
+}
+join() {
+    local status=0
+    wait "${pid_of[$1]}" || status=$?
+    [ $status -eq 0 ] || fail "$1 ended with $status: $(tail -3 "$work/$1.log")"
+}
+
+"${ingest[@]}" --store "$store" 2>"$work/ingest.log" || fail "ingest: $(tail -3 "$work/ingest.log")"
+"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" --redis "unix:$work/redis.sock" \
+    2>"$work/partition.log" || fail "partition: $(tail -3 "$work/partition.log")"
+# Without checkpoint there is no snapshot, so training does not end before the kill.
+for stage in infer aggregate train-step sample; do worker $stage $stage-a; done
+sleep 2
+kill -0 "${pid_of[train-step-a]}" 2>/dev/null || fail "train-step-a ended: $(tail -3 "$work/train-step-a.log")"
+kill -KILL "${pid_of[train-step-a]}"
+wait "${pid_of[train-step-a]}" 2>/dev/null || true
+worker train-step train-step-b
+worker checkpoint checkpoint-a
+for name in infer-a checkpoint-a aggregate-a sample-a train-step-b; do join $name; done
+"$bin/graphmill" status --store "$store" --json >"$work/status" || fail "no status"
+[ "$(json state <"$work/status")" = finished ] || fail "the run is not finished: $(cat "$work/status")"
+found=$(sed -n 's/.*weights hash *//p' "$work/infer-a.log" | tail -1)
+[ "$found" = "$peace" ] || fail "in a bucket: weights '$found', locally $peace"
