@@ -20,7 +20,8 @@ mkdir "$work/weed"
 ready=
 for attempt in 1 2 3 4 5; do
     port=$((12000 + (RANDOM * 32768 + RANDOM) % 8000))
-    "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port -volume.port=$((port + 1)) \
+    # It lingers when it is asked to end: timeout asks, and kills.
+    timeout -k 1 300 "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port -volume.port=$((port + 1)) \
         -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) -s3.port.iceberg=0 -s3.port.lance=0 -s3.config="$work/s3.json" \
         -master.volumeSizeLimitMB=64 >"$work/weed.log" 2>&1 &
     weed_pid=$!
