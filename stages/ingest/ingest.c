@@ -23,6 +23,7 @@
 #include "stages/engine/stage.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/dataset_summary.h"
+#include "stages/ingest/formats/format_detect.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/node_files.h"
@@ -87,14 +88,16 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
 {
     const struct file_notes notes = {store, may_note, FILE_NOTE_SETTLED_MS};
     struct checksum_stream *sum = NULL;
-    char text[CHECKSUM_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE];
+    char text[CHECKSUM_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE], seen[FORMAT_SEEN_SIZE];
+    struct pipeline_settings *own = NULL;
     if (settings->ingest.format != FORMAT_GENERATED && !settings->ingest.path[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.path: expected a file or folder, found nothing");
-    enum error_code rc = checksum_stream_new(&sum, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = add_input(settings, &notes, sum, err);
+    enum error_code rc = format_settle(settings, &own, seen, err);
+    if (rc == ERROR_NONE)
+        rc = checksum_stream_new(&sum, err);
+    if (rc == ERROR_NONE)
+        rc = add_input(own, &notes, sum, err);
     if (rc == ERROR_NONE) {
         const struct checksum content = checksum_stream_sum(sum);
         checksum_text(&content, text);
@@ -102,6 +105,7 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
         rc = identity_find(store, digits, settings->name, id, err);
     }
     checksum_stream_free(sum);
+    memory_free(own);
     return rc;
 }
 
@@ -257,7 +261,9 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
+/* `written`: the settings as others have them, who do not look at the input. */
 static enum error_code find_dataset(const struct stage_context *context,
+                                    const struct pipeline_settings *written,
                                     struct dataset_schema *schema, struct error *err)
 {
     char id[ID_SIZE];
@@ -281,7 +287,7 @@ static enum error_code find_dataset(const struct stage_context *context,
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(context->store, id, schema, err);
     if (rc == ERROR_NONE && !context->is_replay)
-        rc = run_input_switch(context->settings, "dataset", &newest, err);
+        rc = run_input_switch(written, "dataset", &newest, err);
     if (rc == ERROR_NONE && !context->is_replay)
         rc = store_switch_set(context->store, newest.text, id, err);
     if (rc == ERROR_NONE && !context->is_replay)
@@ -295,13 +301,22 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
                                    const struct unit *unit, struct error *err)
 {
     struct dataset_schema *schema = NULL; /* too large for the stack where addresses are few */
+    struct pipeline_settings *settings = NULL;
+    struct stage_context own = *context;
+    char seen[FORMAT_SEEN_SIZE];
     (void)state;
     must(unit->kind == UNIT_INGEST);
     progress_report_to(say_progress);
-    enum error_code rc = memory_new(&schema, 1, "the schema of a dataset", err);
+    enum error_code rc = format_settle(context->settings, &settings, seen, err);
+    if (rc == ERROR_NONE && seen[0] && !context->is_replay)
+        log_info("ingest.format is auto: %s", seen);
+    own.settings = settings;
     if (rc == ERROR_NONE)
-        rc = find_dataset(context, schema, err);
+        rc = memory_new(&schema, 1, "the schema of a dataset", err);
+    if (rc == ERROR_NONE)
+        rc = find_dataset(&own, context->settings, schema, err);
     memory_free(schema);
+    memory_free(settings);
     return rc;
 }
 

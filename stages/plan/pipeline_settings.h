@@ -34,7 +34,8 @@ enum ingest_format {
     FORMAT_METIS,
     FORMAT_NPZ,
     FORMAT_GRAPHSAINT,
-    FORMAT_GRAPHBOLT
+    FORMAT_GRAPHBOLT,
+    FORMAT_AUTO /* which of those says the input: format_detect.h */
 };
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
 enum edge_direction {
@@ -290,6 +291,9 @@ MUST_CHECK enum error_code pipeline_settings_override(struct pipeline_settings *
 /* Rules that concern several settings at once, e.g. that evaluation_fanouts is as long as fanouts. */
 MUST_CHECK enum error_code pipeline_settings_check(const struct pipeline_settings *settings,
                                                    struct error *err);
+/* Those of them that look at ingest.format, again, when what was auto is known. */
+MUST_CHECK enum error_code pipeline_settings_check_format(const struct pipeline_settings *settings,
+                                                          struct error *err);
 
 /* "name = value" lines of all settings, into `out` [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
 MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings *settings,

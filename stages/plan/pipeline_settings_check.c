@@ -83,7 +83,8 @@ bool pipeline_learns_graphs(const struct pipeline_settings *settings)
 bool pipeline_has_node_files(const struct pipeline_settings *settings)
 {
     const enum ingest_format format = (enum ingest_format)settings->ingest.format;
-    return format == FORMAT_EDGE_LIST || format == FORMAT_MATRIX_MARKET || format == FORMAT_METIS;
+    return format == FORMAT_EDGE_LIST || format == FORMAT_MATRIX_MARKET || format == FORMAT_METIS ||
+           format == FORMAT_AUTO;
 }
 
 const char *pipeline_edge_label(const struct pipeline_settings *settings)
@@ -242,7 +243,8 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
                          "graph_classification or graph_regression");
     if (!pipeline_learns_graphs(s))
         return ERROR_NONE;
-    if (s->ingest.format != FORMAT_FOLDER && s->ingest.format != FORMAT_TU)
+    if (s->ingest.format != FORMAT_FOLDER && s->ingest.format != FORMAT_TU &&
+        s->ingest.format != FORMAT_AUTO)
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but this ingest.format does not say which graph a "
                          "node is of: expected folder or tu",
@@ -479,4 +481,11 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "partition.method is file, but partition.assignment is empty");
     return ERROR_NONE;
+}
+
+enum error_code pipeline_settings_check_format(const struct pipeline_settings *settings,
+                                               struct error *err)
+{
+    const enum error_code rc = check_beside_input(settings, err);
+    return rc == ERROR_NONE ? check_graphs(settings, err) : rc;
 }

@@ -24,6 +24,7 @@ static const char *const format_names[] = {[FORMAT_FOLDER] = "folder",
                                            [FORMAT_NPZ] = "npz",
                                            [FORMAT_GRAPHSAINT] = "graphsaint",
                                            [FORMAT_GRAPHBOLT] = "graphbolt",
+                                           [FORMAT_AUTO] = "auto",
                                            NULL};
 static const char *const id_type_names[] = {
     [ID_TYPE_AUTO] = "auto", [ID_TYPE_INTEGER] = "integer", [ID_TYPE_STRING] = "string", NULL};
@@ -215,7 +216,7 @@ const struct setting_spec setting_table[] = {
     INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
     BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
-    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), graphsaint, or graphbolt (DGL)"),
+    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), graphsaint, graphbolt (DGL), or auto: what the names and first bytes of files say"),
     PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
     CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),

@@ -238,6 +238,26 @@ ingest market_zstd matrix_market graph.mtx.zst "$beside"
 agree market_zstd all $all
 ingest metis metis graph.metis "$beside"
 agree metis all $all
+
+# auto is the format that was meant, down to the id of the dataset, and says why
+as_auto() { # name, format, path, more
+    ingest "auto-$1" auto "$3" "${4:-}"
+    local meant found
+    meant=$(grep -o 'dataset=[^ ]*' "$1.err" | head -1)
+    found=$(grep -o 'dataset=[^ ]*' "auto-$1.err" | head -1)
+    [ -n "$meant" ] && [ "${found/auto-/}" = "$meant" ] ||
+        fail "auto is not $2: $(cat "auto-$1.err")"
+    grep -q "ingest.format is auto: .*so it is read as $2" "runs/auto-$1/logs/ingest.log" || fail "auto does not say why: $(cat "runs/auto-$1/logs/ingest.log")"
+}
+as_auto rows folder rows
+as_auto tasks npz tasks.npz
+as_auto saint graphsaint saint
+as_auto bolt graphbolt bolt
+as_auto ogb_binary ogb ogb-binary '  direction: undirected\n'
+as_auto market matrix_market graph.mtx "$beside"
+as_auto market_gz matrix_market graph.mtx.gz "$beside"
+as_auto market_zstd matrix_market graph.mtx.zst "$beside"
+as_auto metis metis graph.metis "$beside"
 links='  task: link_prediction\n'
 ingest link_columns folder columns "$links"
 for name in csr csc coo; do
@@ -363,3 +383,14 @@ bad 'metadata.yaml:[0-9]*: expected a `path:` beside `format:`' graphbolt bolt-p
 bad 'train-label.npy: expected 12 rows, one for each seed, found 20' graphbolt bolt-short
 bad 'edges.npy:[0-9]*: .* out of range: expected a node id from 0 to 29' graphbolt bolt-few
 bad 'expected metadata.yaml, found no such file' graphbolt columns
+
+# auto: nothing says what it is, or two things do
+mkdir empty both
+cp rows/*.npy rows/meta.json both
+cp bolt/metadata.yaml both
+bad 'empty: ingest.format is auto, and nothing in this folder says what it is: expected meta.json' auto empty
+bad 'meta.json says folder and metadata.yaml says graphbolt: write `format: folder` or `format: graphbolt`' auto both
+bad 'edges.npy: ingest.format is auto, and this is one array: expected a folder that has it as edges.npy' auto rows/edges.npy
+pipeline bad auto rows "  labels: $work/labels.csv\n"
+expect 78 'only the formats edge_list, matrix_market and metis have files beside them' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
+bad 'meta.json is not there: expected {"num_nodes": ..., "directed": ...} in it' folder saint

@@ -335,7 +335,16 @@ enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, s
 {
     char path[FILE_PATH_SIZE];
     *meta = (struct folder_meta){.edge_rows = -1};
+    bool found = false;
     enum error_code rc = file_path(path, err, "%s/meta.json", folder);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, &found, err);
+    if (rc == ERROR_NONE && !found)
+        rc =
+            error_set(err, ERROR_INPUT,
+                      "%s is not there: expected {\"num_nodes\": ..., \"directed\": ...} in it, or "
+                      "another format; `format: auto` below `ingest:` goes by the files",
+                      path);
     if (rc == ERROR_NONE)
         rc = read_json(path, meta, err);
     if (rc == ERROR_NONE)
