@@ -170,10 +170,10 @@ static enum error_code check_options(struct render_options *o, const struct opti
 static bool parse_cpu(const char *text, size_t size, int64_t *milli)
 {
     const bool is_milli = size > 0 && text[size - 1] == 'm';
-    if (!text_int64(text, size - is_milli, milli) || *milli < 1 || *milli > CPU_MAX * 1000)
+    if (!text_int64(text, size - is_milli, milli) || *milli < 1 || *milli > (int64_t)CPU_MAX * 1000)
         return false;
     *milli *= is_milli ? 1 : 1000;
-    return *milli <= CPU_MAX * 1000;
+    return *milli <= (int64_t)CPU_MAX * 1000;
 }
 
 /* "512Mi", "16Gi" */
@@ -334,6 +334,7 @@ static enum error_code print_run(const struct render_form *form, const struct re
                                  struct error *err)
 {
     struct yaml_writer writer = {.out = stdout};
+    must(form);
     form->put(&writer, run);
     if (writer.failed)
         return error_set(err, ERROR_NO_MEMORY, "no memory for the script of the Pods");

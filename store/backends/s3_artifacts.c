@@ -323,39 +323,54 @@ static enum error_code recall(struct s3_place *place, const char *key, char **te
     return rc == ERROR_NONE ? s3_manifest_check(key, *text, attempt, err) : rc;
 }
 
+/* The entry of a file in a manifest, and its number. */
+static bool find_file(const char *manifest, const char *file, struct s3_file_entry *entry,
+                      size_t *number)
+{
+    for (*number = 0; s3_manifest_entry(manifest, *number, entry); (*number)++)
+        if (strcmp(entry->name, file) == 0)
+            return true;
+    return false;
+}
+
+/* What is wanted of a file, and where it goes. */
+struct read_wish {
+    uint64_t offset;
+    void *buffer; /* [size] */
+    size_t size;
+};
+
 static enum error_code read_of_manifest(struct s3_place *place, const char *key, const char *file,
-                                        uint64_t offset, void *buffer, size_t size, size_t *got,
-                                        bool *was_kept, struct error *err)
+                                        const struct read_wish *wish, size_t *got, bool *was_kept,
+                                        struct error *err)
 {
     char *text = NULL, attempt[S3_ATTEMPT_SIZE], object[S3_OBJECT_SIZE];
     struct s3_file_entry entry = {.name = ""};
     size_t number = 0;
-    bool found = false;
     enum error_code rc = recall(place, key, &text, attempt, was_kept, err);
-    for (; rc == ERROR_NONE && !found && s3_manifest_entry(text, number, &entry); number++)
-        found = strcmp(entry.name, file) == 0;
+    if (rc == ERROR_NONE && !find_file(text, file, &entry, &number))
+        rc = no_artifact(key, err);
     memory_free(text);
     *got = 0;
-    if (rc == ERROR_NONE && !found)
-        rc = no_artifact(key, err);
-    if (rc != ERROR_NONE || offset >= entry.size)
+    if (rc != ERROR_NONE || wish->offset >= entry.size)
         return rc;
-    *got = entry.size - offset < size ? (size_t)(entry.size - offset) : size;
-    name_file(key, attempt, number - 1, object);
-    rc = s3_get_bytes(place, object, offset, buffer, *got, err);
+    const uint64_t left = entry.size - wish->offset;
+    *got = left < wish->size ? (size_t)left : wish->size;
+    name_file(key, attempt, number, object);
+    rc = s3_get_bytes(place, object, wish->offset, wish->buffer, *got, err);
     return rc == ERROR_NOT_FOUND ? no_artifact(key, err) : rc;
 }
 
 enum error_code s3_artifact_read(void *state, const char *key, const char *file, uint64_t offset,
                                  void *buffer, size_t size, size_t *got, struct error *err)
 {
+    const struct read_wish wish = {offset, buffer, size};
     bool was_kept = false;
-    enum error_code rc =
-        read_of_manifest(state, key, file, offset, buffer, size, got, &was_kept, err);
+    const enum error_code rc = read_of_manifest(state, key, file, &wish, got, &was_kept, err);
     if (rc != ERROR_NOT_FOUND || !was_kept)
         return rc;
     forget(state, key); /* it was removed, and may have been made again */
-    return read_of_manifest(state, key, file, offset, buffer, size, got, &was_kept, err);
+    return read_of_manifest(state, key, file, &wish, got, &was_kept, err);
 }
 
 enum error_code s3_artifact_remove(struct s3_place *place, const char *key, struct error *err)

@@ -34,15 +34,15 @@ struct s3_client;
 
 struct s3_request {
     enum s3_method method;
+    bool if_absent; /* If-None-Match: * */
+    bool
+        has_range; /* bytes `offset` .. offset + into_size, or ... + range_size when `into` is NULL */
     const char *object; /* below the store's prefix; NULL: the bucket itself */
     const char *query;  /* escaped, sorted by name, "name=" without a value; NULL: none */
     const void *body;   /* [body_size] */
     size_t body_size;
-    bool if_absent;       /* If-None-Match: * */
     const char *if_match; /* an ETag; NULL: whatever is there */
     const char *writer;   /* a word that is kept beside the object; NULL: none */
-    bool
-        has_range; /* bytes `offset` .. offset + into_size, or ... + range_size when `into` is NULL */
     uint64_t offset;
     size_t range_size;
     uint8_t *into; /* [into_size]: where the bytes go; NULL: they are gathered in `answer` */

@@ -60,6 +60,7 @@ bool s3_profile_find(const char *text, bool is_config, const char *profile, cons
                      const char **value, size_t *value_size)
 {
     bool inside = false;
+    must(text);
     while (*text) {
         size_t size = strcspn(text, "\n");
         const char *next = text + size + (text[size] == '\n');

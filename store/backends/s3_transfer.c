@@ -226,7 +226,9 @@ enum error_code s3_put(struct s3_place *place, const char *object, const struct 
 
 /* The ranges of an object, a few at a time. `etag`: of which version; NULL: of whichever. */
 static enum error_code get_ranges(struct s3_place *place, const char *object, const char *etag,
-                                  uint64_t offset, uint8_t *to, size_t size, struct error *err)
+                                  uint64_t offset,
+                                  uint8_t *to, /* NOLINT(readability-non-const-parameter) */
+                                  size_t size, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (size_t at = 0; rc == ERROR_NONE && at < size;) {

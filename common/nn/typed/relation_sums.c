@@ -529,7 +529,7 @@ static void matrix_total(struct backward_job *job, uint32_t matrix, size_t size,
                                 folded->weight ? folded->matrix : out);
     if (constant)
         partial_sums_total_into(&job->partial, pool, size, dim, constant);
-    if (columns && columns != constant)
+    if (constant && columns && columns != constant)
         vector_copy(columns, constant, dim);
 }
 

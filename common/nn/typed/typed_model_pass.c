@@ -299,7 +299,7 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
 {
     const int layers = model->config.layer_count;
     struct run_wish wish = {.dropout = input->dropout, .keep = trace != NULL, .layer = layers - 1};
-    struct input_rows rows[RELATION_TYPE_COUNT_MAX];
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX] = {{0}};
     struct typed_trace *made = NULL;
     enum error_code rc = new_trace(model, value, workspace->arena, &made, err);
     if (rc != ERROR_NONE)
@@ -330,7 +330,7 @@ enum error_code typed_model_infer_layer(const struct model *model, const float *
 {
     struct run_wish wish = {.layer = layer};
     const bool uses_edges = model->layer[layer].type->uses_edges;
-    struct input_rows rows[RELATION_TYPE_COUNT_MAX];
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX] = {{0}};
     struct typed_trace *made = NULL;
     must(!input->block == !uses_edges);
     wish.output[type] = output;

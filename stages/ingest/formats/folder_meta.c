@@ -341,7 +341,7 @@ enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, s
         rc = file_is_there(path, &found, err);
     if (rc == ERROR_NONE && !found)
         rc =
-            error_set(err, ERROR_INPUT,
+            error_set(err, ERROR_NOT_FOUND,
                       "%s is not there: expected {\"num_nodes\": ..., \"directed\": ...} in it, or "
                       "another format; `format: auto` below `ingest:` goes by the files",
                       path);
