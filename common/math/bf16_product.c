@@ -2,7 +2,7 @@
 
 #include "common/base/error.h"
 
-enum { LANES = 16, MOST_ROWS = 128 /* of one kernel */ };
+enum { LANES = 16, MOST_ROWS = 128 /* of one kernel */, TABLE_BYTES = 16 << 20 };
 
 /* What a kernel is made for. */
 struct kernel_shape {
@@ -43,14 +43,12 @@ static libxsmm_bsmmfunction kernel_of(const struct kernel_shape *shape)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *hindrance = "it was not asked";
 
-/* Where that is forbidden the library does not notice, and its kernels would end the process. */
-static bool can_write_code(void)
+static bool can_map(size_t bytes, int protection)
 {
-    void *page =
-        mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
+    void *pages = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
         return false;
-    (void)munmap(page, 1);
+    (void)munmap(pages, bytes);
     return true;
 }
 
@@ -70,8 +68,12 @@ static void start(void)
     hindrance = CPU_LEVEL_VARIABLE " names a level below bf16";
     if (cpu_level() < CPU_BF16)
         return;
+    /* The library notices neither, and would end the process. */
     hindrance = "the system forbids memory that is written and executed";
-    if (!can_write_code())
+    if (!can_map(1, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return;
+    hindrance = "there is no memory for libxsmm's table of kernels";
+    if (!can_map(TABLE_BYTES, PROT_READ | PROT_WRITE))
         return;
     libxsmm_init();
     libxsmm_set_target_archid(LIBXSMM_X86_AVX512_CPX);

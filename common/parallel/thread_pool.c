@@ -92,7 +92,8 @@ enum error_code thread_pool_new(int threads, struct thread_pool **out, struct er
     for (int i = 0; rc == ERROR_NONE && i < threads - 1; i++) {
         pool->worker[i] = (struct worker){.pool = pool, .number = i + 1};
         if (pthread_create(&pool->worker[i].thread, NULL, worker_main, &pool->worker[i]) != 0)
-            rc = error_set(err, ERROR_NO_MEMORY, "thread %d of %d cannot be started", i + 1,
+            rc = error_set(err, ERROR_NO_MEMORY,
+                           "no memory for thread %d of %d, or no more threads are allowed", i + 1,
                            threads);
         else
             pool->started++;

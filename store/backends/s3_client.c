@@ -4,11 +4,11 @@
 #include "common/base/host.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/backends/curl_library.h"
 #include "store/backends/s3_credentials.h"
 #include "store/backends/s3_signature.h"
 #include "store/backends/s3_xml.h"
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,21 +70,15 @@ struct progress {
 
 /* --- open and close --- */
 
-static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
-
-static void start_curl(void)
-{
-    must(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
-}
-
 enum error_code s3_client_new(const struct s3_address *address, int64_t timeout_ms,
                               struct s3_client **out, struct error *err)
 {
     struct s3_client *client = NULL;
-    enum error_code rc = memory_new(&client, 1, "a client of S3", err);
+    enum error_code rc = curl_library_load(err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&client, 1, "a client of S3", err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)pthread_once(&curl_once, start_curl);
     client->address = *address;
     client->timeout_ms = timeout_ms;
     rc = s3_credentials_load(address->profile, &client->credentials, err);
@@ -101,9 +95,9 @@ static void lane_free(struct lane *lane)
 {
     for (int i = 0; i < S3_AT_ONCE; i++)
         if (lane->slot[i].easy)
-            curl_easy_cleanup(lane->slot[i].easy);
+            curl.curl_easy_cleanup(lane->slot[i].easy);
     if (lane->multi)
-        (void)curl_multi_cleanup(lane->multi);
+        (void)curl.curl_multi_cleanup(lane->multi);
     memory_free(lane);
 }
 
@@ -129,9 +123,9 @@ const struct s3_address *s3_client_address(const struct s3_client *client)
 static struct lane *lane_new(void)
 {
     struct lane *lane = memory_alloc(1, sizeof *lane);
-    bool works = lane && (lane->multi = curl_multi_init()) != NULL;
+    bool works = lane && (lane->multi = curl.curl_multi_init()) != NULL;
     for (int i = 0; works && i < S3_AT_ONCE; i++)
-        works = (lane->slot[i].easy = curl_easy_init()) != NULL;
+        works = (lane->slot[i].easy = curl.curl_easy_init()) != NULL;
     if (works) {
         lane->owner = getpid();
         return lane;
@@ -229,7 +223,7 @@ static const char *name_of(const struct s3_client *client, const struct s3_reque
 static bool is_good(CURL *easy)
 {
     long status = 0;
-    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl.curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status >= 200 && status < 300;
 }
 
@@ -323,7 +317,7 @@ static bool add_header(struct slot *slot, const char *name, const char *value)
     char line[S3_TOKEN_SIZE + 64];
     const int size = snprintf(line, sizeof line, "%s: %s", name, value);
     struct curl_slist *longer =
-        size > 0 && (size_t)size < sizeof line ? curl_slist_append(slot->headers, line) : NULL;
+        size > 0 && (size_t)size < sizeof line ? curl.curl_slist_append(slot->headers, line) : NULL;
     if (longer)
         slot->headers = longer;
     return longer != NULL;
@@ -343,7 +337,7 @@ static bool add_conditions(struct slot *slot)
         added = add_header(slot, "Range", range);
     /* What curl would add of itself. */
     return added && add_header(slot, "Content-Type", "application/octet-stream") &&
-           (slot->headers = curl_slist_append(slot->headers, "Expect:")) != NULL;
+           (slot->headers = curl.curl_slist_append(slot->headers, "Expect:")) != NULL;
 }
 
 static enum error_code sign(struct s3_client *client, struct slot *slot, const char *path,
@@ -386,34 +380,34 @@ static void set_options(const struct s3_client *client, struct slot *slot, const
 {
     CURL *easy = slot->easy;
     const struct s3_request *r = slot->request;
-    curl_easy_reset(easy); /* its connections stay */
-    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
-    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
-    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->problem);
-    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
-    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
-    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
-    (void)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, look_at_progress);
-    (void)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, slot);
+    curl.curl_easy_reset(easy); /* its connections stay */
+    (void)curl.curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl.curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->problem);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, look_at_progress);
+    (void)curl.curl_easy_setopt(easy, CURLOPT_XFERINFODATA, slot);
     if (*client->address.ca)
-        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, client->address.ca);
+        (void)curl.curl_easy_setopt(easy, CURLOPT_CAINFO, client->address.ca);
     if (r->method == S3_HEAD) {
-        (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+        (void)curl.curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     } else if (r->method == S3_PUT || r->method == S3_POST) {
-        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
-        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body ? (const char *)r->body : "");
+        (void)curl.curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
+        (void)curl.curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body ? (const char *)r->body : "");
     }
     if (r->method == S3_PUT || r->method == S3_DELETE)
-        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method_name[r->method]);
+        (void)curl.curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method_name[r->method]);
 }
 
 static void forget_answer(struct s3_request *r)
@@ -450,7 +444,7 @@ static enum error_code begin(struct s3_client *client, struct lane *lane, struct
         rc = error_set(&request->err, ERROR_NO_MEMORY, "no memory for a request to S3");
     if (rc == ERROR_NONE) {
         set_options(client, slot, url, left > 1 ? left : 1);
-        if (curl_multi_add_handle(lane->multi, slot->easy) != CURLM_OK)
+        if (curl.curl_multi_add_handle(lane->multi, slot->easy) != CURLM_OK)
             rc = error_set(&request->err, ERROR_NO_MEMORY, "no memory for a request to S3");
     }
     p->attempts++;
@@ -461,8 +455,8 @@ static enum error_code begin(struct s3_client *client, struct lane *lane, struct
 static void end_attempt(struct lane *lane, struct slot *slot, struct progress *p)
 {
     if (p->runs)
-        (void)curl_multi_remove_handle(lane->multi, slot->easy);
-    curl_slist_free_all(slot->headers);
+        (void)curl.curl_multi_remove_handle(lane->multi, slot->easy);
+    curl.curl_slist_free_all(slot->headers);
     slot->headers = NULL;
     slot->request = NULL;
     p->runs = false;
@@ -549,7 +543,7 @@ static bool judge_failure(struct s3_client *client, const struct slot *slot, CUR
     (void)snprintf(p->last, sizeof p->last, "%s",
                    code == CURLE_ABORTED_BY_CALLBACK ? "no byte came or went for too long"
                    : *slot->problem                  ? slot->problem
-                                                     : curl_easy_strerror(code));
+                                                     : curl.curl_easy_strerror(code));
     if (slot->memory != ERROR_NONE || code == CURLE_OUT_OF_MEMORY)
         rc = ERROR_NO_MEMORY;
     else if (slot->overflowed)
@@ -589,7 +583,7 @@ static void end_one(struct s3_client *client, struct lane *lane, struct slot *sl
 {
     struct s3_request *r = slot->request;
     long status = 0;
-    (void)curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl.curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && !slot->has_head)
         code = CURLE_PARTIAL_FILE;
     r->status = code == CURLE_OK ? (int)status : 0;
@@ -644,11 +638,11 @@ static void take_ended(struct performance *w)
 {
     int left = 0;
     CURLMsg *message = NULL;
-    while ((message = curl_multi_info_read(w->lane->multi, &left)) != NULL) {
+    while ((message = curl.curl_multi_info_read(w->lane->multi, &left)) != NULL) {
         struct slot *slot = NULL;
         if (message->msg != CURLMSG_DONE)
             continue;
-        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&slot);
+        (void)curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&slot);
         struct progress *p = &w->progress[slot->request - w->request];
         end_one(w->client, w->lane, slot, message->data.result, p);
         w->done += p->is_done;
@@ -660,11 +654,11 @@ static void perform_on(struct performance *w)
     while (w->done < w->count) {
         int running = 0;
         const int64_t wait = begin_due(w);
-        (void)curl_multi_perform(w->lane->multi, &running);
+        (void)curl.curl_multi_perform(w->lane->multi, &running);
         take_ended(w);
         if (w->done < w->count)
-            (void)curl_multi_poll(w->lane->multi, NULL, 0, (int)wait, NULL);
-        (void)curl_multi_perform(w->lane->multi, &running);
+            (void)curl.curl_multi_poll(w->lane->multi, NULL, 0, (int)wait, NULL);
+        (void)curl.curl_multi_perform(w->lane->multi, &running);
         take_ended(w);
     }
 }

@@ -90,7 +90,7 @@ static void what_passes_is_tried_again(void **state)
     struct faults *f = *state;
     NEED_SERVER(f);
     for (int i = 0; i < PASSING_COUNT; i++) {
-        char key[32], text[16];
+        char key[32], text[32];
         bool existed = false, found = false;
         (void)snprintf(key, sizeof key, "run/%d", i);
         (void)snprintf(text, sizeof text, "record %d", i);

@@ -1,0 +1,44 @@
+/*
+ * curl_library - libcurl, loaded when a store in a bucket is opened.
+ *
+ * It brings thirty libraries along (LDAP, Kerberos, SSH), which all programs would load at each start, whatever their store
+ * is: 6 ms, and more addresses than a small limit of them allows.
+ */
+#ifndef STORE_BACKENDS_CURL_LIBRARY_H
+#define STORE_BACKENDS_CURL_LIBRARY_H
+
+#include "common/base/error.h"
+
+#define CURL_DISABLE_TYPECHECK /* its macros would stand in the way of members of these names */
+#include <curl/curl.h>
+
+#define CURL_FUNCTIONS(FUNCTION)                                                                   \
+    FUNCTION(curl_easy_cleanup)                                                                    \
+    FUNCTION(curl_easy_getinfo)                                                                    \
+    FUNCTION(curl_easy_init)                                                                       \
+    FUNCTION(curl_easy_reset)                                                                      \
+    FUNCTION(curl_easy_setopt)                                                                     \
+    FUNCTION(curl_easy_strerror)                                                                   \
+    FUNCTION(curl_global_init)                                                                     \
+    FUNCTION(curl_multi_add_handle)                                                                \
+    FUNCTION(curl_multi_cleanup)                                                                   \
+    FUNCTION(curl_multi_info_read)                                                                 \
+    FUNCTION(curl_multi_init)                                                                      \
+    FUNCTION(curl_multi_perform)                                                                   \
+    FUNCTION(curl_multi_poll)                                                                      \
+    FUNCTION(curl_multi_remove_handle)                                                             \
+    FUNCTION(curl_slist_append)                                                                    \
+    FUNCTION(curl_slist_free_all)
+
+#define CURL_MEMBER(name) __typeof__(name) *name;
+struct curl_library {
+    CURL_FUNCTIONS(CURL_MEMBER)
+};
+#undef CURL_MEMBER
+
+/* Its functions, once curl_library_load() has succeeded. */
+extern struct curl_library curl;
+/* Loads and initialises it, once a process. Fails: ERROR_UNAVAILABLE, naming what is missing. Threads: any. */
+MUST_CHECK enum error_code curl_library_load(struct error *err);
+
+#endif
