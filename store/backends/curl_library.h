@@ -30,7 +30,7 @@
     FUNCTION(curl_slist_append)                                                                    \
     FUNCTION(curl_slist_free_all)
 
-#define CURL_MEMBER(name) __typeof__(name) *name;
+#define CURL_MEMBER(name) __typeof__(name) *(name);
 struct curl_library {
     CURL_FUNCTIONS(CURL_MEMBER)
 };
