@@ -9,13 +9,7 @@
 static void put_head(struct yaml_writer *w, const struct render_run *run)
 {
     yaml_line(w, "---");
-    yaml_line(w, "apiVersion: argoproj.io/v1alpha1");
-    yaml_line(w, "kind: Workflow");
-    yaml_line(w, "metadata:");
-    yaml_in(w);
-    yaml_text(w, "name", run->name);
-    render_labels(w, run, "run");
-    yaml_out(w, 1);
+    render_object_head(w, run, "argoproj.io/v1alpha1", "Workflow", run->name, "run");
     yaml_line(w, "spec:");
     yaml_in(w);
     yaml_line(w, "entrypoint: run");

@@ -73,17 +73,24 @@ static void put_failure_policy(struct yaml_writer *w, const char *container)
     yaml_out(w, 5);
 }
 
-void render_job_head(struct yaml_writer *w, const struct render_run *run, const char *name,
-                     const char *component, int64_t pods)
+void render_object_head(struct yaml_writer *w, const struct render_run *run,
+                        const char *api_version, const char *kind, const char *name,
+                        const char *component)
 {
-    yaml_line(w, "---");
-    yaml_line(w, "apiVersion: batch/v1");
-    yaml_line(w, "kind: Job");
+    yaml_line(w, "apiVersion: %s", api_version);
+    yaml_line(w, "kind: %s", kind);
     yaml_line(w, "metadata:");
     yaml_in(w);
     yaml_text(w, "name", name);
     render_labels(w, run, component);
     yaml_out(w, 1);
+}
+
+void render_job_head(struct yaml_writer *w, const struct render_run *run, const char *name,
+                     const char *component, int64_t pods)
+{
+    yaml_line(w, "---");
+    render_object_head(w, run, "batch/v1", "Job", name, component);
     yaml_line(w, "spec:");
     yaml_in(w);
     yaml_line(w, "completionMode: Indexed");
@@ -98,13 +105,7 @@ void render_job_head(struct yaml_writer *w, const struct render_run *run, const 
 
 static void put_config_map(struct yaml_writer *w, const struct render_run *run)
 {
-    yaml_line(w, "apiVersion: v1");
-    yaml_line(w, "kind: ConfigMap");
-    yaml_line(w, "metadata:");
-    yaml_in(w);
-    yaml_text(w, "name", run->name);
-    render_labels(w, run, "pipeline");
-    yaml_out(w, 1);
+    render_object_head(w, run, "v1", "ConfigMap", run->name, "pipeline");
     yaml_line(w, "immutable: true");
     yaml_line(w, "data:");
     yaml_in(w);
@@ -115,13 +116,7 @@ static void put_config_map(struct yaml_writer *w, const struct render_run *run)
 static void put_network_policy(struct yaml_writer *w, const struct render_run *run)
 {
     yaml_line(w, "---");
-    yaml_line(w, "apiVersion: networking.k8s.io/v1");
-    yaml_line(w, "kind: NetworkPolicy");
-    yaml_line(w, "metadata:");
-    yaml_in(w);
-    yaml_text(w, "name", run->name);
-    render_labels(w, run, "network");
-    yaml_out(w, 1);
+    render_object_head(w, run, "networking.k8s.io/v1", "NetworkPolicy", run->name, "network");
     yaml_line(w, "spec:");
     yaml_in(w);
     yaml_line(w, "podSelector:");

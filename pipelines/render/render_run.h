@@ -66,6 +66,10 @@ void render_indexed(struct yaml_writer *w, const struct render_run *run);
 int64_t render_pod_count(const struct render_run *run, const struct render_stage *stage);
 /* labels: of an object of the run, or of its Pods; `component`: a stage, or what else it is. */
 void render_labels(struct yaml_writer *w, const struct render_run *run, const char *component);
+/* What every object begins with, up to its labels. */
+void render_object_head(struct yaml_writer *w, const struct render_run *run,
+                        const char *api_version, const char *kind, const char *name,
+                        const char *component);
 /* Opens the spec of an Indexed Job up to `template:`, what its exit statuses mean included. */
 void render_job_head(struct yaml_writer *w, const struct render_run *run, const char *name,
                      const char *component, int64_t pods);

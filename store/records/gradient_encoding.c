@@ -1,5 +1,6 @@
 #include "store/records/gradient_encoding.h"
 
+#include "common/base/ascending.h"
 #include "common/base/memory.h"
 #include "common/math/bf16.h"
 #include "common/math/stochastic_rounding.h"
@@ -160,26 +161,12 @@ static void decode_sparse(const struct encoded_floats *floats, float *out)
         out[index[i] - floats->first] = kept[i];
 }
 
-/* How many of the places come before `value`. */
-static uint64_t places_before(const uint32_t *index, uint64_t count, uint64_t value)
-{
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (index[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void slice_sparse(const struct encoded_floats *whole, struct encoded_floats *part)
 {
     const uint32_t *index = whole->array[0];
     const float *kept = whole->array[1];
-    const uint64_t from = places_before(index, whole->length[0], part->first);
-    const uint64_t to = places_before(index, whole->length[0], part->first + part->count);
+    const uint64_t from = ascending_below(index, whole->length[0], part->first);
+    const uint64_t to = ascending_below(index, whole->length[0], part->first + part->count);
     part->array[0] = index + from;
     part->array[1] = kept + from;
     part->length[0] = part->length[1] = to - from;

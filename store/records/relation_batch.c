@@ -1,5 +1,6 @@
 #include "store/records/relation_batch.h"
 
+#include "common/base/ascending.h"
 #include "common/base/packed_integers.h"
 #include "store/records/edge_sections.h"
 #include "store/records/packed_widths.h"
@@ -34,15 +35,7 @@ void relation_batch_release(struct relation_batch *batch)
 /* Rows of a relation whose node is below `end`: a prefix. */
 static uint32_t rows_below(const uint32_t *row, uint32_t count, uint32_t end)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (row[middle] < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)ascending_below(row, count, end);
 }
 
 void relation_batch_block(const struct relation_batch *batch, int layer,

@@ -1,5 +1,7 @@
 #include "common/nn/typed/relation_rows.h"
 
+#include "common/base/ascending.h"
+
 static const char what[] = "the rows of relations"; /* wants memory */
 
 static uint32_t count_rows(const struct message_block *block, bool counts)
@@ -73,13 +75,5 @@ enum error_code relation_rows_find(const struct relation_schema *schema,
 
 uint32_t relation_rows_from(const struct relation_edges *edges, uint32_t destination)
 {
-    uint32_t low = 0, high = edges->block.destination_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (edges->row[middle] < destination)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)ascending_below(edges->row, edges->block.destination_count, destination);
 }

@@ -4,6 +4,7 @@
 #include "common/math/vector.h"
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
+#include "common/nn/typed/relation_fold.h"
 #include "common/nn/typed/relation_rows.h"
 
 static const char what[] = "the rows of relations"; /* wants memory */
@@ -80,95 +81,6 @@ enum error_code relation_sums_gradient_new(const struct typed_pass *pass, struct
     for (uint32_t t = 0; t < types; t++)
         out->root[t] = out->bias[t] = NULL;
     return ERROR_NONE;
-}
-
-/* --- folded projections --- */
-
-/* Matrices that a projection may be folded into: those of the relations, then the own ones of the types. */
-static uint32_t matrix_count(const struct typed_pass *pass)
-{
-    return pass->schema->relation_count + pass->schema->type_count;
-}
-
-static bool is_own(const struct typed_pass *pass, uint32_t matrix)
-{
-    return matrix >= pass->schema->relation_count;
-}
-
-/* The type whose rows the matrix is for. */
-static uint32_t matrix_type(const struct typed_pass *pass, uint32_t matrix)
-{
-    return is_own(pass, matrix) ? matrix - pass->schema->relation_count
-                                : pass->schema->relation[matrix].source_type;
-}
-
-/* Where there are rows for it; else NULL. */
-static const float *matrix_at(const struct relation_sums *sums, const struct typed_pass *pass,
-                              uint32_t matrix)
-{
-    const uint32_t own = matrix - pass->schema->relation_count;
-    if (is_own(pass, matrix))
-        return pass->destination_count[own] ? sums->root[own] : NULL;
-    return pass->edges[matrix].block.destination_count ? sums->weight[matrix] : NULL;
-}
-
-/* Room for what the matrices become: M and c, or their gradients. */
-static enum error_code folded_room(const struct relation_sums *sums, const struct typed_pass *pass,
-                                   struct arena *arena, struct folded_weight *out,
-                                   struct error *err)
-{
-    const size_t rows = pass->layer->output_dim;
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t m = 0; rc == ERROR_NONE && m < matrix_count(pass); m++) {
-        const struct projection_fold *fold = typed_pass_fold(pass, matrix_type(pass, m));
-        out[m] = (struct folded_weight){.weight = matrix_at(sums, pass, m)};
-        if (!fold || !out[m].weight) {
-            out[m].weight = NULL;
-            continue;
-        }
-        rc = arena_new(arena, &out[m].matrix, rows * fold->columns, what, err);
-        if (rc == ERROR_NONE)
-            rc = arena_new(arena, &out[m].constant, rows, what, err);
-    }
-    return rc;
-}
-
-struct fold_job {
-    const struct typed_pass *pass;
-    const struct folded_weight *folded;
-    float *const *gradient; /* [matrices]: dW of each */
-    uint32_t type;
-};
-
-static void fold_matrix(void *context, int64_t matrix, int thread)
-{
-    const struct fold_job *job = context;
-    const uint32_t m = (uint32_t)matrix;
-    (void)thread;
-    if (job->folded[m].weight)
-        projection_fold_make(typed_pass_fold(job->pass, matrix_type(job->pass, m)), &job->folded[m],
-                             job->pass->layer->output_dim);
-}
-
-static void unfold_matrix(void *context, int64_t matrix, int thread)
-{
-    const struct fold_job *job = context;
-    const uint32_t m = (uint32_t)matrix;
-    (void)thread;
-    if (job->folded[m].weight)
-        projection_fold_back(typed_pass_fold(job->pass, matrix_type(job->pass, m)), &job->folded[m],
-                             job->pass->layer->output_dim, job->gradient[m]);
-}
-
-/* A row of the projection of job->type: by the matrices in turn. */
-static void unfold_projection_row(void *context, int64_t row, int thread)
-{
-    const struct fold_job *job = context;
-    (void)thread;
-    for (uint32_t m = 0; m < matrix_count(job->pass); m++)
-        if (job->folded[m].weight && matrix_type(job->pass, m) == job->type)
-            projection_fold_add(typed_pass_fold(job->pass, job->type), &job->folded[m],
-                                job->pass->layer->output_dim, (uint32_t)row);
 }
 
 /* The matrix that rows of the relation, or own rows of the type, are multiplied with. */
@@ -311,15 +223,14 @@ enum error_code relation_sums_forward(struct relation_sums *sums, const struct t
         .sums = sums,
         .pass = pass,
         .rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim))};
-    struct fold_job fold = {.pass = pass, .folded = sums->folded};
     enum error_code rc = weigh_relations(sums, pass, keep, arena, err);
     if (rc == ERROR_NONE)
-        rc = folded_room(sums, pass, arena, sums->folded, err);
+        rc = relation_fold_room(sums, pass, arena, sums->folded, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.scratch, threads * 2 * job.rows_size, what, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    thread_pool_run(workspace->pool, matrix_count(pass), fold_matrix, &fold);
+    relation_fold_make(pass, sums->folded, workspace->pool);
     for (job.type = 0; job.type < pass->schema->type_count; job.type++)
         thread_pool_run(workspace->pool, layer_pass_tiles(pass->destination_count[job.type]),
                         forward_tile, &job);
@@ -505,9 +416,9 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
     enum error_code rc = arena_new(
         arena, &job->scratch, (size_t)threads * (job->rows_size + job->columns_size), what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->folded, matrix_count(pass), what, err);
+        rc = arena_new(arena, &job->folded, relation_fold_count(pass), what, err);
     if (rc == ERROR_NONE)
-        rc = folded_room(job->sums, pass, arena, job->folded, err);
+        rc = relation_fold_room(job->sums, pass, arena, job->folded, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->aggregated_gradient, pass->schema->relation_count, what, err);
     if (rc == ERROR_NONE)
@@ -573,32 +484,6 @@ static enum error_code own_back(struct backward_job *job, uint32_t t,
     return ERROR_NONE;
 }
 
-/* What folded matrices found, on to those that they were made of. */
-static enum error_code unfold(const struct backward_job *job,
-                              const struct relation_sums_gradient *out,
-                              const struct model_workspace *workspace, struct error *err)
-{
-    const struct typed_pass *pass = job->pass;
-    const uint32_t relations = pass->schema->relation_count;
-    float **gradient = NULL;
-    struct fold_job fold = {.pass = pass, .folded = job->folded};
-    if (!pass->fold)
-        return ERROR_NONE;
-    const enum error_code rc =
-        arena_new(workspace->arena, &gradient, matrix_count(pass), what, err);
-    if (rc != ERROR_NONE || workspace->arena->counts)
-        return rc;
-    for (uint32_t m = 0; m < matrix_count(pass); m++)
-        gradient[m] = is_own(pass, m) ? out->root[m - relations] : out->weight[m];
-    fold.gradient = gradient;
-    thread_pool_run(workspace->pool, matrix_count(pass), unfold_matrix, &fold);
-    for (fold.type = 0; fold.type < pass->schema->type_count; fold.type++)
-        if (typed_pass_fold(pass, fold.type))
-            thread_pool_run(workspace->pool, typed_pass_fold(pass, fold.type)->dim,
-                            unfold_projection_row, &fold);
-    return ERROR_NONE;
-}
-
 /* Each type's sources, from what the relations say of them. */
 static void find_input_gradients(struct backward_job *job, struct thread_pool *pool)
 {
@@ -623,7 +508,7 @@ enum error_code relation_sums_backward(const struct relation_sums *sums,
     for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
         rc = relation_back(&job, r, gradient->weight[r], workspace, err);
     if (rc == ERROR_NONE)
-        rc = unfold(&job, gradient, workspace, err);
+        rc = relation_fold_back(pass, job.folded, gradient, workspace, err);
     if (rc == ERROR_NONE && !workspace->arena->counts)
         find_input_gradients(&job, workspace->pool);
     return rc;

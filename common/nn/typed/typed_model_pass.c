@@ -115,8 +115,10 @@ static void find_folds(struct typed_trace *trace, const struct relation_block *b
 {
     const struct model *model = trace->model;
     const struct model_types *types = &model->config.types;
+    if (!takes_projections(model, block))
+        return;
     for (uint32_t t = 0; t < type_count(model); t++) {
-        if (!types->projects[t] || !takes_projections(model, block) ||
+        if (!types->projects[t] ||
             types->input_dim[t] > PROJECTION_FOLD_WIDTH * types->projected_dim)
             continue;
         const struct parameter *parameter = &model->parameter[model->projection_parameter[t]];

@@ -1,5 +1,6 @@
 #include "stages/partition/check/partition_check.h"
 
+#include "common/base/ascending.h"
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "stages/partition/check/graph_check.h"
@@ -181,15 +182,8 @@ static enum error_code check_edges(const struct partition_check *check, struct e
 
 static bool contains(const uint32_t *ascending, uint32_t count, uint32_t wanted)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (ascending[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && ascending[low] == wanted;
+    const uint64_t below = ascending_below(ascending, count, wanted);
+    return below < count && ascending[below] == wanted;
 }
 
 static enum error_code compare_splits(const struct partition_check *check,
