@@ -35,7 +35,7 @@ struct doctor_options {
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct option_spec option_table[] = {
     {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER", "where runs would lie: its file system is looked at"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (dir:PATH, s3://BUCKET/PREFIX); what lies there stays"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (dir:PATH, s3://BUCKET/PREFIX, redis+cluster://HOST:PORT/PREFIX); what lies there stays"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

@@ -1,7 +1,8 @@
 /*
- * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the logits, features or
- * learnable embeddings of all nodes, all that a training step saw and made, the assignment of nodes to parts as DGL's partition tools read it, the
- * partition's report as JSON.
+ * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the embeddings,
+ * logits, features or learnable embeddings of all nodes as arrays or by id, all that a training step saw and made, graph and
+ * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, metrics as lines of JSON and as
+ * events of TensorBoard.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -9,9 +10,12 @@
 #include "common/formats/assignment_file.h"
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
-#include "pipelines/export_arrays.h"
-#include "pipelines/export_target.h"
+#include "pipelines/export/export_arrays.h"
+#include "pipelines/export/export_target.h"
+#include "pipelines/export/graph_tables.h"
+#include "pipelines/metrics_events.h"
 #include "pipelines/run_folder.h"
+#include "stages/plan/metrics_log.h"
 #include "stages/plan/model_card.h"
 #include "stages/plan/run_model.h"
 #include "store/records/partition_report.h"
@@ -21,18 +25,21 @@
 #include <string.h>
 
 struct export_options {
-    const char *what, *flavor, *output, *weights, *run, *type;
+    const char *what, *flavor, *output, *form, *weights, *run, *store, *type;
     int64_t round, slot;
     bool json;
+    bool is_csv;      /* rows, with ids */
     bool is_answered; /* what was exported went to stdout */
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
-    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input), step (batch, weights and gradient of a training step), assignment (line i: part of node i) or report (of the partition)"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout (default: model.safetensors, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt or partition.json)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
+    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "NAME", "embeddings, logits, features, embedding: npy, or csv, which has the ids of the input (default: csv where --output ends in .csv, else npy)"},
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
@@ -52,7 +59,6 @@ static enum error_code write_model(const struct run_folder *folder,
     struct snapshot snapshot = {0};
     struct model *model = NULL;
     struct json_writer card = {0};
-    int64_t version = -1;
     if (!best && strcmp(options->weights, "last") != 0)
         return error_set(err, ERROR_USAGE, "--weights is '%s', expected best or last",
                          options->weights);
@@ -63,16 +69,14 @@ static enum error_code write_model(const struct run_folder *folder,
     if (rc == ERROR_NONE)
         rc = run_model_init(model, &folder->run.settings, &folder->run.book, err);
     if (rc == ERROR_NONE)
-        rc = snapshot_current_version(folder->store, run_id, &version, NULL, err);
-    if (rc == ERROR_NONE)
-        rc = snapshot_get(folder->store, run_id, version, &snapshot, err);
+        rc = snapshot_get_current(folder->store, run_id, &snapshot, err);
     if (rc == ERROR_NONE && snapshot.value_count != model->value_count)
         rc = error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s", run_id);
     if (rc == ERROR_NONE)
         rc = model_card_text(folder->store, &folder->run.settings, &folder->run.book, &card, err);
     if (rc == ERROR_NONE)
         rc = model_file_write(model, best ? snapshot.best_value : snapshot.value, run_id,
-                              best ? snapshot.best_version : version,
+                              best ? snapshot.best_version : snapshot.version,
                               dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG, card.text, options->output,
                               err);
     json_writer_release(&card);
@@ -116,22 +120,49 @@ static enum error_code write_report(const struct run_folder *folder,
     return rc;
 }
 
+static struct array_target target_of(const struct export_options *options)
+{
+    return (struct array_target){.path = options->output, .is_csv = options->is_csv};
+}
+
+static enum error_code write_outputs(const struct run_folder *folder,
+                                     const struct export_options *options, struct error *err)
+{
+    const struct array_target target = target_of(options);
+    return export_outputs(folder, &target, err);
+}
+
 static enum error_code write_logits(const struct run_folder *folder,
                                     const struct export_options *options, struct error *err)
 {
-    return export_logits(folder, options->output, err);
+    const struct array_target target = target_of(options);
+    return export_logits(folder, &target, err);
 }
 
 static enum error_code write_features(const struct run_folder *folder,
                                       const struct export_options *options, struct error *err)
 {
-    return export_features(folder, options->type, options->output, err);
+    const struct array_target target = target_of(options);
+    return export_features(folder, options->type, &target, err);
 }
 
 static enum error_code write_embedding(const struct run_folder *folder,
                                        const struct export_options *options, struct error *err)
 {
-    return export_embedding(folder, options->type, options->output, err);
+    const struct array_target target = target_of(options);
+    return export_embedding(folder, options->type, &target, err);
+}
+
+static enum error_code write_distdgl(const struct run_folder *folder,
+                                     const struct export_options *options, struct error *err)
+{
+    return export_distdgl(folder, options->output, err);
+}
+
+static enum error_code write_graphbolt(const struct run_folder *folder,
+                                       const struct export_options *options, struct error *err)
+{
+    return export_graphbolt(folder, options->output, err);
 }
 
 static enum error_code write_step(const struct run_folder *folder,
@@ -140,16 +171,88 @@ static enum error_code write_step(const struct run_folder *folder,
     return export_step(folder, options->round, (int32_t)options->slot, options->output, err);
 }
 
+/* All lines of metrics that the run has. */
+static enum error_code read_metrics(const struct run_folder *folder, char **text, size_t *size,
+                                    struct error *err)
+{
+    const struct key note = metrics_log_note(folder->run.plan.id);
+    const enum error_code rc = store_note_get(folder->store, note.text, text, size, err);
+    return rc == ERROR_NOT_FOUND
+               ? error_set(err, rc, "run %s has no metrics yet: they come with its first snapshot",
+                           folder->run.plan.id)
+               : rc;
+}
+
+static enum error_code write_metrics(const struct run_folder *folder,
+                                     const struct export_options *options, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum error_code rc = read_metrics(folder, &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(options->output, text, size, false, err);
+    memory_free(text);
+    return rc;
+}
+
+static enum error_code write_tensorboard(const struct run_folder *folder,
+                                         const struct export_options *options, struct error *err)
+{
+    struct event_file events = {0};
+    char *text = NULL;
+    size_t size = 0;
+    enum error_code rc = read_metrics(folder, &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = metrics_events_add(&events, text, size, "metrics.jsonl", err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(options->output, events.bytes, events.size, false, err);
+    event_file_release(&events);
+    memory_free(text);
+    return rc;
+}
+
 static const struct exported {
     const char *what, *output;
+    const char *csv; /* the file of --form csv; NULL: there is none */
+    bool is_folder;
     enum error_code (*write)(const struct run_folder *folder, const struct export_options *options,
                              struct error *err);
 } things[] = {
-    {"model", "model.safetensors", write_model},     {"logits", "logits.npy", write_logits},
-    {"features", "features.npy", write_features},    {"step", "step.safetensors", write_step},
-    {"embedding", "embedding.npy", write_embedding}, {"assignment", "node.txt", write_assignment},
-    {"report", "partition.json", write_report},
+    {"model", "model.safetensors", NULL, false, write_model},
+    {"embeddings", "embeddings.npy", "embeddings.csv", false, write_outputs},
+    {"logits", "logits.npy", "logits.csv", false, write_logits},
+    {"features", "features.npy", "features.csv", false, write_features},
+    {"embedding", "embedding.npy", "embedding.csv", false, write_embedding},
+    {"step", "step.safetensors", NULL, false, write_step},
+    {"assignment", "node.txt", NULL, false, write_assignment},
+    {"report", "partition.json", NULL, false, write_report},
+    {"distdgl", "distdgl", NULL, true, write_distdgl},
+    {"graphbolt", "graphbolt", NULL, true, write_graphbolt},
+    {"metrics", "metrics.jsonl", NULL, false, write_metrics},
+    {"tensorboard", "events.out.tfevents.0.graphmill", NULL, false, write_tensorboard},
 };
+
+static bool ends_in_csv(const char *path)
+{
+    const size_t size = strlen(path);
+    return size > 4 && strcmp(path + size - 4, ".csv") == 0;
+}
+
+/* What --form says or leaves open. */
+static enum error_code choose_form(const struct exported *thing, struct export_options *options,
+                                   struct error *err)
+{
+    const char *form = options->form;
+    if (form && strcmp(form, "npy") != 0 && strcmp(form, "csv") != 0)
+        return error_set(err, ERROR_USAGE, "--form is '%s', expected npy or csv", form);
+    if (form && !thing->csv)
+        return error_set(err, ERROR_USAGE, "--form is of rows, and --what %s is none", thing->what);
+    options->is_csv = form ? strcmp(form, "csv") == 0
+                           : thing->csv && options->output && ends_in_csv(options->output);
+    if (!options->output)
+        options->output = options->is_csv ? thing->csv : thing->output;
+    return ERROR_NONE;
+}
 
 static enum error_code write_to_target(const struct exported *thing,
                                        const struct run_folder *folder,
@@ -184,21 +287,34 @@ static enum error_code answer(const struct export_options *options, struct error
     return json_writer_print(&json, err);
 }
 
+static enum error_code no_such_thing(const char *what, struct error *err)
+{
+    char names[256] = "";
+    size_t size = 0;
+    const size_t count = sizeof things / sizeof *things;
+    for (size_t i = 0; i < count; i++)
+        size += (size_t)snprintf(names + size, sizeof names - size, "%s%s",
+                                 i == 0           ? ""
+                                 : i == count - 1 ? " or "
+                                                  : ", ",
+                                 things[i].what);
+    return error_set(err, ERROR_USAGE, "--what is '%s', expected %s", what, names);
+}
+
 static enum error_code write_thing(const struct run_folder *folder, struct export_options *options,
                                    struct error *err)
 {
-    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
-        if (strcmp(options->what, things[i].what) != 0)
-            continue;
-        if (!options->output)
-            options->output = things[i].output;
-        return write_to_target(&things[i], folder, options, err);
-    }
-    return error_set(
-        err, ERROR_USAGE,
-        "--what is '%s', expected model, logits, features, embedding, step, assignment "
-        "or report",
-        options->what);
+    const struct exported *thing = things;
+    while (thing < things + sizeof things / sizeof *things &&
+           strcmp(options->what, thing->what) != 0)
+        thing++;
+    if (thing == things + sizeof things / sizeof *things)
+        return no_such_thing(options->what, err);
+    const enum error_code rc = choose_form(thing, options, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return thing->is_folder ? thing->write(folder, options, err)
+                            : write_to_target(thing, folder, options, err);
 }
 
 enum error_code command_export(int argc, char **argv, struct error *err)
@@ -207,14 +323,16 @@ enum error_code command_export(int argc, char **argv, struct error *err)
     struct export_options options = {0};
     struct option_list rest = {0};
     if (options_want_help(argc, argv)) {
-        printf("graphmill export RUN [options] - what a run holds, in the forms "
+        printf("graphmill export RUN|--store URI [options] - what a run holds, in the forms "
                "of others\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_word(&rest, options.store, err);
     if (rc == ERROR_NONE && rest.count != 1)
-        rc = error_set(err, ERROR_USAGE, "graphmill export takes one run's folder");
+        rc = error_set(err, ERROR_USAGE, "graphmill export takes one run's folder, or --store");
     if (rc == ERROR_NONE)
         rc = run_folder_open(&folder, rest.item[0], options.run, err);
     if (rc == ERROR_NONE)

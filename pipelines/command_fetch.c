@@ -155,7 +155,7 @@ enum error_code command_fetch(int argc, char **argv, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     const char *run_id = strcmp(rest.item[0], "newest") == 0 ? NULL : rest.item[0];
-    rc = run_folder_open_uri(&folder, options.store, run_id, err);
+    rc = run_folder_open(&folder, options.store, run_id, err);
     if (rc == ERROR_NONE)
         rc = fetch(&folder, rest.item[1], options.quiet, err);
     run_folder_close(&folder);

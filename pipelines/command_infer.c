@@ -28,7 +28,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OWN_SET_COUNT = 7, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
+enum { OWN_SET_COUNT = 8, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
 
 struct infer_options {
     struct pipeline_options run;
@@ -82,10 +82,15 @@ static enum error_code parse(struct infer_options *options, int argc, char **arg
         strcmp(options->weights, "last") != 0)
         rc = error_set(err, ERROR_USAGE, "--weights is '%s', expected best or last",
                        options->weights);
+    if (rc == ERROR_NONE && options->run.workers == 0)
+        rc = error_set(err, ERROR_USAGE,
+                       "--workers auto goes by the rounds of training; give graphmill infer a "
+                       "number");
     if (rc != ERROR_NONE)
         return rc;
     options->model = rest.item[0];
-    return memory_shares_divide(options->run.memory, (int)options->run.workers, false,
+    options->run.workers_most = (int)options->run.workers;
+    return memory_shares_divide(options->run.memory, options->run.workers_most, false,
                                 &options->run.shares, err);
 }
 
@@ -188,12 +193,28 @@ static enum error_code add_set(struct inference *inference, int *count, const ch
     return ERROR_NONE;
 }
 
+/* What the setting ingest.NAME is to read; `text` NULL: nothing. */
+static enum error_code add_file(struct inference *inference, int *count, const char *name,
+                                const char *text, struct error *err)
+{
+    char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    if (!text)
+        return ERROR_NONE;
+    enum error_code rc = file_absolute(folder, inference->local.folder.path, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/model/%s.csv", folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, strlen(text), false, err);
+    if (rc == ERROR_NONE && add_set(inference, count, "ingest.%s=%s", name, path) != ERROR_NONE)
+        rc = error_set(err, ERROR_USAGE, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
+    return rc;
+}
+
 /* The graph is read with the model's eyes. */
 static enum error_code add_sets(struct inference *inference, struct error *err)
 {
     const struct model_source *source = &inference->source;
     const struct model_card *card = &source->card;
-    char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     int count = 0;
     enum error_code rc = add_set(inference, &count, "ingest.task=%s", task_name(card->book.task));
     if (rc == ERROR_NONE)
@@ -211,17 +232,9 @@ static enum error_code add_sets(struct inference *inference, struct error *err)
                      card->book.type_name[card->book.target_type]);
     if (rc != ERROR_NONE)
         return error_set(err, rc, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
-    if (!card->scaling)
-        return ERROR_NONE;
-    rc = file_absolute(folder, inference->local.folder.path, err);
-    if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/model/feature_statistics.csv", folder);
-    if (rc == ERROR_NONE)
-        rc = file_replace(path, card->scaling, strlen(card->scaling), false, err);
-    if (rc == ERROR_NONE &&
-        add_set(inference, &count, "ingest.feature_statistics=%s", path) != ERROR_NONE)
-        rc = error_set(err, ERROR_USAGE, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
-    return rc;
+    rc = add_file(inference, &count, "feature_statistics", card->scaling, err);
+    return rc == ERROR_NONE ? add_file(inference, &count, "column_encoding", card->encoding, err)
+                            : rc;
 }
 
 static enum error_code load_settings(struct pipeline_options *options, struct error *err)
@@ -337,7 +350,7 @@ static enum error_code infer(struct inference *inference, struct error *err)
     if (rc == ERROR_NONE)
         rc = pipeline_check_redis(&local->options, err);
     if (rc == ERROR_NONE)
-        rc = run_folder_create(&local->folder, path, err);
+        rc = run_folder_create(&local->folder, path, local->options.store, err);
     if (rc == ERROR_NONE)
         rc = prepare_settings(inference, err);
     if (rc == ERROR_NONE)

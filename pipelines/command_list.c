@@ -108,10 +108,10 @@ static enum error_code list_store(struct listing *listing, const char *path, str
     return rc;
 }
 
-/* A folder of a run has store/ in it; a store has the folders of runs, datasets or partitions. */
+/* A folder of a run has store/ or store.uri in it; a store has the folders of runs, datasets or partitions. */
 static enum error_code has_store(const char *path, bool *found, struct error *err)
 {
-    static const char *const marks[] = {"store", "identity.record", "run"};
+    static const char *const marks[] = {"store", "store.uri", "identity.record", "run"};
     char inner[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
     *found = false;
@@ -136,8 +136,8 @@ static enum error_code visit_folder(void *context, const char *name, struct erro
 
 static enum error_code list_folder(struct listing *listing, const char *path, struct error *err)
 {
-    bool found = false;
-    enum error_code rc = has_store(path, &found, err);
+    bool found = store_is_uri(path);
+    enum error_code rc = found ? ERROR_NONE : has_store(path, &found, err);
     if (rc != ERROR_NONE || found)
         return rc == ERROR_NONE ? list_store(listing, path, err) : rc;
     listing->folder = path;
@@ -174,7 +174,9 @@ enum error_code command_list(int argc, char **argv, struct error *err)
     struct option_list rest = {0};
     if (options_want_help(argc, argv)) {
         printf("graphmill list [FOLDER ...] [options] - the runs of a folder, or of a store\n\n"
-               "FOLDER is a folder of runs (default: runs), of one run, or a store. A line has: "
+               "FOLDER is a folder of runs (default: runs), of one run, or a store, or the address "
+               "of a "
+               "store. A line has: "
                "begun, folder, run,\n"
                "state, rounds, bytes on disk, score.\n\n");
         options_print_help(option_table);

@@ -47,9 +47,10 @@ static void print_help(void)
     printf(
         "graphmill partition FILE [options] - ingest and partition alone\n\n"
         "With --compare: seconds and peak memory of each method; the share of edges that it cuts; "
-        "copies,\nwhich is how many parts a node is in or a neighbour of; how even nodes, edges "
-        "and training nodes\nare: the most by the least, the coefficient of variation, the mean "
-        "by the most; and bytes of\nfeatures that a mini-batch takes from other parts.\n\n");
+        "copies,\nwhich is how many parts a node is in or a neighbour of (of a vertex cut: has "
+        "edges in); how even\nnodes, edges and training nodes are: the most by the least, the "
+        "coefficient of variation, the mean\nby the most; and bytes of features that a mini-batch "
+        "takes from other parts.\n\n");
     options_print_help(option_table);
 }
 
@@ -153,7 +154,7 @@ static enum error_code run(struct comparison *c, struct error *err)
     char path[FILE_PATH_SIZE];
     enum error_code rc = pipeline_folder_path(&c->options.run, path, err);
     if (rc == ERROR_NONE)
-        rc = run_folder_create(&c->folder, path, err);
+        rc = run_folder_create(&c->folder, path, c->options.run.store, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&c->options.run, &c->folder, "ingest", err);
     if (rc == ERROR_NONE && c->options.compare)

@@ -8,7 +8,7 @@
 #include "common/base/options.h"
 #include "common/formats/csv_field.h"
 #include "pipelines/commands.h"
-#include "pipelines/export_target.h"
+#include "pipelines/export/export_target.h"
 #include "pipelines/link_questions.h"
 #include "store/objects/keys.h"
 #include "store/records/node_ids.h"

@@ -17,8 +17,8 @@
 #include <string.h>
 
 struct replay_options {
-    const char *run;
-    int64_t round, slot, layer, part, sum, threads;
+    const char *run, *store;
+    int64_t round, slot, pass, layer, part, sum, threads;
     uint64_t memory;
     bool evaluation, json, initial, seal, walks;
 };
@@ -29,8 +29,10 @@ enum { NOT_GIVEN = -1 };
 /* clang-format off */
 #define AT(field) offsetof(struct replay_options, field)
 static const struct option_spec option_table[] = {
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
     {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' version (default: the newest that is stored)"},
     {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K", "sample, train-step: the slot (default: 0)"},
+    {"pass", OPTION_INT, AT(pass), NULL, 0, 1000, "N", "train-step: with train-step.pipeline: layers a layer of that slot's step, forward or backward, from 1 on; without, the gradient"},
     {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
     {"walks", OPTION_FLAG, AT(walks), NULL, 0, 0, NULL, "sample: the counts of GraphSAINT's walks"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
@@ -49,8 +51,8 @@ static const struct option_spec option_table[] = {
 /* The option that chooses among the kinds of unit of a stage; NULL: none was given. */
 static const char *chosen_by(const struct replay_options *o)
 {
-    if (o->layer >= 0)
-        return "layer";
+    if (o->layer >= 0 || o->pass >= 0)
+        return o->layer >= 0 ? "layer" : "pass";
     if (o->seal)
         return "seal";
     if (o->walks || o->sum >= 0)
@@ -130,7 +132,7 @@ static enum error_code set_version(const struct chain_state *state, struct unit 
 /* The number behind the round, by whatever it is called for this kind. */
 static int64_t slot_of(const struct unit_row *row, const struct replay_options *o)
 {
-    if (row->has_layer || o->seal)
+    if (row->line == LINE_WEIGHTS || o->seal)
         return o->part;
     return o->sum >= 0 ? o->sum : o->slot;
 }
@@ -146,7 +148,7 @@ static enum error_code choose_unit(const struct run_folder *folder, const struct
     if (!row->check) /* it comes before the run */
         return ERROR_NONE;
     unit->slot = slot == NOT_GIVEN ? 0 : (int32_t)slot;
-    unit->layer = row->has_layer ? (int32_t)o->layer : 0;
+    unit->layer = row->has_layer ? (int32_t)(o->pass >= 0 ? o->pass : o->layer) : 0;
     rc = chain_state_read(&run->schedule, folder->store, run->plan.id, &state, err);
     if (rc == ERROR_NONE && has_round(unit->kind)) {
         unit->round = o->round;
@@ -197,7 +199,8 @@ static enum error_code replay_unit(const struct run_folder *folder, const struct
     child_add_option(&command, "--log-level", "2");
     if (o->memory)
         child_add_option(&command, "--memory", memory);
-    child_add_option(&command, "--local-storage", NULL);
+    if (run_folder_has_store(folder))
+        child_add_option(&command, "--local-storage", NULL);
     rc = child_run(&command, NULL, line, &status, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -218,19 +221,27 @@ enum error_code command_replay(int argc, char **argv, struct error *err)
     static struct run_folder folder;
     struct replay_options options = {.round = NOT_GIVEN,
                                      .slot = NOT_GIVEN,
+                                     .pass = NOT_GIVEN,
                                      .layer = NOT_GIVEN,
                                      .part = NOT_GIVEN,
                                      .sum = NOT_GIVEN};
     struct option_list rest = {0};
     struct unit unit = {0};
     if (options_want_help(argc, argv)) {
-        printf("graphmill replay RUN STAGE [options] - compute one unit again and compare\n\n");
+        printf("graphmill replay RUN|--store URI STAGE [options] - compute one unit again and "
+               "compare\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_word(&rest, options.store, err);
+    if (rc == ERROR_NONE && rest.count == 1)
+        rest.item[rest.count++] = "train-step";
     if (rc == ERROR_NONE && rest.count != 2)
-        rc = error_set(err, ERROR_USAGE, "graphmill replay takes a run's folder and a stage");
+        rc = error_set(err, ERROR_USAGE,
+                       "graphmill replay takes a run's folder, or --store, and a stage (default: "
+                       "train-step)");
     if (rc == ERROR_NONE)
         rc = kind_of(rest.item[1], &options, &unit.kind, err);
     if (rc == ERROR_NONE)

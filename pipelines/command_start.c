@@ -52,7 +52,7 @@ static void print_next(const struct pipeline_options *options, const struct run_
 {
     char word[SHELL_WORD_SIZE];
     (void)fflush(stdout);
-    (void)fprintf(stderr, "next, wherever the store is mounted, any number of each:\n");
+    (void)fprintf(stderr, "next, wherever the store is seen, any number of each:\n");
     for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
         (void)fprintf(stderr, "    %s-%s --store %s --run %s", own_command(), stage_loop[i].name,
                       shell_word(folder->store_uri, word), folder->run.plan.id);

@@ -46,13 +46,46 @@ static void print_state(const struct run_state *state)
                state->stage, state->seconds);
 }
 
+/* ingest and partition, as far as the driver's note tells. */
+static const char *word_before_run(const struct run_status *status, const char *stage)
+{
+    const bool is_there = status->has_state && strcmp(status->state.stage, stage) == 0;
+    const bool is_later =
+        strcmp(stage, "partition") == 0 && status->has_state && !is_there; /* of ingest */
+    if (is_there)
+        return status->state.is_alive ? "at work" : "ended before it was done";
+    return is_later ? "waiting" : "done";
+}
+
+/* From storage alone: what stages have done where no queue says more. */
+static void print_stages(const struct run_folder *folder, const struct run_status *status)
+{
+    const struct chain_state *chain = &status->chain;
+    const int64_t rounds = folder->run.schedule.round_count;
+    const bool has_run = folder->run.plan.id[0] != '\0';
+    printf("%-11s %s\n%-11s %s\n", "ingest", word_before_run(status, "ingest"), "partition",
+           word_before_run(status, "partition"));
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
+        const bool infers = strcmp(stage_loop[i].name, "infer") == 0;
+        if (!has_run || (infers && !chain->finished))
+            printf("%-11s waiting\n", stage_loop[i].name);
+        else if (infers || chain->stopped || chain->finished)
+            printf("%-11s done\n", stage_loop[i].name);
+        else
+            printf("%-11s round %" PRId64 " of %" PRId64 " is safe\n", stage_loop[i].name,
+                   chain->snapshot_version < 0 ? 0 : chain->snapshot_version, rounds);
+    }
+}
+
 static void print_text(const struct run_folder *folder, const struct run_status *status,
                        const struct status_options *options)
 {
     if (status->has_state)
         print_state(&status->state);
-    if (!folder->run.plan.id[0])
+    if (!folder->run.plan.id[0]) {
+        print_stages(folder, status);
         return;
+    }
     printf("run      %s: %s\n", folder->run.plan.id, run_status_word(status));
     printf("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
            status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
@@ -69,8 +102,10 @@ static void print_text(const struct run_folder *folder, const struct run_status 
                options->redis    ? options->redis
                : folder->path[0] ? folder->path
                                  : folder->store_uri);
-    if (!status->connected)
+    if (!status->connected) {
+        print_stages(folder, status);
         return;
+    }
     printf("%-11s %10s %8s %8s %8s\n", "stage", "done", "running", "waiting", "retried");
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
         printf("%-11s %10" PRId64 " %8" PRId64 " %8" PRId64 " %8" PRId64 "\n", stage_loop[i].name,
@@ -170,7 +205,7 @@ static enum error_code open_run(struct run_folder *folder, const struct status_o
         return error_set(err, ERROR_USAGE,
                          options->store ? "graphmill status takes --store or a run's folder"
                                         : "graphmill status takes one run's folder");
-    return options->store ? run_folder_open_uri(folder, options->store, options->run, err)
+    return options->store ? run_folder_open(folder, options->store, options->run, err)
                           : run_status_open(folder, rest->item[0], options->run, err);
 }
 

@@ -12,8 +12,10 @@
 #include "pipelines/own_command.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/run_state.h"
+#include "stages/plan/chain_state.h"
 #include "stages/plan/run_binding.h"
 #include "stages/plan/update_request.h"
+#include "stages/plan/version_drift.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/dataset_schema.h"
 
@@ -40,6 +42,10 @@ struct update {
     struct run_folder folder;
     struct dataset_schema schema;
     struct dataset_delta delta; /* of that version */
+    struct run_binding trained; /* the newest run, if it is of a version below */
+    struct version_drift drift; /* since then */
+    bool asks;                  /* for training */
+    char why[VERSION_DRIFT_WHY_SIZE];
 };
 
 static void print_help(void)
@@ -101,6 +107,39 @@ static enum error_code read_version(struct update *u, struct error *err)
     return rc == ERROR_NONE ? dataset_delta_get(u->folder.store, id, &u->delta, err) : rc;
 }
 
+/* Opens the newest run, if it has been trained to its end on a version below. A damaged one has nothing to say. */
+static enum error_code open_trained(struct update *u, bool *found, struct error *err)
+{
+    char run_id[ID_SIZE];
+    struct chain_state state;
+    struct run_binding *run = &u->trained;
+    struct store *store = u->folder.store;
+    *found = run_newest(store, run_id, NULL) == ERROR_NONE &&
+             run_open(store, run_id, run, NULL) == ERROR_NONE &&
+             chain_state_read(&run->schedule, store, run_id, &state, NULL) == ERROR_NONE &&
+             state.stopped;
+    return *found ? version_is_below(store, run->book.dataset_id, u->schema.id, found, err)
+                  : ERROR_NONE;
+}
+
+/* Against the version that the newest run has; without one there is nothing to compare with. */
+static enum error_code measure(struct update *u, struct error *err)
+{
+    struct run_binding *run = &u->trained;
+    bool found = false;
+    enum error_code rc = open_trained(u, &found, err);
+    if (rc == ERROR_NONE && found)
+        rc = version_drift_measure(u->folder.store, run->book.dataset_id, u->schema.id,
+                                   run->settings.sample.fanouts.count, &u->drift, err);
+    if (rc == ERROR_NONE && found)
+        u->asks = version_drift_asks(&u->drift, &u->options.run.settings, u->why);
+    if (rc != ERROR_NONE || !found) {
+        run_close(run);
+        *run = (struct run_binding){0};
+    }
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* the version of that run was removed */
+}
+
 static enum error_code print_json(const struct update *u, struct error *err)
 {
     const struct dataset_delta *d = &u->delta;
@@ -121,6 +160,15 @@ static enum error_code print_json(const struct update *u, struct error *err)
     json_put_string(&json, "base", d->base);
     for (size_t i = 0; i < sizeof count / sizeof *count; i++)
         json_put_int64(&json, count[i].name, (int64_t)count[i].value);
+    if (u->trained.plan.id[0]) {
+        json_put_string(&json, "trained", u->trained.plan.id);
+        json_put_string(&json, "trained_on", u->trained.book.dataset_id);
+        json_put_double(&json, "touched", u->drift.touched);
+        json_put_double(&json, "degree_drift", u->drift.degree_drift);
+        json_put_double(&json, "feature_drift", u->drift.feature_drift);
+        json_put_bool(&json, "retrain", u->asks);
+        json_put_string(&json, "why", u->why);
+    }
     json_close_object(&json);
     const enum error_code rc = json_writer_print(&json, err);
     json_writer_release(&json);
@@ -141,6 +189,13 @@ static enum error_code print_version(const struct update *u, struct error *err)
                  " removed by their ends\n",
                  u->schema.edge_count, d->added_edges, d->gone_edges);
     (void)printf("feature rows   %" PRIu64 "\n", d->rows);
+    if (u->trained.plan.id[0]) {
+        (void)printf("since run      %s of %s\n", u->trained.plan.id, u->trained.book.dataset_id);
+        (void)printf("drift          %.2f %% of training neighbourhoods touched, degrees %.4f, "
+                     "features %.4f\n",
+                     100 * u->drift.touched, u->drift.degree_drift, u->drift.feature_drift);
+        (void)printf("retrain        %s: %s\n", u->asks ? "yes" : "no", u->why);
+    }
     (void)printf("train on it    %s run %s\n", own_command(),
                  shell_word(u->options.run.file, word));
     return ERROR_NONE;
@@ -152,11 +207,13 @@ static enum error_code update(struct update *u, struct error *err)
     char path[FILE_PATH_SIZE];
     enum error_code rc = pipeline_folder_path(&u->options.run, path, err);
     if (rc == ERROR_NONE)
-        rc = run_folder_create(&u->folder, path, err);
+        rc = run_folder_create(&u->folder, path, u->options.run.store, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage_with(&u->options.run, &u->folder, "ingest", &files, err);
     if (rc == ERROR_NONE)
         rc = read_version(u, err);
+    if (rc == ERROR_NONE)
+        rc = measure(u, err);
     if (rc == ERROR_NONE)
         rc = print_version(u, err);
     if (u->folder.path[0])
@@ -178,6 +235,7 @@ enum error_code command_update(int argc, char **argv, struct error *err)
         rc = update(u, err);
     if (u) {
         store_release_record(&u->delta.view);
+        run_close(&u->trained);
         run_folder_close(&u->folder);
     }
     memory_free(u);

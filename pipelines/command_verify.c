@@ -20,13 +20,14 @@
 #include <string.h>
 
 struct verify_options {
-    const char *run;
+    const char *run, *store;
     bool json, list, remove;
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct verify_options, field)
 static const struct option_spec option_table[] = {
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "one run, with the partition and dataset it stands on (default: all of the store)"},
     {"list", OPTION_FLAG, AT(list), NULL, 0, 0, NULL, "print the manifest: each record with its kind, size and content hash"},
     {"remove", OPTION_FLAG, AT(remove), NULL, 0, 0, NULL, "remove what is damaged, so that graphmill run makes it again, and what is missing"},
@@ -146,6 +147,7 @@ static enum error_code verify(struct store *store, const struct verify_options *
                                   .on_flaw = note_flaw,
                                   .on_record = options->list ? list_record : NULL,
                                   .context = &answer};
+    store_cache_bypass(store);
     enum error_code rc = store_survey_read(&survey, options->run, err);
     if (rc == ERROR_NONE && options->remove) {
         rc = store_survey_remove(&survey, err);
@@ -166,14 +168,16 @@ enum error_code command_verify(int argc, char **argv, struct error *err)
     struct verify_options options = {0};
     struct option_list rest = {0};
     if (options_want_help(argc, argv)) {
-        printf(
-            "graphmill verify RUN [options] - check every stored byte, and that all is there\n\n");
+        printf("graphmill verify RUN|--store URI [options] - check every stored byte, and that all "
+               "is there\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_word(&rest, options.store, err);
     if (rc == ERROR_NONE && rest.count != 1)
-        rc = error_set(err, ERROR_USAGE, "graphmill verify takes one run's folder");
+        rc = error_set(err, ERROR_USAGE, "graphmill verify takes one run's folder, or --store");
     if (rc == ERROR_NONE)
         rc =
             run_folder_open_store(&folder, rest.item[0], options.remove ? 0 : STORE_READ_ONLY, err);

@@ -23,6 +23,7 @@ static const struct command {
     const char *name, *arguments, *summary;
     enum error_code (*run)(int argc, char **argv, struct error *err);
 } commands[] = {
+    {"init", "EDGES [NODES]", "look at tables and write a pipeline file that runs", command_init},
     {"run", "FILE", "do all of a pipeline, from raw files to outputs; resumes", command_run},
     {"start", "FILE", "ingest, partition and queue a run for workers elsewhere", command_start},
     {"partition", "FILE", "ingest and partition alone; --compare tries all methods",
@@ -33,7 +34,8 @@ static const struct command {
     {"predict", "links RUN", "score pairs of nodes, or find the best partners of some",
      command_predict},
     {"status", "RUN", "where a run stands; --watch to follow", command_status},
-    {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
+    {"replay", "RUN [STAGE]", "compute one unit again and compare: MATCH or DIFFERS",
+     command_replay},
     {"verify", "RUN", "check every stored record and artifact", command_verify},
     {"export", "RUN", "write the model for PyG or DGL, or the partition for others",
      command_export},
@@ -58,7 +60,7 @@ static void print_help(void)
            "Usage: graphmill COMMAND [arguments] [options]\n\n",
            GRAPHMILL_VERSION);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-9s %-10s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+        printf("  %-9s %-13s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
     printf("\nRUN is the folder of a run (runs/<name> unless --directory said otherwise).\n"
            "graphmill COMMAND --help tells more. Answers go to stdout, progress to stderr.\n"
            "Exit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "

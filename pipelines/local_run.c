@@ -80,12 +80,14 @@ static enum error_code look_at_end(struct local_run *run, bool *finished, struct
     return rc;
 }
 
-/* Every few seconds: a worker that hangs is replaced. */
+/* Every few seconds: a worker that hangs is replaced. More often while the number of workers is to be decided and one has yet
+ * to begin. */
 static void heed_beats(struct local_run *run)
 {
-    enum { PERIOD_MS = 3000 };
+    enum { PERIOD_MS = 3000, WAITING_PERIOD_MS = 200 };
+    const bool waits = run->options.workers == 0 && !stage_crew_is_settled(&run->crew);
     int count = 0;
-    if (clock_ms() - run->beats_ms < PERIOD_MS)
+    if (clock_ms() - run->beats_ms < (waits ? WAITING_PERIOD_MS : PERIOD_MS))
         return;
     run->beats_ms = clock_ms();
     if (work_queue_beats(run->queue, run->beat, BEAT_COUNT_MAX, &count, NULL) == ERROR_NONE)
@@ -115,6 +117,8 @@ static enum error_code watch(struct local_run *run, struct error *err)
             rc = look_at_end(run, &finished, err);
         queue_guard_turn(&guard);
         heed_beats(run);
+        if (rc == ERROR_NONE && !finished && run->options.workers == 0)
+            rc = crew_growth_turn(&run->growth, &run->crew, run->queue, err);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
     return rc;
@@ -179,14 +183,19 @@ static enum error_code train(struct local_run *run, struct error *err)
         .folder = &run->folder,
         .redis_url = run->redis ? redis_server_url(run->redis) : run->options.redis,
         .redis_password_file = run->options.redis_password_file,
-        .workers = (int)run->options.workers,
+        .workers = run->options.workers_most,
+        .workers_at_start = run->options.workers ? (int)run->options.workers : 1,
         .threads = (int)run->options.threads,
         .shares = &run->options.shares,
         .lease_ms = run->options.lease,
+        .debug = run->options.debug,
         .only_stage = run->only_stage,
         .units_done = units_done,
         .context = run,
     };
+    if (run->options.workers == 0)
+        crew_growth_begin(&run->growth, &run->folder, run->options.workers_most,
+                          run->options.quiet);
     run_progress_begin(&run->progress, &run->folder, run->options.quiet);
     rc = stage_crew_start(&run->crew, &config, err);
     if (rc == ERROR_NONE)
@@ -196,7 +205,7 @@ static enum error_code train(struct local_run *run, struct error *err)
     if (rc == ERROR_NONE && !run->options.quiet)
         (void)fprintf(stderr, "%-10s %5.1f s  workers=%d restarts=%d\n",
                       run->only_stage ? run->only_stage : "train+infer", clock_seconds() - before,
-                      run->crew.count, run->crew.restarts);
+                      stage_crew_size(&run->crew), run->crew.restarts);
     return rc;
 }
 

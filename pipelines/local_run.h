@@ -7,6 +7,7 @@
 #define PIPELINES_LOCAL_RUN_H
 
 #include "common/base/error.h"
+#include "pipelines/crew_growth.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/run_progress.h"
 #include "pipelines/stage_crew.h"
@@ -24,6 +25,7 @@ struct local_run { /* {0} is closed; large for a stack */
     struct work_queue *queue;
     struct chain_state state; /* what storage said last */
     struct stage_crew crew;
+    struct crew_growth growth;
     struct run_progress progress;
     int64_t units_done;
     struct worker_beat beat[BEAT_COUNT_MAX];

@@ -1,5 +1,8 @@
 #include "pipelines/log_relay.h"
 
+#include "common/base/clock.h"
+#include "pipelines/terminal.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,25 +21,50 @@ static const char *text_of(const char *line, const char *level)
     return program ? program + 1 : NULL;
 }
 
-static void show(const struct log_relay *relay, const char *line)
+static void show(struct log_relay *relay, const char *line)
 {
     static const char mark[] = "progress ";
     const char *text = text_of(line, "warn");
     if (text) {
+        log_relay_end(relay);
         (void)fprintf(stderr, "%-10s warning: %s\n", relay->stage, text);
         return;
     }
     text = relay->progress ? text_of(line, "info") : NULL;
-    if (text && strncmp(text, mark, sizeof mark - 1) == 0)
-        (void)fprintf(stderr, "%-10s %s\n", relay->stage, text + sizeof mark - 1);
+    if (!text || strncmp(text, mark, sizeof mark - 1) != 0)
+        return;
+    (void)snprintf(relay->last, sizeof relay->last, "%s", text + sizeof mark - 1);
+    if (!relay->on_terminal)
+        (void)fprintf(stderr, "%-10s %s\n", relay->stage, relay->last);
+}
+
+void log_relay_end(struct log_relay *relay)
+{
+    if (relay->is_drawn)
+        (void)fprintf(stderr, "\r\033[K");
+    relay->is_drawn = false;
+}
+
+static void draw(struct log_relay *relay)
+{
+    char text[LOG_RELAY_TEXT_SIZE + 64];
+    if (!relay->progress || !relay->on_terminal)
+        return;
+    (void)snprintf(text, sizeof text, "%-10s %5.1f s  %s", relay->stage,
+                   (double)(clock_ms() - relay->started_ms) / 1000.0,
+                   relay->last[0] ? relay->last : "at work");
+    terminal_draw_over(text);
+    relay->is_drawn = true;
 }
 
 void log_relay_run(struct log_relay *relay)
 {
     char piece[PIECE_SIZE + 1];
     const int fd = open(relay->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+        draw(relay);
         return;
+    }
     for (ssize_t size = 1; size > 0;) {
         size = pread(fd, piece, PIECE_SIZE, (off_t)relay->at);
         piece[size > 0 ? size : 0] = '\0';
@@ -52,4 +80,5 @@ void log_relay_run(struct log_relay *relay)
             break;
     }
     (void)close(fd);
+    draw(relay);
 }

@@ -41,7 +41,7 @@ static enum error_code build(struct model_source *s, struct error *err)
     enum error_code rc = embedding_tensors_of(settings, book, &embeddings, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (task_learns_pairs(book->task))
+    if (!s->is_trained_further && task_learns_pairs(book->task))
         what = "learns pairs of nodes";
     else if (embeddings.count > 0)
         what = "has learnt an embedding of each node of its graph";
@@ -314,6 +314,7 @@ enum error_code model_source_settings(const struct model_source *s,
 {
     const struct pipeline_settings *theirs = &s->card.settings;
     settings->train_step = theirs->train_step;
+    settings->train_step.initial[0] = '\0';
     settings->train_step.precision = PRECISION_FP32; /* infer computes in no other */
     settings->train_step.edge_weights = pinned(s, EDGE_WEIGHT);
     settings->train_step.edge_features = pinned(s, EDGE_FEATURE);

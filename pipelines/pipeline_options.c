@@ -1,6 +1,7 @@
 #include "pipelines/pipeline_options.h"
 
 #include "common/base/clock.h"
+#include "common/base/host.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "pipelines/child_process.h"
@@ -10,6 +11,7 @@
 #include "pipelines/run_state.h"
 #include "pipelines/unused_data.h"
 #include "pipelines/wait_for_room.h"
+#include "pipelines/warm_start.h"
 #include "stages/plan/setting_table.h"
 #include "store/queue/work_queue.h"
 
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 #define AT(field) offsetof(struct pipeline_options, field)
@@ -53,6 +56,30 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
     return pipeline_options_load(options, err);
 }
 
+/* More could not work at once: a slot of a round is one worker's, and few wait for a disk or a store that long. */
+static int workers_of_use(const struct pipeline_options *options)
+{
+    const struct pipeline_settings *settings = &options->settings;
+    const int64_t threads = options->threads ? options->threads : host_core_count();
+    int64_t most = settings->sample.batches_per_round * (settings->aggregate.staleness.value + 1);
+    most = most < 2 * threads ? most : 2 * threads;
+    return most < WORKERS_MAX ? (int)most : WORKERS_MAX;
+}
+
+/* With `auto` no more workers than the memory is enough for. */
+static enum error_code divide_memory(struct pipeline_options *options, struct error *err)
+{
+    const bool is_auto = options->workers == 0;
+    const bool embeddings = options->settings.train_step.embedding > 0;
+    enum error_code rc = ERROR_NONE;
+    options->workers_most = is_auto ? workers_of_use(options) : (int)options->workers;
+    while ((rc = memory_shares_divide(options->memory, options->workers_most, embeddings,
+                                      &options->shares, err)) == ERROR_NO_MEMORY &&
+           is_auto && options->workers_most > 1)
+        options->workers_most--;
+    return rc;
+}
+
 enum error_code pipeline_options_load(struct pipeline_options *options, struct error *err)
 {
     enum error_code rc = pipeline_settings_load(&options->settings, options->file, err);
@@ -60,10 +87,7 @@ enum error_code pipeline_options_load(struct pipeline_options *options, struct e
         rc = pipeline_settings_override(&options->settings, options->set.item[i], err);
     if (rc == ERROR_NONE)
         rc = pipeline_settings_check(&options->settings, err);
-    return rc == ERROR_NONE ? memory_shares_divide(options->memory, (int)options->workers,
-                                                   options->settings.train_step.embedding > 0,
-                                                   &options->shares, err)
-                            : rc;
+    return rc == ERROR_NONE ? divide_memory(options, err) : rc;
 }
 
 /* Ingest or partition: a program that runs to its end. */
@@ -98,7 +122,10 @@ static enum error_code make_command(struct once *once, struct error *err)
         child_add_option(&once->command, "--memory", once->memory);
     child_add_option(&once->command, "--threads", once->threads);
     child_add_option(&once->command, "--times", once->times);
-    child_add_option(&once->command, "--local-storage", NULL);
+    if (run_folder_has_store(folder))
+        child_add_option(&once->command, "--local-storage", NULL);
+    if (options->debug)
+        child_add(&once->command, "--debug");
     for (int i = 0; once->extra && i < once->extra->count; i++)
         child_add(&once->command, once->extra->item[i]);
     return rc;
@@ -135,11 +162,14 @@ static enum error_code run_to_end(struct once *once, struct error *err)
         struct log_relay relay = {.path = once->log_path,
                                   .stage = once->stage,
                                   .at = log_start,
-                                  .progress = !once->options->quiet};
+                                  .progress = !once->options->quiet,
+                                  .on_terminal = isatty(STDERR_FILENO) == 1,
+                                  .started_ms = clock_ms()};
         once->command.relay = &relay;
         const enum error_code rc =
             child_run(&once->command, once->log_path, once->line, &status, err);
         once->command.relay = NULL;
+        log_relay_end(&relay);
         if (rc != ERROR_NONE || status == 0)
             return rc;
         if (stop_signal_seen())
@@ -223,27 +253,35 @@ enum error_code pipeline_check_redis(const struct pipeline_options *options, str
                : error_context(err, rc, "--redis %s", options->redis);
 }
 
-enum error_code pipeline_prepare(const struct pipeline_options *options, struct run_folder *folder,
+enum error_code pipeline_prepare(struct pipeline_options *options, struct run_folder *folder,
                                  struct error *err)
 {
     char path[FILE_PATH_SIZE];
     bool told = false;
+    struct warm_start *warm = NULL;
     enum error_code rc = pipeline_folder_path(options, path, err);
     if (rc == ERROR_NONE)
         rc = pipeline_check_redis(options, err);
     if (rc == ERROR_NONE)
-        rc = run_folder_create(folder, path, err);
+        rc = run_folder_create(folder, path, options->store, err);
+    if (rc == ERROR_NONE)
+        rc = warm_start_open(&options->settings, options->file, folder->path, &warm, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(options, folder, "ingest", err);
     if (rc == ERROR_NONE)
         rc = unused_data_warn(folder->store, &options->settings, err);
     if (rc == ERROR_NONE)
+        rc = warm_start_check(warm, &options->settings, folder->store, err);
+    if (rc == ERROR_NONE)
         rc = pipeline_run_stage(options, folder, "partition", err);
     if (rc == ERROR_NONE)
         run_state_remove(folder->path);
     if (rc == ERROR_NONE)
-        do
-            rc = pipeline_start_run(options, folder, err);
-        while (wait_for_room(rc, err, &told));
+        do {
+            rc = warm_start_put(warm, &options->settings, folder->store, err);
+            if (rc == ERROR_NONE)
+                rc = pipeline_start_run(options, folder, err);
+        } while (wait_for_room(rc, err, &told));
+    warm_start_close(warm);
     return rc;
 }

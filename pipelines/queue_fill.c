@@ -37,13 +37,15 @@ enum error_code queue_open(const struct run_folder *folder, const char *url,
     return work_queue_open(&config, out, err);
 }
 
-/* The same for all drivers of this folder, one after the other, and of no copy of it. */
+/* The same for all drivers of this folder, one after the other, and of no copy of it. A store without a folder is one wherever it is
+ * seen from, so no driver of it is told from another. */
 static void make_token(const struct run_folder *folder, char token[TOKEN_SIZE])
 {
     struct stat root = {0};
     char host[64] = "";
     const char *path = store_root(folder->store);
-    (void)gethostname(host, sizeof host - 1);
+    if (path)
+        (void)gethostname(host, sizeof host - 1);
     if (path && stat(path, &root) != 0)
         root = (struct stat){0};
     (void)snprintf(token, TOKEN_SIZE, "%s:%ju:%ju", host, (uintmax_t)root.st_dev,

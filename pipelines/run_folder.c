@@ -51,19 +51,110 @@ static enum error_code take_lock(struct run_folder *folder, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code set_paths(struct run_folder *folder, const char *path, struct error *err)
+static enum error_code set_path(struct run_folder *folder, const char *path, struct error *err)
 {
     size_t size = strlen(path);
     while (size > 1 && path[size - 1] == '/')
         size--;
-    enum error_code rc = file_path(folder->path, err, "%.*s", (int)size, path);
-    return rc == ERROR_NONE ? file_path(folder->store_uri, err, "dir:%s/store", folder->path) : rc;
+    return file_path(folder->path, err, "%.*s", (int)size, path);
 }
 
-enum error_code run_folder_create(struct run_folder *folder, const char *path, struct error *err)
+/* --- which store --- */
+
+static enum error_code note_path(const char *folder, char path[FILE_PATH_SIZE], struct error *err)
+{
+    return file_path(path, err, "%s/store.uri", folder);
+}
+
+/* The first line of the folder's store.uri. */
+static enum error_code read_note(const char *folder, char uri[FILE_PATH_SIZE], bool *found,
+                                 struct error *err)
+{
+    char path[FILE_PATH_SIZE], *text = NULL;
+    size_t size = 0;
+    enum error_code rc = note_path(folder, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, found, err);
+    if (rc != ERROR_NONE || !*found)
+        return rc;
+    rc = file_read(path, FILE_PATH_SIZE, &text, &size, err);
+    if (rc == ERROR_NONE) {
+        text[strcspn(text, "\n")] = '\0';
+        rc = file_path(uri, err, "%s", text);
+    }
+    if (rc == ERROR_NONE && !store_is_uri(uri))
+        rc = error_set(err, ERROR_CORRUPT, "%s: expected the address of a store, found '%.100s'",
+                       path, uri);
+    memory_free(text);
+    return rc;
+}
+
+static enum error_code has_other_store(const char *folder, const char *uri, const char *own,
+                                       struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "%s has a store already, %s, and --store says %s: name another folder "
+                     "(--directory), or the same store",
+                     folder, own, uri);
+}
+
+enum error_code run_folder_store_uri(const char *path, const char *uri, char out[FILE_PATH_SIZE],
+                                     bool *found, struct error *err)
+{
+    char inner[FILE_PATH_SIZE];
+    enum error_code rc = read_note(path, out, found, err);
+    if (rc == ERROR_NONE && !*found) {
+        rc = file_path(inner, err, "%s/store", path);
+        if (rc == ERROR_NONE)
+            rc = file_is_there(inner, found, err);
+        if (rc == ERROR_NONE)
+            rc = file_path(out, err, "dir:%s", inner);
+    }
+    if (rc != ERROR_NONE || !uri)
+        return rc;
+    if (*found && strcmp(out, uri) != 0)
+        return has_other_store(path, uri, out, err);
+    return file_path(out, err, "%s", uri);
+}
+
+/* From now on the folder is of that store. */
+static enum error_code write_note(const struct run_folder *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE], line[FILE_PATH_SIZE + 1];
+    enum error_code rc = note_path(folder->path, path, err);
+    const int size = snprintf(line, sizeof line, "%s\n", folder->store_uri);
+    return rc == ERROR_NONE ? file_replace(path, line, (size_t)size, false, err) : rc;
+}
+
+enum error_code run_folder_word(struct option_list *rest, const char *uri, struct error *err)
+{
+    if (!uri)
+        return ERROR_NONE;
+    if (rest->count == OPTION_LIST_MAX)
+        return error_set(err, ERROR_USAGE, "expected at most %d words", OPTION_LIST_MAX);
+    memmove(rest->item + 1, rest->item, (size_t)rest->count++ * sizeof *rest->item);
+    rest->item[0] = uri;
+    return store_is_uri(uri)
+               ? ERROR_NONE
+               : error_set(err, ERROR_USAGE,
+                           "--store %s: expected the address of a store, such as dir:%s or "
+                           "s3://BUCKET/PREFIX",
+                           uri, uri);
+}
+
+/* --- open --- */
+
+enum error_code run_folder_create(struct run_folder *folder, const char *path, const char *uri,
+                                  struct error *err)
 {
     char logs[FILE_PATH_SIZE];
-    enum error_code rc = set_paths(folder, path, err);
+    bool found = false;
+    enum error_code rc = set_path(folder, path, err);
+    if (rc == ERROR_NONE && uri && !store_is_uri(uri))
+        rc = error_set(err, ERROR_INVALID,
+                       "--store %s: expected the address of a store, such as dir:%s or "
+                       "s3://BUCKET/PREFIX",
+                       uri, uri);
     if (rc == ERROR_NONE)
         rc = file_path(logs, err, "%s/logs", folder->path);
     if (rc == ERROR_NONE)
@@ -71,7 +162,11 @@ enum error_code run_folder_create(struct run_folder *folder, const char *path, s
     if (rc == ERROR_NONE)
         rc = take_lock(folder, err);
     if (rc == ERROR_NONE)
+        rc = run_folder_store_uri(folder->path, uri, folder->store_uri, &found, err);
+    if (rc == ERROR_NONE)
         rc = store_open(folder->store_uri, 0, &folder->store, err);
+    if (rc == ERROR_NONE && uri && !found)
+        rc = write_note(folder, err);
     if (rc == ERROR_NONE)
         rc = store_sweep(folder->store, err);
     if (rc != ERROR_NONE)
@@ -90,29 +185,41 @@ enum error_code run_folder_bind(struct run_folder *folder, const char *run_id, s
     return rc == ERROR_NONE ? run_open(folder->store, run_id, &folder->run, err) : rc;
 }
 
-enum error_code run_folder_open_store(struct run_folder *folder, const char *path, unsigned flags,
-                                      struct error *err)
+/* A folder that has no store may be one itself. */
+static enum error_code find_store(struct run_folder *folder, const char *path, struct error *err)
 {
-    char inner[FILE_PATH_SIZE];
     bool found = false;
-    enum error_code rc = set_paths(folder, path, err);
-    if (rc == ERROR_NONE)
-        rc = file_path(inner, err, "%s/store", folder->path);
-    if (rc == ERROR_NONE)
-        rc = file_is_there(inner, &found, err);
-    if (rc == ERROR_NONE && !found)
-        rc = file_path(folder->store_uri, err, "dir:%s", folder->path);
+    enum error_code rc = set_path(folder, path, err);
     if (rc == ERROR_NONE)
         rc = file_is_there(folder->path, &found, err);
     if (rc == ERROR_NONE && !found)
         rc = error_set(err, ERROR_NOT_FOUND, "there is no such folder");
     if (rc == ERROR_NONE)
-        rc = store_open(folder->store_uri, flags, &folder->store, err);
+        rc = run_folder_store_uri(folder->path, NULL, folder->store_uri, &found, err);
+    return rc == ERROR_NONE && !found ? file_path(folder->store_uri, err, "dir:%s", folder->path)
+                                      : rc;
+}
+
+enum error_code run_folder_open_store(struct run_folder *folder, const char *path, unsigned flags,
+                                      struct error *err)
+{
+    enum error_code rc = store_is_uri(path) ? file_path(folder->store_uri, err, "%s", path)
+                                            : find_store(folder, path, err);
+    if (rc == ERROR_NONE)
+        rc = store_open(folder->store_uri, flags | STORE_MUST_EXIST, &folder->store, err);
     if (rc != ERROR_NONE) {
         run_folder_close(folder);
         return error_context(err, rc, "%s", path);
     }
     return ERROR_NONE;
+}
+
+bool run_folder_has_store(const struct run_folder *folder)
+{
+    static const char scheme[] = "dir:";
+    const size_t size = strlen(folder->path);
+    return size && strncmp(folder->store_uri, scheme, sizeof scheme - 1) == 0 &&
+           strncmp(folder->store_uri + sizeof scheme - 1, folder->path, size) == 0;
 }
 
 enum error_code run_folder_open(struct run_folder *folder, const char *path, const char *run_id,
@@ -127,20 +234,6 @@ enum error_code run_folder_open(struct run_folder *folder, const char *path, con
         return error_context(err, rc, "%s", path);
     }
     return ERROR_NONE;
-}
-
-enum error_code run_folder_open_uri(struct run_folder *folder, const char *uri, const char *run_id,
-                                    struct error *err)
-{
-    enum error_code rc = file_path(folder->store_uri, err, "%s", uri);
-    if (rc == ERROR_NONE)
-        rc = store_open(uri, STORE_READ_ONLY | STORE_MUST_EXIST, &folder->store, err);
-    if (rc == ERROR_NONE)
-        rc = run_folder_bind(folder, run_id, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    run_folder_close(folder);
-    return error_context(err, rc, "%s", uri);
 }
 
 /* `target` is relative to the run folder. */

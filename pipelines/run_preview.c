@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "pipelines/child_process.h"
+#include "pipelines/warm_start.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/identity.h"
 
@@ -20,7 +21,7 @@ static const char *const stage_names[PREVIEW_STAGES] = {[PREVIEW_INGEST] = "inge
                                                         [PREVIEW_INFER] = "infer"};
 
 struct preview {
-    const struct pipeline_options *options;
+    struct pipeline_options *options;
     struct run_folder folder;  /* closed when there is none yet */
     struct run_binding newest; /* empty when no run was started */
     struct run_binding run;    /* empty when it was not started */
@@ -187,18 +188,31 @@ static enum error_code look_at_run(struct preview *p, struct error *err)
 
 static enum error_code open_folder(struct preview *p, bool *found, struct error *err)
 {
-    char path[FILE_PATH_SIZE], inner[FILE_PATH_SIZE], newest[ID_SIZE];
+    char path[FILE_PATH_SIZE], uri[FILE_PATH_SIZE], newest[ID_SIZE];
     enum error_code rc = pipeline_folder_path(p->options, path, err);
     if (rc == ERROR_NONE)
-        rc = file_path(inner, err, "%s/store", path);
-    if (rc == ERROR_NONE)
-        rc = file_is_there(inner, found, err);
-    if (rc != ERROR_NONE || !*found)
+        rc = run_folder_store_uri(path, p->options->store, uri, found, err);
+    if (rc != ERROR_NONE || !(*found || p->options->store))
         return rc;
-    rc = run_folder_open_store(&p->folder, path, STORE_READ_ONLY, err);
+    rc = run_folder_open_store(&p->folder, uri, STORE_READ_ONLY, err);
+    *found = rc == ERROR_NONE;
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
     if (rc == ERROR_NONE && run_newest(p->folder.store, newest, NULL) == ERROR_NONE &&
         run_open(p->folder.store, newest, &p->newest, NULL) != ERROR_NONE)
         run_close(&p->newest); /* a damaged one gives no reasons */
+    return rc;
+}
+
+/* The run is named by the weights that it begins with. */
+static enum error_code name_initial(struct preview *p, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    struct warm_start *warm = NULL;
+    enum error_code rc = pipeline_folder_path(p->options, path, err);
+    if (rc == ERROR_NONE)
+        rc = warm_start_open(&p->options->settings, p->options->file, path, &warm, err);
+    warm_start_close(warm);
     return rc;
 }
 
@@ -206,6 +220,8 @@ static enum error_code look(struct preview *p, struct error *err)
 {
     bool found = false, done = false;
     enum error_code rc = open_folder(p, &found, err);
+    if (rc == ERROR_NONE)
+        rc = name_initial(p, err);
     if (rc != ERROR_NONE)
         return rc;
     if (!found) {
@@ -247,7 +263,7 @@ static enum error_code print_json(const struct preview *p, struct error *err)
     return rc;
 }
 
-enum error_code run_preview(const struct pipeline_options *options, struct error *err)
+enum error_code run_preview(struct pipeline_options *options, struct error *err)
 {
     struct preview *p = NULL;
     enum error_code rc = memory_new(&p, 1, "the preview", err);

@@ -17,7 +17,7 @@
 
 /* Prints it, as JSON with --json. Reads the input to know whether it has changed; writes nothing.
  * Fails: as `run` would before anything is written: bad settings, bad input, another environment. */
-MUST_CHECK enum error_code run_preview(const struct pipeline_options *options, struct error *err);
+MUST_CHECK enum error_code run_preview(struct pipeline_options *options, struct error *err);
 
 /* One line on stderr: why a real run does more than to go on. `newest`: the run that was the newest before, or an
  * empty one. */

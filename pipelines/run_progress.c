@@ -7,6 +7,7 @@
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
                                       .started_ms = clock_ms(),
                                       .last_ms = clock_ms(),
                                       .metric_version = -1};
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        progress->rate[i].first = -1;
     int64_t version = -1;
     if (snapshot_current_version(folder->store, folder->run.plan.id, &version, NULL, NULL) ==
             ERROR_NONE &&
@@ -61,14 +64,48 @@ static double seconds_left(const struct run_progress *progress, const struct run
     return (double)(clock_ms() - progress->started_ms) / 1000.0 * (double)left / (double)done;
 }
 
+/* Of a stage, since its first unit that this driver saw done. */
+static double units_a_second(struct run_progress *progress, int stage,
+                             const struct stage_counts *counts)
+{
+    const int64_t now = clock_ms();
+    if (progress->rate[stage].first < 0) {
+        progress->rate[stage].first = counts->done;
+        progress->rate[stage].first_ms = now;
+    }
+    const int64_t ms = now - progress->rate[stage].first_ms;
+    return ms > 0 ? (double)(counts->done - progress->rate[stage].first) * 1000.0 / (double)ms
+                  : 0.0;
+}
+
+/* Units of inference: each part in each layer, and the outputs. */
+static int64_t inference_units(const struct schedule *s)
+{
+    return s->infers_some
+               ? 1
+               : (int64_t)(s->layer_count + 1 - schedule_first_layer(s)) * s->part_count + 1;
+}
+
+static void say_inference(struct run_progress *progress, const struct run_folder *folder,
+                          const struct stage_counts *infer, char *text, size_t size)
+{
+    const int64_t all = inference_units(&folder->run.schedule);
+    const double rate = units_a_second(progress, STAGE_LOOP_COUNT - 1, infer);
+    const int64_t left = infer->done < all ? all - infer->done : 0;
+    char seconds[40] = "";
+    if (rate > 0.0 && left > 0)
+        (void)snprintf(seconds, sizeof seconds, ", left %.0f s", ceil((double)left / rate));
+    (void)snprintf(text, size,
+                   "infer %" PRId64 " of %" PRId64 " units done, %" PRId64 " running%s; %s",
+                   infer->done, all, infer->leased, seconds, progress->last_metric);
+}
+
 /* What is being done: training, or inference once training has ended. */
-static void say_metric(const struct run_progress *progress, const struct run_folder *folder,
+static void say_metric(struct run_progress *progress, const struct run_folder *folder,
                        const struct stage_counts *infer, char *text, size_t size)
 {
     if (infer->done + infer->leased + infer->waiting > 0) {
-        (void)snprintf(text, size,
-                       "infer %" PRId64 " units done, %" PRId64 " running, %" PRId64 " waiting; %s",
-                       infer->done, infer->leased, infer->waiting, progress->last_metric);
+        say_inference(progress, folder, infer, text, size);
         return;
     }
     const double left = seconds_left(progress, folder);
@@ -98,10 +135,10 @@ static void draw_table(struct run_progress *progress, const struct run_folder *f
         if (work_queue_counts(queue, stage_loop[i].name, &counts, NULL) != ERROR_NONE)
             continue;
         (void)snprintf(text, sizeof text,
-                       "%-10s done %8" PRId64 "  running %3" PRId64 "  waiting %5" PRId64
+                       "%-10s done %8" PRId64 "  %7.1f/s  running %3" PRId64 "  waiting %5" PRId64
                        "  retried %3" PRId64,
-                       stage_loop[i].name, counts.done, counts.leased, counts.waiting,
-                       counts.retried);
+                       stage_loop[i].name, counts.done, units_a_second(progress, i, &counts),
+                       counts.leased, counts.waiting, counts.retried);
         draw_line(progress, text);
     }
     say_metric(progress, folder, &counts, text, sizeof text); /* infer is the last stage */

@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/run_folder.h"
+#include "stages/engine/stage_list.h"
 #include "store/queue/work_queue.h"
 
 #include <stdbool.h>
@@ -20,6 +21,10 @@ struct run_progress { /* {0}, then .quiet as wanted */
     int64_t first_version; /* of the newest snapshot when we began */
     char last_metric[200];
     int64_t metric_version;
+    struct {
+        int64_t first; /* units done when the stage was seen first; less than 0: not yet */
+        int64_t first_ms;
+    } rate[STAGE_LOOP_COUNT];
 };
 
 void run_progress_begin(struct run_progress *progress, const struct run_folder *folder, bool quiet);

@@ -21,14 +21,10 @@ enum error_code run_status_open(struct run_folder *folder, const char *path, con
 static enum error_code read_storage(const struct run_folder *folder, struct run_status *status,
                                     struct error *err)
 {
-    const char *run_id = folder->run.plan.id;
     struct snapshot snapshot = {0};
-    enum error_code rc =
-        chain_state_read(&folder->run.schedule, folder->store, run_id, &status->chain, err);
-    if (rc != ERROR_NONE || status->chain.snapshot_version < 0)
-        return rc;
-    rc = snapshot_get(folder->store, run_id, status->chain.snapshot_version, &snapshot, err);
-    if (rc == ERROR_NONE) {
+    const enum error_code rc = chain_state_and_snapshot(
+        &folder->run.schedule, folder->store, folder->run.plan.id, &status->chain, &snapshot, err);
+    if (rc == ERROR_NONE && status->chain.snapshot_version >= 0) {
         status->gradient_error = snapshot.progress[PROGRESS_GRADIENT_ERROR];
         status->train_loss = snapshot.train_loss;
         status->valid_metric = snapshot.valid_metric;

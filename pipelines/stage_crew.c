@@ -39,7 +39,10 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
     child_add_option(&command, "--memory", memory);
     child_add_option(&command, "--sharers", sharers);
     child_add_option(&command, "--times", times);
-    child_add_option(&command, "--local-storage", NULL);
+    if (run_folder_has_store(c->folder))
+        child_add_option(&command, "--local-storage", NULL);
+    if (c->debug)
+        child_add(&command, "--debug");
     member->log_start = child_log_end(member->log_path);
     member->beat_ms = 0;
     return child_start(&command, member->log_path, -1, &member->pid, err);
@@ -71,7 +74,7 @@ static enum error_code on_end(struct stage_crew *crew, struct crew_member *membe
 {
     char how[CHILD_TEXT_SIZE], words[CHILD_TEXT_SIZE];
     member->pid = 0;
-    member->finished = status == 0;
+    member->finished = status == 0 || member->is_leaving;
     if (member->finished)
         return ERROR_NONE;
     child_status_text(status, how);
@@ -100,6 +103,73 @@ static int threads_of(const struct stage_row *stage, int shared)
     return stage->threads == THREADS_FEW ? 1 + shared / TRAINING_THREADS_FOR_ONE : 1;
 }
 
+/* Its place in the crew: one that was taken back has kept its own. */
+static struct crew_member *member_of(struct stage_crew *crew, int stage, int number)
+{
+    for (int i = 0; i < crew->count; i++)
+        if (crew->member[i].stage_index == stage && crew->member[i].number == number)
+            return &crew->member[i];
+    struct crew_member *member = &crew->member[crew->count++];
+    *member = (struct crew_member){.stage_index = stage, .number = number};
+    (void)snprintf(member->name, sizeof member->name, "%s-%d", stage_loop[stage].name, number);
+    return member;
+}
+
+static enum error_code add_member(struct stage_crew *crew, int stage, struct error *err)
+{
+    struct crew_member *member = member_of(crew, stage, crew->sets);
+    must(member->pid == 0);
+    member->finished = member->is_leaving = false;
+    const enum error_code rc =
+        file_path(member->log_path, err, "%s/logs/%s.log", crew->config.folder->path, member->name);
+    return rc == ERROR_NONE ? start_or_wait(crew, member, err) : rc;
+}
+
+enum error_code stage_crew_add_set(struct stage_crew *crew, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const char *only = crew->config.only_stage;
+    must(crew->sets < crew->config.workers);
+    for (int i = 0; rc == ERROR_NONE && i < STAGE_LOOP_COUNT; i++)
+        if (!only || strcmp(only, stage_loop[i].name) == 0)
+            rc = add_member(crew, i, err);
+    crew->sets++;
+    return rc;
+}
+
+void stage_crew_take_back_set(struct stage_crew *crew)
+{
+    must(crew->sets > 1);
+    crew->sets--;
+    for (int i = 0; i < crew->count; i++) {
+        struct crew_member *member = &crew->member[i];
+        if (member->number != crew->sets)
+            continue;
+        member->is_leaving = true;
+        member->finished = member->pid == 0;
+        if (member->pid > 0)
+            (void)kill(member->pid, SIGTERM);
+    }
+}
+
+bool stage_crew_is_settled(const struct stage_crew *crew)
+{
+    for (int i = 0; i < crew->count; i++) {
+        const struct crew_member *member = &crew->member[i];
+        if (member->is_leaving ? member->pid > 0 : !member->beat_ms)
+            return false;
+    }
+    return true;
+}
+
+int stage_crew_size(const struct stage_crew *crew)
+{
+    int size = 0;
+    for (int i = 0; i < crew->count; i++)
+        size += !crew->member[i].is_leaving;
+    return size;
+}
+
 enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_config *config,
                                  struct error *err)
 {
@@ -110,18 +180,8 @@ enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_conf
     crew->config = *config;
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
         crew->threads_each[i] = threads_of(&stage_loop[i], shared);
-    for (int i = 0; rc == ERROR_NONE && i < STAGE_LOOP_COUNT * config->workers; i++) {
-        if (config->only_stage &&
-            strcmp(config->only_stage, stage_loop[i % STAGE_LOOP_COUNT].name) != 0)
-            continue;
-        struct crew_member *member = &crew->member[crew->count++];
-        *member = (struct crew_member){.stage_index = i % STAGE_LOOP_COUNT};
-        (void)snprintf(member->name, sizeof member->name, "%s-%d",
-                       stage_loop[member->stage_index].name, i / STAGE_LOOP_COUNT);
-        rc = file_path(member->log_path, err, "%s/logs/%s.log", config->folder->path, member->name);
-        if (rc == ERROR_NONE)
-            rc = start_or_wait(crew, member, err);
-    }
+    for (int i = 0; rc == ERROR_NONE && i < config->workers_at_start; i++)
+        rc = stage_crew_add_set(crew, err);
     if (rc != ERROR_NONE)
         stage_crew_stop(crew);
     return rc;
@@ -162,11 +222,13 @@ static bool is_fresh(const struct worker_beat *beat)
     return beat->age_seconds * 1000.0 < CREW_FRESH_MS;
 }
 
+/* In its present life. */
 static bool has_fresh_beat(const struct crew_member *member, const struct worker_beat *beat,
                            int count)
 {
     for (int i = 0; i < count; i++)
-        if (is_fresh(&beat[i]) && strcmp(beat[i].worker, member->name) == 0)
+        if (is_fresh(&beat[i]) && beat[i].pid == member->pid &&
+            strcmp(beat[i].worker, member->name) == 0)
             return true;
     return false;
 }

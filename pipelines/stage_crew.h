@@ -4,6 +4,9 @@
  * A worker that is killed, that asks for another try (75), or whose host failed it (71, 74) is started again under
  * its own name, so that it takes up at once what it held (pipelines/child_restart.h says how often). A worker that
  * fails for good ends the run.
+ *
+ * Workers come in sets of one of each stage. A set may be added, and the last one taken back: its workers end the unit that
+ * they have in hand, hand back what they were just given, and are gone.
  */
 #ifndef PIPELINES_STAGE_CREW_H
 #define PIPELINES_STAGE_CREW_H
@@ -24,10 +27,12 @@ enum { CREW_SIZE_MAX = 320, CREW_SILENCE_MS = 15000, CREW_FRESH_MS = 5000 };
 struct crew_config {
     const struct run_folder *folder;
     const char *redis_url, *redis_password_file;
-    int workers; /* of each stage */
+    int workers; /* of each stage, at most: what threads and memory are divided by */
+    int workers_at_start;
     int threads; /* of all of a stage's workers together; 0: the cores */
     const struct memory_shares *shares;
     int64_t lease_ms;
+    bool debug;             /* workers log everything */
     const char *only_stage; /* whose workers alone are started; NULL: all */
     /* How many units all workers have done; asked only when one of them ended badly. */
     int64_t (*units_done)(void *context);
@@ -37,10 +42,12 @@ struct crew_config {
 struct crew_member {
     char name[WORKER_NAME_SIZE];
     int stage_index; /* in stage_loop */
+    int number;      /* among the workers of that stage */
     char log_path[FILE_PATH_SIZE];
     uint64_t log_start; /* where its log ended when it was started last */
     pid_t pid;          /* 0: not running */
     bool finished;
+    bool is_leaving; /* taken back: it is not started again */
     struct child_restart restart;
     int64_t start_ms; /* when it is to be started again */
     int64_t beat_ms;  /* when a fresh heartbeat of it was seen last, since its start; 0: none yet */
@@ -50,12 +57,21 @@ struct stage_crew { /* {0} is empty */
     struct crew_config config;
     struct crew_member member[CREW_SIZE_MAX];
     int count;
+    int sets; /* that are not taken back: the first `sets` of each stage */
     int restarts;
     int threads_each[STAGE_LOOP_COUNT];
 };
 
 MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
                                             const struct crew_config *config, struct error *err);
+/* One more worker of each stage; there is room for config->workers. */
+MUST_CHECK enum error_code stage_crew_add_set(struct stage_crew *crew, struct error *err);
+/* One fewer, the last of each stage; there are two or more. They leave when their unit is done, which may take a while. */
+void stage_crew_take_back_set(struct stage_crew *crew);
+/* Whether all who should be there gave a sign of life since their start, and who was taken back is gone. */
+bool stage_crew_is_settled(const struct stage_crew *crew);
+/* Workers that are not taken back. */
+int stage_crew_size(const struct stage_crew *crew);
 /* Takes note of who ended; starts replacements. *all_finished: every worker found the run finished.
  * Fails: with the code and last words of a worker that failed for good. */
 MUST_CHECK enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished,

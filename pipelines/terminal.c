@@ -18,3 +18,9 @@ void terminal_line(const char *text)
     /* The last column stays free: a full line wraps on some. */
     (void)fprintf(stderr, "\r%.*s\033[K\n", terminal_columns() - 1, text);
 }
+
+void terminal_draw_over(const char *text)
+{
+    (void)fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, text);
+    (void)fflush(stderr);
+}

@@ -22,6 +22,18 @@ static bool share_of_memory(const char *text, uint64_t *out)
     return true;
 }
 
+static enum error_code assign_int(const struct option_spec *spec, const char *text,
+                                  const char *or_what, int64_t *field, struct error *err)
+{
+    int64_t number = 0;
+    if (!text_int64(text, strlen(text), &number) || number < spec->least || number > spec->most)
+        return error_set(err, ERROR_USAGE,
+                         "--%s is '%s', expected a whole number from %" PRId64 " to %" PRId64 "%s",
+                         spec->name, text, spec->least, spec->most, or_what);
+    *field = number;
+    return ERROR_NONE;
+}
+
 static enum error_code assign(const struct option_spec *spec, const char *text, void *values,
                               struct error *err)
 {
@@ -30,15 +42,13 @@ static enum error_code assign(const struct option_spec *spec, const char *text, 
     case OPTION_TEXT:
         *(const char **)field = text;
         return ERROR_NONE;
-    case OPTION_INT: {
-        int64_t number = 0;
-        if (!text_int64(text, strlen(text), &number) || number < spec->least || number > spec->most)
-            return error_set(err, ERROR_USAGE,
-                             "--%s is '%s', expected a whole number from %" PRId64 " to %" PRId64,
-                             spec->name, text, spec->least, spec->most);
-        *(int64_t *)field = number;
+    case OPTION_INT:
+        return assign_int(spec, text, "", field, err);
+    case OPTION_INT_OR_AUTO:
+        if (strcmp(text, "auto") != 0)
+            return assign_int(spec, text, ", or auto", field, err);
+        *(int64_t *)field = 0;
         return ERROR_NONE;
-    }
     case OPTION_BYTES:
         if (!text_bytes(text, field) && !share_of_memory(text, field))
             return error_set(err, ERROR_USAGE,

@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 enum option_type {
-    OPTION_TEXT,  /* const char * */
-    OPTION_INT,   /* int64_t, within least..most */
-    OPTION_BYTES, /* uint64_t: "512M" */
-    OPTION_FLAG,  /* bool, no value */
-    OPTION_LIST,  /* struct option_list: may be given several times */
+    OPTION_TEXT,        /* const char * */
+    OPTION_INT,         /* int64_t, within least..most */
+    OPTION_INT_OR_AUTO, /* the same, or 0 for "auto", which is below `least` */
+    OPTION_BYTES,       /* uint64_t: "512M" */
+    OPTION_FLAG,        /* bool, no value */
+    OPTION_LIST,        /* struct option_list: may be given several times */
 };
 
 enum { OPTION_LIST_MAX = 64 };

@@ -30,6 +30,7 @@ struct byte_source {
     size_t memory_left;
     uint64_t size; /* of the file; 0: not known */
     enum packing packing;
+    bool is_quiet;
     bool at_end; /* of the packed bytes */
     enum member_state state;
     z_stream
@@ -190,6 +191,26 @@ const char *byte_source_name(const struct byte_source *source)
     return source->name;
 }
 
+bool byte_source_is_packed(const struct byte_source *source)
+{
+    return source->packing != PACKING_NONE;
+}
+
+uint64_t byte_source_size(const struct byte_source *source)
+{
+    return source->size;
+}
+
+uint64_t byte_source_done(const struct byte_source *source)
+{
+    return source->packed_end;
+}
+
+void byte_source_keep_quiet(struct byte_source *source)
+{
+    source->is_quiet = true;
+}
+
 /* Offset in the file of the next packed byte. */
 static uint64_t packed_offset(const struct byte_source *source)
 {
@@ -206,7 +227,8 @@ static enum error_code refill(struct byte_source *source, struct error *err)
     source->inflater.avail_in = (uInt)got;
     source->packed_end += got;
     source->at_end = got == 0;
-    progress_note(source->name, source->packed_end, source->size);
+    if (!source->is_quiet)
+        progress_note(source->name, source->packed_end, source->size);
     return ERROR_NONE;
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,11 @@ MUST_CHECK enum error_code byte_source_read(struct byte_source *source, void *ou
                                             size_t *got, struct error *err);
 /* The path or name it was opened with. Borrowed. */
 const char *byte_source_name(const struct byte_source *source);
+bool byte_source_is_packed(const struct byte_source *source);
+/* Bytes of the file, 0 where that is not known, and how many of them were taken by now. */
+uint64_t byte_source_size(const struct byte_source *source);
+uint64_t byte_source_done(const struct byte_source *source);
+/* Progress is told by the caller from now on. */
+void byte_source_keep_quiet(struct byte_source *source);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/formats/byte_source.h"
+#include "common/formats/read_ahead.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,10 +13,11 @@ enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) 
 
 struct line_reader {
     struct byte_source *source;
-    int64_t line_count; /* lines handed out */
-    size_t begin, end;  /* unread bytes in `buffer` */
-    bool at_end;        /* of the source */
-    bool was_filled;    /* by the last read: there is more */
+    struct read_ahead *ahead; /* what reads it; NULL: nothing else does */
+    int64_t line_count;       /* lines handed out */
+    size_t begin, end;        /* unread bytes in `buffer` */
+    bool at_end;              /* of the source */
+    bool was_filled;          /* by the last read: there is more */
     size_t capacity;
     char *buffer; /* [capacity], owned */
 };
@@ -33,6 +35,20 @@ static enum error_code grow(struct line_reader *reader, struct error *err)
     return ERROR_NONE;
 }
 
+/* Small files, and the first lines of a large one, take no thread. */
+static enum error_code read_some(struct line_reader *reader, char *out, size_t size, size_t *got,
+                                 struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (!reader->ahead && reader->was_filled && reader->capacity == BUFFER_SIZE_MAX &&
+        read_ahead_is_worth(reader->source))
+        rc = read_ahead_open(reader->source, &reader->ahead, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return reader->ahead ? read_ahead_read(reader->ahead, out, size, got, err)
+                         : byte_source_read(reader->source, out, size, got, err);
+}
+
 static enum error_code fill(struct line_reader *reader, struct error *err)
 {
     size_t got = 0;
@@ -46,7 +62,7 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
         rc = grow(reader, err);
     const size_t room = reader->capacity - reader->end;
     if (rc == ERROR_NONE)
-        rc = byte_source_read(reader->source, reader->buffer + reader->end, room, &got, err);
+        rc = read_some(reader, reader->buffer + reader->end, room, &got, err);
     reader->end += got;
     reader->was_filled = got == room;
     reader->at_end = rc == ERROR_NONE && got == 0;
@@ -102,6 +118,7 @@ void line_reader_close(struct line_reader *reader)
 {
     if (!reader)
         return;
+    read_ahead_close(reader->ahead);
     byte_source_close(reader->source);
     memory_free(reader->buffer);
     memory_free(reader);

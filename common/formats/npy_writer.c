@@ -7,6 +7,15 @@
 
 enum { WRITE_ALIGNMENT = 64, FLUSH_BYTES = 1 << 23 };
 
+/* What can be written. */
+static const struct {
+    const char *descr;
+    size_t bytes;
+} written[] = {[NPY_F32] = {"<f4", 4},
+               [NPY_F64] = {"<f8", 8},
+               [NPY_I64] = {"<i8", 8},
+               [NPY_BOOL] = {"|b1", 1}};
+
 /* The header, padded so that the elements start at a multiple of 64. Returns its size. */
 static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uint64_t cols)
 {
@@ -18,7 +27,7 @@ static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uin
     memset(out, ' ', 256);
     const int text =
         snprintf(out + 10, 246, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
-                 type == NPY_F32 ? "<f4" : "<i8", shape);
+                 written[type].descr, shape);
     const size_t used = 10 + (size_t)text;
     const size_t size = (used + 1 + WRITE_ALIGNMENT - 1) / WRITE_ALIGNMENT * WRITE_ALIGNMENT;
     memcpy(out, NPY_MAGIC, 6);
@@ -33,7 +42,7 @@ static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uin
 
 static size_t item_bytes(const struct npy_writer *writer)
 {
-    return writer->type == NPY_F32 ? sizeof(float) : sizeof(int64_t);
+    return written[writer->type].bytes;
 }
 
 enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enum npy_type type,
@@ -41,7 +50,7 @@ enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enu
 {
     char header[256];
     *writer = (struct npy_writer){.type = type};
-    must(type == NPY_F32 || type == NPY_I64);
+    must((size_t)type < sizeof written / sizeof *written && written[type].bytes);
     if (__builtin_mul_overflow(rows, cols ? cols : 1, &writer->element_count))
         return error_set(err, ERROR_INVALID, "%s: %" PRIu64 " x %" PRIu64 " elements are too many",
                          path, rows, cols);

@@ -21,11 +21,11 @@ struct npy_writer { /* {0} is a closed writer */
     char temporary[FILE_PATH_SIZE];
 };
 
-/* An array [rows, cols] of NPY_F32 or NPY_I64; [rows] when `cols` is 0. */
+/* An array [rows, cols] of NPY_F32, NPY_F64, NPY_I64 or NPY_BOOL; [rows] when `cols` is 0. */
 MUST_CHECK enum error_code npy_writer_open(struct npy_writer *writer, const char *path,
                                            enum npy_type type, uint64_t rows, uint64_t cols,
                                            struct error *err);
-/* The next `count` elements: float or int64_t, as the type says. More than the shape is our bug. */
+/* The next `count` elements: float, double, int64_t or one byte of 0 or 1, as the type says. More than the shape is our bug. */
 MUST_CHECK enum error_code npy_writer_add(struct npy_writer *writer, const void *elements,
                                           uint64_t count, struct error *err);
 /* Hash and bytes of the whole file, when all elements were added and before it is finished: of what was written. */

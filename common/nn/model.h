@@ -178,7 +178,8 @@ struct parameter {
 };
 
 struct layer_type;
-struct aggregation; /* operators/aggregation.h */
+struct aggregation;    /* operators/aggregation.h */
+struct relation_input; /* typed/relation_input.h */
 
 struct model_layer {
     enum layer_kind kind;
@@ -263,6 +264,8 @@ struct model_input {
      * others are gathered from `rows`. NULL: all are, and the room is the workspace's. */
     void *aggregated;
     uint32_t aggregated_count;
+    /* The same of a typed model, in an arena of the caller (typed/relation_input.h); NULL: nothing is. */
+    const struct relation_input *aggregated_relations;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
 

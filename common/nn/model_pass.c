@@ -1,24 +1,12 @@
-/* Forward and backward of a whole model, and one layer of it alone (model.h). */
+/* Forward and backward of a whole model, and one layer of it alone in inference (model.h); in training: layer_training.c. */
 #include "common/nn/layers/gat_windows.h"
 #include "common/nn/layers/gatv2_windows.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/layers/layer_pass.h"
-#include "common/nn/layers/layer_tail.h"
-#include "common/nn/model.h"
+#include "common/nn/model_trace.h"
 #include "common/nn/typed/typed_model.h"
 
 #include <math.h>
 #include <string.h>
-
-struct model_trace {
-    struct typed_trace *typed; /* of a typed model, alone */
-    const float *value;
-    int layer_count;
-    struct layer_pass layer[LAYER_COUNT_MAX];
-    struct layer_tail tail[LAYER_COUNT_MAX];
-    float *joined; /* what a layer reads that reads_all; else NULL */
-};
-_Static_assert(sizeof(struct model_trace) <= ARENA_REAL_BYTES, "a trace is written by what counts");
 
 static struct random_stream stream_of_layer(const struct random_stream *stream, int layer)
 {
@@ -54,9 +42,8 @@ static enum error_code place_output(struct layer_pass *pass, bool is_last, float
                            precision_bytes(pass->precision), "activations", err);
 }
 
-/* What a layer computes on: its own block, or all rows that there are at its place. */
-static struct message_block block_of_layer(const struct model *model, int layer,
-                                           const struct model_input *input)
+struct message_block model_trace_block(const struct model *model, int layer,
+                                       const struct model_input *input)
 {
     const struct model_layer *own = &model->layer[layer];
     if (own->type->uses_edges)
@@ -125,55 +112,101 @@ static enum error_code run_layer(const struct model *model, const float *value,
     return rc;
 }
 
+/* What the layer below it gives, or the model reads. */
+static struct input_rows rows_below(const struct way_forth *forth, int layer)
+{
+    const struct model *model = forth->model;
+    if (layer == 0)
+        return forth->input->rows;
+    return (struct input_rows){
+        .base = forth->trace->layer[layer - 1].output,
+        .stride = precision_stride(model->config.precision, model->layer[layer - 1].output_dim),
+        .precision = model->config.precision};
+}
+
+/* Fills in its pass and its tail, but for where its output goes. */
+static enum error_code prepare_layer(const struct way_forth *forth, int layer, struct error *err)
+{
+    const struct model *model = forth->model;
+    const struct model_layer *own = &model->layer[layer];
+    const struct model_input *input = forth->input;
+    struct model_trace *trace = forth->trace;
+    struct layer_pass *pass = &trace->layer[layer];
+    struct layer_tail *tail = &trace->tail[layer];
+    struct arena *arena = forth->workspace->arena;
+    const struct message_block block = model_trace_block(model, layer, input);
+    struct input_rows rows = rows_below(forth, layer);
+    enum error_code rc = ERROR_NONE;
+    *tail = (struct layer_tail){0};
+    if (own->reads_all)
+        rc = join_layers(model, trace, block.destination_count, &rows, arena, err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_init(pass, model, trace->value, layer, &block, &rows, arena, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (input->dropout)
+        set_dropout(pass, tail, layer == model->config.layer_count - 1,
+                    stream_of_layer(input->dropout, layer));
+    if (own->second_input >= 0)
+        pass->second_input = trace->layer[own->second_input].output;
+    if (layer == 0) {
+        pass->aggregated = input->aggregated;
+        pass->aggregated_count = input->aggregated_count;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code model_trace_forward(const struct way_forth *forth, int layer, float *logits,
+                                    struct error *err)
+{
+    const struct model *model = forth->model;
+    struct layer_pass *pass = &forth->trace->layer[layer];
+    const bool is_last = layer == model->config.layer_count - 1;
+    enum error_code rc = prepare_layer(forth, layer, err);
+    if (rc == ERROR_NONE)
+        rc = place_output(pass, is_last, logits, forth->workspace->arena, err);
+    return rc == ERROR_NONE
+               ? run_layer(model, forth->trace->value, pass, &forth->trace->tail[layer],
+                           forth->keeps, forth->workspace, err)
+               : rc;
+}
+
+enum error_code model_trace_new(const struct model *model, const float *value, struct arena *arena,
+                                struct model_trace **out, struct error *err)
+{
+    const enum error_code rc = arena_new(arena, out, 1, "the trace of a model", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (*out)->value = value;
+    (*out)->typed = NULL;
+    (*out)->joined = NULL;
+    (*out)->layer_count = model->config.layer_count;
+    return ERROR_NONE;
+}
+
 enum error_code model_forward(const struct model *model, const float *value,
                               const struct model_input *input,
                               const struct model_workspace *workspace, float *logits,
                               struct model_trace **trace, struct error *err)
 {
-    struct arena *arena = workspace->arena;
     struct model_trace *made = NULL;
-    struct input_rows rows = input->rows;
     if (trace)
         *trace = NULL;
-    enum error_code rc = arena_new(arena, &made, 1, "the trace of a model", err);
+    enum error_code rc = model_trace_new(model, value, workspace->arena, &made, err);
     if (rc != ERROR_NONE)
         return rc;
-    made->value = value;
-    made->typed = NULL;
-    made->joined = NULL;
-    made->layer_count = model->config.layer_count;
     if (model_is_typed(model)) {
         rc = typed_model_forward(model, value, input, workspace, logits,
                                  trace ? &made->typed : NULL, err);
         made->layer_count = 0;
     }
-    for (int layer = 0; rc == ERROR_NONE && layer < made->layer_count; layer++) {
-        struct layer_pass *pass = &made->layer[layer];
-        struct layer_tail *tail = &made->tail[layer];
-        const bool is_last = layer == made->layer_count - 1;
-        const int second = model->layer[layer].second_input;
-        const struct message_block block = block_of_layer(model, layer, input);
-        *tail = (struct layer_tail){0};
-        if (model->layer[layer].reads_all)
-            rc = join_layers(model, made, block.destination_count, &rows, arena, err);
-        if (rc == ERROR_NONE)
-            rc = layer_pass_init(pass, model, value, layer, &block, &rows, arena, err);
-        if (rc == ERROR_NONE && input->dropout)
-            set_dropout(pass, tail, is_last, stream_of_layer(input->dropout, layer));
-        if (second >= 0)
-            pass->second_input = made->layer[second].output;
-        if (layer == 0) {
-            pass->aggregated = input->aggregated;
-            pass->aggregated_count = input->aggregated_count;
-        }
-        if (rc == ERROR_NONE)
-            rc = place_output(pass, is_last, logits, arena, err);
-        if (rc == ERROR_NONE)
-            rc = run_layer(model, value, pass, tail, trace != NULL, workspace, err);
-        rows = (struct input_rows){.base = pass->output,
-                                   .stride = precision_stride(pass->precision, pass->output_dim),
-                                   .precision = pass->precision};
-    }
+    const struct way_forth forth = {.model = model,
+                                    .input = input,
+                                    .workspace = workspace,
+                                    .trace = made,
+                                    .keeps = trace != NULL};
+    for (int layer = 0; rc == ERROR_NONE && layer < made->layer_count; layer++)
+        rc = model_trace_forward(&forth, layer, logits, err);
     if (rc == ERROR_NONE && trace)
         *trace = made;
     return rc;
@@ -268,20 +301,8 @@ static enum error_code part_layers(const struct model *model, const struct model
     return ERROR_NONE;
 }
 
-/* What all layers on the way back have to do with. */
-struct way_back {
-    const struct model *model;
-    struct model_trace *trace;
-    struct gradient_parts parts[LAYER_COUNT_MAX];
-    struct gradient_parts
-        *input; /* what the first layer's tail leaves for the input rows; NULL: nobody wants it */
-    const struct model_workspace *workspace;
-    float *gradient;
-};
-
-/* The layer `layer` on its way back, and what it leaves for the other layers that it read. */
-static enum error_code layer_back(struct way_back *back, int layer, const float *logits_gradient,
-                                  struct error *err)
+enum error_code model_trace_backward(struct way_back *back, int layer, const float *logits_gradient,
+                                     struct error *err)
 {
     const struct model *model = back->model;
     struct model_trace *trace = back->trace;
@@ -341,7 +362,7 @@ static enum error_code go_back(const struct model *model, const float *value,
              (struct gradient_part){logits_gradient, trace->layer[last].output_dim,
                                     trace->layer[last].block.destination_count});
     for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
-        rc = layer_back(&back, layer, logits_gradient, err);
+        rc = model_trace_backward(&back, layer, logits_gradient, err);
     return rc;
 }
 
@@ -354,15 +375,15 @@ enum error_code model_backward(const struct model *model, const float *value,
 }
 
 struct input_job {
-    const struct layer_pass *first;
-    const struct gradient_parts *parts; /* to be added */
+    const struct layer_pass *pass;
+    const struct gradient_parts *parts; /* to be added; NULL: none */
     float *out;
 };
 
 static void input_tile(void *context, int64_t tile, int thread)
 {
     const struct input_job *job = context;
-    const struct layer_pass *pass = job->first;
+    const struct layer_pass *pass = job->pass;
     const size_t dim = pass->input_dim;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
@@ -371,12 +392,26 @@ static void input_tile(void *context, int64_t tile, int thread)
     (void)thread;
     if (found != out)
         memcpy(out, found, (end - first) * dim * sizeof *out);
-    for (int p = 0; p < job->parts->count; p++) {
+    for (int p = 0; job->parts && p < job->parts->count; p++) {
         const struct gradient_part *part = &job->parts->part[p];
         for (uint32_t row = first; row < end && row < part->row_count; row++)
             for (size_t c = 0; c < dim; c++)
                 out[(row - first) * dim + c] += part->row[row * part->stride + c];
     }
+}
+
+enum error_code model_trace_input_gradient(const struct layer_pass *pass,
+                                           const struct gradient_parts *parts,
+                                           const struct model_workspace *workspace, float **out,
+                                           struct error *err)
+{
+    const uint32_t rows = pass->block.source_count;
+    const enum error_code rc = arena_new(workspace->arena, out, rows * (size_t)pass->input_dim,
+                                         "the gradient of the input", err);
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        thread_pool_run(workspace->pool, layer_pass_tiles(rows), input_tile,
+                        &(struct input_job){pass, parts, *out});
+    return rc;
 }
 
 enum error_code model_backward_to_input(const struct model *model, const float *value,
@@ -386,17 +421,12 @@ enum error_code model_backward_to_input(const struct model *model, const float *
 {
     struct gradient_parts parts = {0};
     const struct layer_pass *first = &trace->layer[0];
-    const uint32_t rows = first->block.source_count;
     must(workspace->arena->counts || !first->input.mostly_zero);
-    enum error_code rc =
+    const enum error_code rc =
         go_back(model, value, trace, logits_gradient, &parts, workspace, gradient, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(workspace->arena, input_gradient, rows * (size_t)first->input_dim,
-                       "the gradient of the input", err);
-    if (rc == ERROR_NONE && !workspace->arena->counts)
-        thread_pool_run(workspace->pool, layer_pass_tiles(rows), input_tile,
-                        &(struct input_job){first, &parts, *input_gradient});
-    return rc;
+    return rc == ERROR_NONE
+               ? model_trace_input_gradient(first, &parts, workspace, input_gradient, err)
+               : rc;
 }
 
 const float *model_input_gradient(const struct model_trace *trace, uint32_t type)

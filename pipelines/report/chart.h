@@ -48,8 +48,9 @@ void chart_columns(struct html_text *html, const char *title, const struct chart
 
 struct chart_matrix {
     const char *title, *row_name,
-        *column_name;    /* what rows and columns are: "class", "predicted as" */
-    const double *value; /* [size, size], row by row, >= 0 */
+        *column_name;        /* what rows and columns are: "class", "predicted as" */
+    const double *value;     /* [size, size], row by row, >= 0 */
+    const char *const *name; /* [size] of rows and columns, or NULL: they are numbered from 0 */
     size_t size;
     bool row_shares; /* a cell is as dark as its share of its row; else of the largest cell */
 };

@@ -81,6 +81,17 @@ static const char *short_count(double value, char text[32])
     return text;
 }
 
+/* "class 3", or what it is called. */
+static void put_place(struct html_text *html, const struct chart_matrix *chart, const char *what,
+                      size_t i)
+{
+    html_put(html, "%s ", what);
+    if (chart->name)
+        html_put_escaped(html, chart->name[i]);
+    else
+        html_put(html, "%zu", i);
+}
+
 static void put_cell(struct html_text *html, const struct chart_matrix *chart, size_t row,
                      size_t column, double of, double side)
 {
@@ -92,10 +103,13 @@ static void put_cell(struct html_text *html, const struct chart_matrix *chart, s
         return;
     html_put(html,
              "<rect class='fill %s' x=%.1f y=%.1f width=%.1f height=%.1f fill-opacity=%.3f>"
-             "<title>%s %zu, %s %zu: %s (%.1f %%)</title></rect>",
-             row == column ? "c2" : "c0", x, y, side - 0.5, side - 0.5, 0.08 + 0.92 * share,
-             chart->row_name, row, chart->column_name, column,
-             text_count((int64_t)llround(value), count), 100.0 * share);
+             "<title>",
+             row == column ? "c2" : "c0", x, y, side - 0.5, side - 0.5, 0.08 + 0.92 * share);
+    put_place(html, chart, chart->row_name, row);
+    html_put(html, ", ");
+    put_place(html, chart, chart->column_name, column);
+    html_put(html, ": %s (%.1f %%)</title></rect>", text_count((int64_t)llround(value), count),
+             100.0 * share);
     if (chart->size <= CHART_MATRIX_NUMBERS)
         html_put(html, "<text class=cell x=%.1f y=%.1f text-anchor=middle>%s</text>", x + side / 2,
                  y + side / 2 + 4.0, short_count(value, count));

@@ -22,6 +22,7 @@ struct tally {
     double *test, *valid; /* [classes, classes] */
     double test_nodes, valid_nodes;
     uint32_t classes;
+    const struct column_encoding *words;
 };
 
 static bool find_columns(const struct text_line *header, struct columns *out)
@@ -37,11 +38,14 @@ static bool find_columns(const struct text_line *header, struct columns *out)
     return out->split < NO_COLUMN && out->label < NO_COLUMN && out->prediction < NO_COLUMN;
 }
 
-static bool class_of(const struct field *field, uint32_t classes, uint32_t *out)
+static bool class_of(const struct field *field, const struct tally *tally, uint32_t *out)
 {
     int64_t value = -1;
-    const bool is_class =
-        text_int64(field->text, field->size, &value) && value >= 0 && value < classes;
+    if (tally->words->class_count)
+        value = column_encoding_class(tally->words, field);
+    else if (!text_int64(field->text, field->size, &value))
+        value = -1;
+    const bool is_class = value >= 0 && value < tally->classes;
     *out = is_class ? (uint32_t)value : 0;
     return is_class;
 }
@@ -60,11 +64,12 @@ static enum error_code add_line(struct tally *tally, const struct text_line *lin
         return ERROR_NONE;
     if (field[tally->columns.label].size == 0)
         return ERROR_NONE;
-    if (!class_of(&field[tally->columns.label], tally->classes, &label) ||
-        !class_of(&field[tally->columns.prediction], tally->classes, &prediction))
+    if (!class_of(&field[tally->columns.label], tally, &label) ||
+        !class_of(&field[tally->columns.prediction], tally, &prediction))
         return error_set(err, ERROR_INPUT,
-                         "%s: line %" PRId64 ": label and prediction are not below %" PRIu32, path,
-                         line->number, tally->classes);
+                         "%s: line %" PRId64 ": label and prediction are not among %" PRIu32
+                         " classes",
+                         path, line->number, tally->classes);
     (is_test ? tally->test : tally->valid)[(size_t)label * tally->classes + prediction]++;
     *(is_test ? &tally->test_nodes : &tally->valid_nodes) += 1.0;
     return ERROR_NONE;
@@ -99,10 +104,11 @@ static void choose_split(struct tally *tally, struct class_counts *out)
     *(is_test ? &tally->test : &tally->valid) = NULL;
 }
 
-enum error_code class_counts_read(const char *path, uint32_t classes, struct class_counts *out,
+enum error_code class_counts_read(const char *path, uint32_t classes,
+                                  const struct column_encoding *words, struct class_counts *out,
                                   struct error *err)
 {
-    struct tally tally = {.classes = classes};
+    struct tally tally = {.classes = classes, .words = words};
     struct line_reader *reader = NULL;
     const size_t cells = (size_t)classes * classes;
     *out = (struct class_counts){0};

@@ -6,6 +6,7 @@
 #define PIPELINES_REPORT_CLASS_COUNTS_H
 
 #include "common/base/error.h"
+#include "common/formats/column_encoding.h"
 
 #include <stdint.h>
 
@@ -26,7 +27,9 @@ struct class_score {
 /* Reads the file once. `classes`: of the dataset; 0 or above CLASS_COUNT_MAX gives an empty result, as does a file without
  * the columns split, label and prediction. Fails: ERROR_NOT_FOUND; ERROR_INPUT naming the line; ERROR_IO;
  * ERROR_NO_MEMORY. */
+/* `words`: what classes are called, or none. */
 MUST_CHECK enum error_code class_counts_read(const char *path, uint32_t classes,
+                                             const struct column_encoding *words,
                                              struct class_counts *out, struct error *err);
 struct class_score class_counts_score(const struct class_counts *counts, uint32_t class_number);
 void class_counts_release(struct class_counts *counts);

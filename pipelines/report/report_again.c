@@ -36,9 +36,11 @@ static void put_commands(struct html_text *html, const struct report_run *run)
 {
     static char word[SHELL_WORD_SIZE], text[3 * SHELL_WORD_SIZE + 256];
     char path[FILE_PATH_SIZE]; /* a page is read from any folder */
-    if (file_absolute(path, run->folder.path, NULL) != ERROR_NONE)
+    const bool has_folder = run->folder.path[0] != '\0';
+    if (has_folder && file_absolute(path, run->folder.path, NULL) != ERROR_NONE)
         return;
-    const char *command = own_command(), *folder = shell_word(path, word);
+    const char *command = own_command();
+    const char *folder = shell_word(has_folder ? path : run->folder.store_uri, word);
     const int64_t round = run->state.snapshot_version > 0 ? run->state.snapshot_version - 1 : 0;
     (void)snprintf(text, sizeof text,
                    "%s verify %s\n%s replay %s train-step --round %" PRId64

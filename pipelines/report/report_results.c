@@ -38,7 +38,19 @@ static void put_scores(struct html_text *html, const struct report_run *run)
     report_table_end(html);
 }
 
-static void put_classes(struct html_text *html, const struct class_counts *counts)
+/* A cell with a class: its word, or its number. */
+static void put_class(struct html_text *html, const struct column_encoding *words, uint32_t c)
+{
+    html_put(html, "<td>");
+    if (c < words->class_count)
+        html_put_escaped(html, words->class_name[c]);
+    else
+        html_put(html, "%u", c);
+    html_put(html, "</td>");
+}
+
+static void put_classes(struct html_text *html, const struct class_counts *counts,
+                        const struct column_encoding *words)
 {
     static const char *const head[] = {"class", "nodes", "predicted", "precision", "recall", "F1"};
     html_put(html, "<h3>By class, of the %s split</h3>", counts->split);
@@ -47,7 +59,8 @@ static void put_classes(struct html_text *html, const struct class_counts *count
         const struct class_score score = class_counts_score(counts, c);
         if (score.support + score.predicted <= 0.0)
             continue;
-        html_put(html, "<tr><td>%u</td>", c);
+        html_put(html, "<tr>");
+        put_class(html, words, c);
         report_cell_count(html, score.support);
         report_cell_count(html, score.predicted);
         report_cell_score(html, score.precision);
@@ -82,7 +95,8 @@ static size_t worst_mistakes(const struct class_counts *counts, struct mistake *
     return found;
 }
 
-static void put_mistakes(struct html_text *html, const struct class_counts *counts)
+static void put_mistakes(struct html_text *html, const struct class_counts *counts,
+                         const struct column_encoding *words)
 {
     static const char *const head[] = {"class", "predicted as", "nodes", "of the class"};
     struct mistake mistake[MISTAKES_SHOWN + 1];
@@ -92,7 +106,9 @@ static void put_mistakes(struct html_text *html, const struct class_counts *coun
     html_put(html, "<h3>Mistakes made most</h3>");
     report_table_begin(html, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < count; i++) {
-        html_put(html, "<tr><td>%u</td><td>%u</td>", mistake[i].label, mistake[i].prediction);
+        html_put(html, "<tr>");
+        put_class(html, words, mistake[i].label);
+        put_class(html, words, mistake[i].prediction);
         report_cell_count(html, mistake[i].count);
         html_put(html, "<td>%.1f %%</td></tr>",
                  100.0 * mistake[i].count / class_counts_score(counts, mistake[i].label).support);
@@ -100,12 +116,16 @@ static void put_mistakes(struct html_text *html, const struct class_counts *coun
     report_table_end(html);
 }
 
-static void put_matrix(struct html_text *html, const struct class_counts *counts)
+static void put_matrix(struct html_text *html, const struct class_counts *counts,
+                       const struct column_encoding *words)
 {
     const struct chart_matrix matrix = {.title = "Confusion: each cell by its share of the row",
                                         .row_name = "class",
                                         .column_name = "predicted as",
                                         .value = counts->count,
+                                        .name = words->class_count == counts->classes
+                                                    ? (const char *const *)words->class_name
+                                                    : NULL,
                                         .size = counts->classes,
                                         .row_shares = true};
     if (counts->classes <= CLASSES_IN_MATRIX_MAX)
@@ -120,10 +140,10 @@ void report_put_results(struct html_text *html, const struct report_run *run)
     put_scores(html, run);
     if (run->classes.count) {
         html_put(html, "<div class=pair><div>");
-        put_classes(html, &run->classes);
+        put_classes(html, &run->classes, &run->words);
         html_put(html, "</div><div>");
-        put_matrix(html, &run->classes);
-        put_mistakes(html, &run->classes);
+        put_matrix(html, &run->classes, &run->words);
+        put_mistakes(html, &run->classes, &run->words);
         html_put(html, "</div></div>");
     }
     html_put(html, "</section>");

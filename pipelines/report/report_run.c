@@ -3,7 +3,9 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/plan/metrics_log.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
+#include "store/records/node_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,6 +52,14 @@ static void read_workers(struct report_run *report)
 {
     struct error why = {0};
     char path[FILE_PATH_SIZE];
+    if (!report->folder.path[0]) {
+        error_ignore(
+            error_set(&why, ERROR_NOT_FOUND,
+                      "they are in the folder of the run, and on the hosts of its workers, "
+                      "not in the store"));
+        note_missing(report, "times and logs of the workers", &why);
+        return;
+    }
     if (file_path(path, &why, "%s/times", report->folder.path) != ERROR_NONE ||
         run_times_read(path, report->folder.run.plan.id, &report->times, &why) != ERROR_NONE)
         note_missing(report, "times of the workers", &why);
@@ -62,13 +72,24 @@ static void read_predictions(struct report_run *report)
 {
     struct error why = {0};
     char path[FILE_PATH_SIZE];
+    const struct run_binding *run = &report->folder.run;
+    const struct key outputs =
+        key_outputs(run->plan.id, report->state.weights_version, run->schedule.outputs_tag);
+    const struct artifact_request request = {.store = report->folder.store, .key = outputs.text};
+    struct artifact_handle files = {.path = ""};
     if (!report->state.finished || report->dataset.task != TASK_SINGLE_LABEL)
         return;
-    enum error_code rc = file_path(path, &why, "%s/outputs/predictions.csv", report->folder.path);
+    enum error_code rc = artifact_acquire(&request, &files, &why);
     if (rc == ERROR_NONE)
-        rc = class_counts_read(path, report->dataset.class_count, &report->classes, &why);
+        rc = file_path(path, &why, "%s/predictions.csv", files.path);
+    if (rc == ERROR_NONE)
+        rc = node_columns_get(report->folder.store, report->dataset.id, &report->words, &why);
+    if (rc == ERROR_NONE)
+        rc = class_counts_read(path, report->dataset.class_count, &report->words, &report->classes,
+                               &why);
     if (rc != ERROR_NONE)
         note_missing(report, "scores by class", &why);
+    artifact_release(&files);
 }
 
 static void read_graph(struct report_run *report)
@@ -128,6 +149,7 @@ void report_run_close(struct report_run *report)
     run_metrics_release(&report->metrics);
     run_times_release(&report->times);
     class_counts_release(&report->classes);
+    column_encoding_release(&report->words);
     graph_figures_release(&report->graph);
     run_folder_close(&report->folder);
     *report = (struct report_run){0};
@@ -139,6 +161,8 @@ static enum error_code open_run(struct report_run *run, const char *word, const 
 {
     char path[FILE_PATH_SIZE];
     enum file_kind kind = FILE_ABSENT;
+    if (store_is_uri(word))
+        return report_run_open(run, word, run_id, whole, err);
     const char *colon = strrchr(word, ':');
     enum error_code rc = file_look(word, &kind, err);
     if (rc != ERROR_NONE || kind != FILE_ABSENT || !colon || run_id)

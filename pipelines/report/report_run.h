@@ -33,6 +33,7 @@ struct report_run { /* {0} is empty; too large for a stack */
     struct run_times times;
     struct log_warnings warnings;
     struct class_counts classes;
+    struct column_encoding words; /* what they are called, or none */
     struct graph_figures graph;
     char missing[REPORT_MISSING_MAX][REPORT_MISSING_SIZE];
     int missing_count;

@@ -32,8 +32,11 @@
 #include "stages/aggregate/gradient_sum.h"
 #include "stages/aggregate/round_window.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/chosen_base.h"
 #include "stages/plan/gradient_sums.h"
+#include "stages/plan/run_initial.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/run_origin.h"
 #include "stages/plan/run_rate.h"
 #include "stages/plan/unit_records.h"
 #include "store/objects/keys.h"
@@ -206,23 +209,22 @@ static size_t gradients_together(const struct aggregate *a)
 }
 
 static struct gradient_adder adder_of(const struct stage_context *context, struct aggregate *a,
-                                      int64_t round)
+                                      int64_t round, int64_t base)
 {
     return (struct gradient_adder){.context = context,
                                    .model = &a->model,
                                    .mean = &a->mean,
                                    .statistics = a->statistics,
                                    .round = round,
-                                   .base = schedule_base(context->schedule, round),
+                                   .base = base,
                                    .together = gradients_together(a)};
 }
 
 static enum error_code add_all_slots(const struct stage_context *context, struct aggregate *a,
-                                     int64_t round, struct error *err)
+                                     int64_t round, int64_t base, struct error *err)
 {
-    struct round_in_hand in_hand = {
-        .context = context, .aggregate = a, .base = schedule_base(context->schedule, round)};
-    const struct gradient_adder adder = adder_of(context, a, round);
+    struct round_in_hand in_hand = {.context = context, .aggregate = a, .base = base};
+    const struct gradient_adder adder = adder_of(context, a, round, base);
     if (gradient_sum_count(context->schedule, round) > 0) {
         stage_times_enter(context->times, TIME_READ);
         return gradient_sum_join(&adder, err);
@@ -318,6 +320,7 @@ static double encoding_error(const struct gradient_mean *mean)
 static enum error_code aggregate_round(const struct stage_context *context, struct aggregate *a,
                                        int64_t round, struct error *err)
 {
+    int64_t base = 0;
     enum error_code rc = ERROR_NONE;
     if (round >= context->schedule->round_count)
         return error_set(err, ERROR_INVALID, "there is no round %" PRId64 ", the last is %" PRId64,
@@ -326,15 +329,18 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
         rc = read_version(context, a, round, err);
     a->held_version = NO_VERSION; /* until the step is published, the arrays are no version */
     if (rc == ERROR_NONE)
-        rc = add_all_slots(context, a, round, err);
+        rc = chosen_base_get(context->schedule, context->store, context->run_id, round, &base, err);
+    if (rc == ERROR_NONE)
+        rc = add_all_slots(context, a, round, base, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = delay_compensate(context, round, a->model.trained_count, a->value, a->mean.value, err);
+    rc = delay_compensate(context, round, base, a->model.trained_count, a->value, a->mean.value,
+                          err);
     if (rc != ERROR_NONE)
         return rc;
     const double norm = optimizer_norm(a->mean.value, a->model.trained_count);
     const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round)) *
-                        delay_rate_factor(context, round);
+                        delay_rate_factor(context, round, base);
     const double progress[PROGRESS_COUNT] = {[PROGRESS_LOSS] = a->mean.mean_loss,
                                              [PROGRESS_CORRECT] = (double)a->mean.correct_count,
                                              [PROGRESS_SEEDS] = (double)a->mean.seed_count,
@@ -353,7 +359,14 @@ static enum error_code initialise(const struct stage_context *context, struct ag
     static const double no_progress[PROGRESS_COUNT] = {0};
     const size_t bytes = a->model.value_count * sizeof(float);
     a->held_version = NO_VERSION;
-    model_initialise(&a->model, context->schedule->seed, a->value);
+    if (run_is_warm(context->settings)) {
+        const enum error_code rc = run_initial_get(context->store, context->settings,
+                                                   context->run_id, &a->model, a->value, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    } else {
+        model_initialise(&a->model, context->schedule->seed, a->value);
+    }
     memset(a->first, 0, bytes);
     if (a->second)
         memset(a->second, 0, bytes);
@@ -413,15 +426,26 @@ static enum error_code aggregate_open(const struct stage_context *context, void 
     return rc;
 }
 
+static enum error_code sum_gradients(const struct stage_context *context, struct aggregate *a,
+                                     const struct unit *unit, struct error *err)
+{
+    int64_t base = 0;
+    const enum error_code rc = chosen_base_get(context->schedule, context->store, context->run_id,
+                                               unit->round, &base, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct gradient_adder adder = adder_of(context, a, unit->round, base);
+    return gradient_sum_make(&adder, unit->slot, err);
+}
+
 static enum error_code aggregate_work(const struct stage_context *context, void *state,
                                       const struct unit *unit, struct error *err)
 {
     struct aggregate *a = state;
     if (unit->kind == UNIT_INITIALISE)
         return initialise(context, a, err);
-    const struct gradient_adder adder = adder_of(context, a, unit->round);
     if (unit->kind == UNIT_SUM_GRADIENTS)
-        return gradient_sum_make(&adder, unit->slot, err);
+        return sum_gradients(context, a, unit, err);
     must(unit->kind == UNIT_AGGREGATE);
     return aggregate_round(context, a, unit->round, err);
 }
@@ -457,7 +481,7 @@ static void aggregate_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "aggregate",
     .summary = "turn the gradients of a round into the next weights",
-    .reads = "weights, optimizer_state, gradient, gradient_range",
+    .reads = "weights, optimizer_state, gradient, gradient_range, round_base",
     .writes = "weights, optimizer_state, gradient_range",
     .form = STAGE_LOOP,
     .is_waited_for = true,

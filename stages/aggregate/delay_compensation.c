@@ -5,17 +5,11 @@
 
 #include <inttypes.h>
 
-double delay_of(const struct stage_context *context, int64_t round)
+double delay_rate_factor(const struct stage_context *context, int64_t round, int64_t base)
 {
-    return (double)(round - schedule_base(context->schedule, round));
-}
-
-double delay_rate_factor(const struct stage_context *context, int64_t round)
-{
-    const double delay = delay_of(context, round);
-    if (delay == 0 || context->settings->aggregate.compensation != COMPENSATE_RATE)
+    if (base == round || context->settings->aggregate.compensation != COMPENSATE_RATE)
         return 1.0;
-    return 1.0 / (1.0 + context->settings->aggregate.delay_rate * delay);
+    return 1.0 / (1.0 + context->settings->aggregate.delay_rate * (double)(round - base));
 }
 
 CPU_KERNEL(move,
@@ -27,10 +21,10 @@ CPU_KERNEL(move,
         gradient[i] += lambda * gradient[i] * gradient[i] * (now[i] - then[i]);
 }
 
-enum error_code delay_compensate(const struct stage_context *context, int64_t round, size_t count,
-                                 const float *value, float *gradient, struct error *err)
+enum error_code delay_compensate(const struct stage_context *context, int64_t round, int64_t base,
+                                 size_t count, const float *value, float *gradient,
+                                 struct error *err)
 {
-    const int64_t base = schedule_base(context->schedule, round);
     struct weights then = {0};
     if (!context->schedule->reads_base || base == round)
         return ERROR_NONE;

@@ -17,14 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rounds between the weights that the gradients of `round` are made from and those they change. */
-double delay_of(const struct stage_context *context, int64_t round);
-/* What the learning rate is multiplied by; 1 without delay. */
-double delay_rate_factor(const struct stage_context *context, int64_t round);
-/* Moves gradient [count]; `value` [count] are the weights of the round. Reads those that the gradients are made from.
+/* What the learning rate is multiplied by when the gradients of `round` are made from the weights of version `base`
+ * (stages/plan/chosen_base.h); 1 when these are those it changes. */
+double delay_rate_factor(const struct stage_context *context, int64_t round, int64_t base);
+/* Moves gradient [count]; `value` [count] are the weights of the round. Reads those of `base`.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code delay_compensate(const struct stage_context *context, int64_t round,
-                                            size_t count, const float *value, float *gradient,
-                                            struct error *err);
+                                            int64_t base, size_t count, const float *value,
+                                            float *gradient, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ static struct key key_at(const struct stage_context *context, const struct serie
                          int64_t number, int32_t slot)
 {
     struct key keys[UNIT_KEYS_MAX];
-    const struct unit unit = unit_at(series->kind, number, slot);
+    const struct unit unit = unit_at(context->schedule, series->kind, number, slot);
     const int count = unit_keys(context->schedule, context->run_id, &unit, keys);
     must(series->record < count);
     return keys[series->record];
@@ -28,7 +28,7 @@ static enum error_code remove_slots(const struct stage_context *context,
                                     const struct series *series, int64_t number, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (int32_t slot = unit_slot_count(context->schedule, series->kind, number) - 1;
+    for (int32_t slot = unit_count_at(context->schedule, series->kind, number) - 1;
          slot >= 0 && rc == ERROR_NONE; slot--)
         rc = store_remove(context->store, key_at(context, series, number, slot).text, err);
     return rc;
@@ -41,7 +41,7 @@ static enum error_code prune(const struct stage_context *context, const struct s
     enum error_code rc = ERROR_NONE;
     int64_t oldest = limit;
     for (int64_t number = unit_number_before(schedule, series->kind, limit);
-         number >= 0 && unit_slot_count(schedule, series->kind, number) > 0;
+         number >= 0 && unit_count_at(schedule, series->kind, number) > 0;
          number = unit_number_before(schedule, series->kind, number)) {
         bool found = false;
         rc = store_has(context->store, key_at(context, series, number, 0).text, &found, err);
@@ -125,7 +125,7 @@ static enum error_code prune_kind(const struct stage_context *context, enum unit
                           : row->retention == RETAINED_BASES ? retention->oldest_base
                                                              : retention->oldest_version;
     struct key keys[UNIT_KEYS_MAX];
-    const struct unit any = unit_at(kind, limit, 0);
+    const struct unit any = unit_at(context->schedule, kind, limit, 0);
     const int count = unit_keys(context->schedule, context->run_id, &any, keys);
     enum error_code rc = ERROR_NONE;
     for (int record = 0; record < count && rc == ERROR_NONE; record++) {

@@ -30,6 +30,7 @@ static enum error_code read_ending(const struct stage_context *context, const st
 static bool waits_alike(const struct schedule *s, const struct unit *a, const struct unit *b)
 {
     return a->kind == b->kind && a->round == b->round && a->layer == b->layer &&
+           !unit_row_of(a->kind)->slots_wait_differently &&
            (s->staleness == 0 || s->reuse_epochs == 1);
 }
 

@@ -20,6 +20,7 @@
 #include "stages/plan/chain.h"
 #include "stages/plan/environment.h"
 #include "stages/plan/run_binding.h"
+#include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
 #include "store/queue/work_queue.h"
 
@@ -36,18 +37,18 @@ struct stage_options {
     struct option_list set;
     int64_t threads, sharers, wait, idle, lease, log_level;
     uint64_t memory, cache;
-    bool local_storage, print_config, version, start, dry_run;
+    bool debug, local_storage, print_config, version, start, dry_run;
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct stage_options, field)
 #define AT_UPDATE(field) offsetof(struct stage_options, update.field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH, a path, or s3://BUCKET/PREFIX"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH, a path, s3://BUCKET/PREFIX, redis+cluster://HOST:PORT/PREFIX, or tiered:FAST^DURABLE of two of them"},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "work queue: redis://HOST:PORT or unix:PATH"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "work queue: redis://HOST:PORT, rediss://HOST:PORT (TLS) or unix:PATH"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with the password of Redis"},
     {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
@@ -62,6 +63,7 @@ static const struct option_spec option_table[] = {
     {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
     {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
     {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
+    {"debug", OPTION_FLAG, AT(debug), NULL, 0, 0, NULL, "log everything, and behind an error the line of the source that met it"},
     {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
     {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
     {"trial", OPTION_TEXT, AT(trial), NULL, 0, 0, "FILE", "partition: assign nodes to parts, write how good that is to this file as JSON, and store nothing"},
@@ -420,6 +422,18 @@ static void set_environment(const struct program *p)
     record_environment_set(brief);
 }
 
+/* What --start needs is asked for before the work of hours. */
+static enum error_code check_settings(const struct program *p, struct error *err)
+{
+    struct run_origin origin;
+    if (p->options.start && run_is_warm(&p->settings)) {
+        const enum error_code rc = run_initial_of(&p->settings, &origin, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    return stage.check ? stage.check(&p->settings, err) : ERROR_NONE;
+}
+
 static enum error_code run_program(struct program *p, char **argv, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -432,8 +446,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
             printf("%s", text);
         return rc;
     }
-    if (rc == ERROR_NONE && stage.check && p->options.pipeline)
-        rc = stage.check(&p->settings, err);
+    if (rc == ERROR_NONE && p->options.pipeline)
+        rc = check_settings(p, err);
     if (rc == ERROR_NONE)
         rc = wait_for(p, open_store, err);
     if (rc == ERROR_NONE)
@@ -488,7 +502,8 @@ int main(int argc, char **argv)
         rc = cpu_level_check(&err);
     if (rc == ERROR_NONE) {
         core_type_settle(argv);
-        log_open(name, (enum log_level)program.options.log_level);
+        log_open(name, program.options.debug ? LOG_LEVEL_DEBUG
+                                             : (enum log_level)program.options.log_level);
         stop_signal_install();
         library_failure_install();
         name_worker(&program);
@@ -500,7 +515,10 @@ int main(int argc, char **argv)
     thread_pool_free(program.pool);
     run_close(&program.run);
     store_close(program.store);
-    if (rc != ERROR_NONE)
+    /* The place in the source is for those who look for a bug. */
+    if (rc != ERROR_NONE && (program.options.debug || rc == ERROR_BUG))
         log_error("%s [%s:%d]", err.message, err.file ? err.file : "?", err.line);
+    else if (rc != ERROR_NONE)
+        log_error("%s", err.message);
     return error_exit_status(rc);
 }

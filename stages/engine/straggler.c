@@ -8,6 +8,7 @@
 enum {
     TIMES_AS_LONG = 3,
     LEAST_MS = 1000,
+    UNKNOWN_MS = 5000,    /* for who has not done a unit itself, such as a standby */
     COPY_HOLD_MS = 60000, /* nobody else begins a third one meanwhile */
 };
 
@@ -31,8 +32,8 @@ static double median_of(const double *seconds, int64_t count)
     return sorted[used / 2];
 }
 
-/* How long a unit may be in one pair of hands; 0: this worker cannot tell. What is held has no kind that shows
- * before it is taken, so the slowest kind counts. */
+/* How long a unit may be in one pair of hands. What is held has no kind that shows before it is taken, so the slowest kind
+ * counts. */
 static int64_t patience_ms(const struct straggler *straggler)
 {
     double longest = 0.0;
@@ -45,7 +46,7 @@ static int64_t patience_ms(const struct straggler *straggler)
         knows = true;
     }
     const int64_t ms = (int64_t)(TIMES_AS_LONG * 1000.0 * longest);
-    return !knows ? 0 : ms > LEAST_MS ? ms : LEAST_MS;
+    return !knows ? UNKNOWN_MS : ms > LEAST_MS ? ms : LEAST_MS;
 }
 
 static bool same_delivery(const struct held_unit *a, const struct held_unit *b)
@@ -89,8 +90,6 @@ enum error_code straggler_find(struct straggler *straggler, struct work_queue *q
     int count = 0;
     const int64_t now = clock_ms(), patience = patience_ms(straggler);
     *found = false;
-    if (patience == 0)
-        return ERROR_NONE;
     enum error_code rc = work_queue_held(queue, held, STRAGGLER_HELD_MAX, &count, err);
     if (rc != ERROR_NONE)
         return rc;

@@ -4,7 +4,7 @@
  * A worker that is ten times slower than the others, or stopped, holds up all who wait for its unit. Its lease does
  * not end while it renews it, and may be long. So a worker without work looks at the units that others of its
  * stage hold: one that was seen in the same hands for a second and for three times as long as such units took this
- * worker itself is done a second time. The record that is published first wins, and both are the same bytes; the
+ * worker itself is done a second time; a worker that did none so far, since others took all there was, gives it five seconds. The record that is published first wins, and both are the same bytes; the
  * unit is completed in its holder's name by whoever is first, and the other finds that it is done. The lease stays.
  */
 #ifndef STAGES_ENGINE_STRAGGLER_H

@@ -315,6 +315,19 @@ static void rest(struct work_turns *loop, const struct unit *unit, int64_t done_
         store_preallocate(loop->context->store);
 }
 
+/* A unit that waits for the one that came, if the stage would rather have it. */
+static enum error_code exchange(struct work_turns *loop, struct work_claim *claim,
+                                struct error *err)
+{
+    const struct stage *own = loop->config->stage;
+    char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE];
+    struct unit unit = {0};
+    if (!own->prefers || claim->is_copy || read_unit(loop, claim, &unit, NULL) != ERROR_NONE)
+        return ERROR_NONE;
+    const int count = own->prefers(loop->context, loop->shared->stage_state, &unit, beginning);
+    return count > 0 ? work_queue_exchange(loop->queue, claim, beginning, count, err) : ERROR_NONE;
+}
+
 static enum error_code handle(struct work_turns *loop, const struct work_claim *claim,
                               struct error *err)
 {
@@ -395,7 +408,9 @@ static enum error_code turn(struct work_turns *loop, bool *finished, struct erro
         failure_policy_hand_back(loop->queue, &claim);
         return failure_policy_stopped(err);
     }
-    rc = hold(loop, &claim, err);
+    rc = exchange(loop, &claim, err);
+    if (rc == ERROR_NONE)
+        rc = hold(loop, &claim, err);
     if (rc == ERROR_NONE && strncmp(claim.unit, "outputs/", strlen("outputs/")) == 0)
         rc = look_around(loop, finished, err);
     return rc;

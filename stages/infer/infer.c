@@ -472,10 +472,10 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
 const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
-    .reads =
-        "dataset_schema, feature_statistics, partition_book, topology_seal, shard_seal, snapshot, "
-        "embedding_rows, node_labels, node_splits, graph_index, node_permutation, node_ids, "
-        "wanted_nodes",
+    .reads = "dataset_schema, feature_statistics, node_columns, partition_book, topology_seal, "
+             "shard_seal, snapshot, "
+             "embedding_rows, node_labels, node_splits, graph_index, node_permutation, node_ids, "
+             "wanted_nodes",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
     .open = infer_open,

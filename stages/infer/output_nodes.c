@@ -109,6 +109,9 @@ static enum error_code read_ids(const struct stage_context *context, struct outp
         store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
+    rc = node_columns_get(context->store, dataset_id, &nodes->words, err);
+    if (rc != ERROR_NONE)
+        return rc;
     rc = node_ids_get(context->store, dataset_id, &nodes->ids, err);
     if (rc == ERROR_NONE && nodes->ids.node_count != context->book->node_count)
         rc = error_set(err, ERROR_CORRUPT,
@@ -135,6 +138,7 @@ enum error_code output_nodes_open(const struct stage_context *context, uint32_t 
 
 void output_nodes_release(struct output_nodes *nodes)
 {
+    column_encoding_release(&nodes->words);
     store_release_record(&nodes->ids.view);
     store_release_record(&nodes->permutation.view);
     memory_free(nodes->split_of);

@@ -10,13 +10,15 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
+#include "store/records/node_columns.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
 
 #include <stdint.h>
 
-struct output_nodes { /* {0} is empty; release with output_nodes_release() */
+struct output_nodes {             /* {0} is empty; release with output_nodes_release() */
+    struct column_encoding words; /* of classes, or none */
     uint32_t count;
     uint32_t type;        /* of nodes; 0 without relations */
     uint32_t first_node;  /* of the dataset: row i is its node first_node + i */

@@ -186,7 +186,8 @@ static enum error_code open_files(struct outputs *o, struct error *err)
         .class_count = learns_graphs(o) ? o->request->model->config.graph_outputs
                                         : model_output_dim(o->request->model),
         .ids = &o->nodes.ids,
-        .first_node = o->nodes.first_node};
+        .first_node = o->nodes.first_node,
+        .words = &o->nodes.words};
     if (context->settings->infer.embeddings) {
         rc = file_path(path, err, "%s/embeddings.npy", o->folder);
         if (rc == ERROR_NONE)

@@ -63,31 +63,53 @@ static void put_text(struct prediction_lines *lines, const char *text, size_t si
     lines->size += size;
 }
 
-static void put_number(struct prediction_lines *lines, uint64_t value)
+static void put_id(struct prediction_lines *lines, const struct node_ids *ids, uint32_t node)
 {
-    lines->size += text_put_number(lines->text + lines->size, value);
+    lines->size += node_ids_field_put(ids, node, lines->text + lines->size);
+}
+
+static bool has_words(const struct prediction_table *table)
+{
+    return table->words && table->words->class_count && table->task->is_class_number;
 }
 
 /* At most so many bytes. */
-static size_t id_size(const struct node_ids *ids, uint32_t node)
+static size_t longest_word(const struct prediction_table *table)
 {
-    return ids->offset ? csv_field_size((size_t)(ids->offset[node + 1] - ids->offset[node]))
-                       : TEXT_NUMBER_SIZE;
+    size_t most = 0;
+    for (size_t i = 0; has_words(table) && i < table->words->class_count; i++) {
+        const size_t size = csv_field_size(strlen(table->words->class_name[i]));
+        most = size > most ? size : most;
+    }
+    return most;
 }
 
-static void put_id(struct prediction_lines *lines, const struct node_ids *ids, uint32_t node)
+/* A class of `text` [size], in digits, as its word. */
+static void put_class(struct prediction_lines *lines, const struct prediction_table *table,
+                      const char *text, size_t size)
 {
-    if (ids->integer && ids->integer[node] < 0) {
-        put_char(lines, '-');
-        put_number(lines, -(uint64_t)ids->integer[node]);
-    } else if (ids->integer) {
-        put_number(lines, (uint64_t)ids->integer[node]);
-    } else if (ids->offset) {
-        lines->size += csv_field_put(lines->text + lines->size, ids->text + ids->offset[node],
-                                     (size_t)(ids->offset[node + 1] - ids->offset[node]));
-    } else {
-        put_number(lines, node);
+    int64_t number = 0;
+    if (!text_int64(text, size, &number) || (size_t)number >= table->words->class_count) {
+        put_text(lines, text, size);
+        return;
     }
+    const char *word = table->words->class_name[number];
+    lines->size += csv_field_put(lines->text + lines->size, word, strlen(word));
+}
+
+/* "label,prediction,probability" of a task, with words for classes. */
+static void put_words(struct prediction_lines *lines, const struct prediction_table *table,
+                      const char *text, size_t size)
+{
+    const char *label_end = memchr(text, ',', size);
+    must(label_end);
+    const char *prediction = label_end + 1;
+    const char *prediction_end = memchr(prediction, ',', (size_t)(text + size - prediction));
+    must(prediction_end);
+    put_class(lines, table, text, (size_t)(label_end - text));
+    put_char(lines, ',');
+    put_class(lines, table, prediction, (size_t)(prediction_end - prediction));
+    put_text(lines, prediction_end, (size_t)(text + size - prediction_end));
 }
 
 enum error_code prediction_lines_add(struct prediction_lines *lines,
@@ -96,8 +118,9 @@ enum error_code prediction_lines_add(struct prediction_lines *lines,
                                      struct error *err)
 {
     const uint32_t node = table->first_node + row;
-    const size_t size = id_size(table->ids, node) + strlen(split) +
-                        task_print_size(table->task, table->class_count) + 3;
+    const size_t size = node_ids_field_size(table->ids, node) + strlen(split) +
+                        2 * longest_word(table) + task_print_size(table->task, table->class_count) +
+                        3;
     const enum error_code rc = reserve(lines, size, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -105,7 +128,13 @@ enum error_code prediction_lines_add(struct prediction_lines *lines,
     put_char(lines, ',');
     put_text(lines, split, strlen(split));
     put_char(lines, ',');
-    lines->size += table->task->print(lines->text + lines->size, logit, label, table->class_count);
+    if (has_words(table)) {
+        char text[3 * TEXT_NUMBER_SIZE + 4]; /* of one class a node */
+        put_words(lines, table, text, table->task->print(text, logit, label, table->class_count));
+    } else {
+        lines->size +=
+            table->task->print(lines->text + lines->size, logit, label, table->class_count);
+    }
     put_char(lines, '\n');
     return ERROR_NONE;
 }
@@ -116,7 +145,8 @@ enum error_code prediction_lines_add_edge(struct prediction_lines *lines,
                                           const void *label, struct error *err)
 {
     char columns[32]; /* those between the ends and the label */
-    const enum error_code rc = reserve(lines, id_size(table->ids, link->source) + 1, err);
+    const enum error_code rc =
+        reserve(lines, node_ids_field_size(table->ids, link->source) + 1, err);
     if (rc != ERROR_NONE)
         return rc;
     (void)snprintf(columns, sizeof columns, "%s%s%s", link->type ? link->type : "",
@@ -131,7 +161,7 @@ enum error_code prediction_lines_add_id(struct prediction_lines *lines,
                                         struct error *err)
 {
     const uint32_t node = table->first_node + row;
-    const enum error_code rc = reserve(lines, id_size(table->ids, node) + 1, err);
+    const enum error_code rc = reserve(lines, node_ids_field_size(table->ids, node) + 1, err);
     if (rc != ERROR_NONE)
         return rc;
     put_id(lines, table->ids, node);
@@ -150,11 +180,11 @@ enum error_code prediction_lines_add_link(struct prediction_lines *lines,
     if (link->ranks_source)
         size += snprintf(numbers + size, sizeof numbers - (size_t)size, ",%.17g", link->rank[1]);
     const size_t split_size = strlen(link->split), type_size = link->type ? strlen(link->type) : 0;
-    const enum error_code rc =
-        reserve(lines,
-                id_size(table->ids, link->source) + id_size(table->ids, link->target) + split_size +
-                    type_size + (size_t)size + 5,
-                err);
+    const enum error_code rc = reserve(lines,
+                                       node_ids_field_size(table->ids, link->source) +
+                                           node_ids_field_size(table->ids, link->target) +
+                                           split_size + type_size + (size_t)size + 5,
+                                       err);
     if (rc != ERROR_NONE)
         return rc;
     put_id(lines, table->ids, link->source);

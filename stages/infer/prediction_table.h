@@ -7,6 +7,7 @@
 #define STAGES_INFER_PREDICTION_TABLE_H
 
 #include "common/base/error.h"
+#include "common/formats/column_encoding.h"
 #include "common/nn/tasks/task.h"
 #include "store/records/node_ids.h"
 
@@ -22,8 +23,9 @@ const char *prediction_edge_header(bool has_types); /* of labelled edges */
 struct prediction_table { /* what all lines share */
     const struct task *task;
     uint32_t class_count;
-    const struct node_ids *ids; /* borrowed; without arrays: 0 .. N-1 */
-    uint32_t first_node;        /* of the dataset: that of row 0 */
+    const struct node_ids *ids;          /* borrowed; without arrays: 0 .. N-1 */
+    uint32_t first_node;                 /* of the dataset: that of row 0 */
+    const struct column_encoding *words; /* of classes, borrowed; NULL or none: they are numbers */
 };
 
 struct prediction_lines { /* {0} is empty; release with prediction_lines_release() */

@@ -123,21 +123,48 @@ struct remarks {
     int warnings;
 };
 
-/* A line every few seconds; the driver shows what begins with "progress". */
+/* How far, how fast, and how long it will take, from what was done since `began_ms`. */
+static void progress_text(const char *what, uint64_t done, uint64_t total, double seconds,
+                          char *text, size_t size)
+{
+    const char *base = strrchr(what, '/');
+    const double rate = seconds > 0.0 ? (double)done / seconds : 0.0;
+    const bool are_bytes = strchr(what, '.') != NULL; /* of a file */
+    char count[32], each[32];
+    (void)(are_bytes ? text_size((uint64_t)rate, each) : text_count((int64_t)rate, each));
+    base = base ? base + 1 : what;
+    if (total && rate > 0.0)
+        (void)snprintf(text, size, "%s: %.0f %%, %s%s, %.0f s left", base,
+                       100.0 * (double)done / (double)total, each, are_bytes ? "/s" : " a second",
+                       (double)(total - (done < total ? done : total)) / rate);
+    else if (total)
+        (void)snprintf(text, size, "%s: %.0f %%", base, 100.0 * (double)done / (double)total);
+    else
+        (void)snprintf(text, size, "%s: %s, %s a second", base, text_count((int64_t)done, count),
+                       each);
+}
+
+/* A line every second, and after some every few seconds; the driver shows what begins with "progress". */
 static void say_progress(const char *what, uint64_t done, uint64_t total)
 {
-    enum { PAUSE_MS = 5000 };
-    static int64_t last_ms;
-    char count[32];
+    enum { SOON_MS = 1000, LATER_MS = 5000, SOON_COUNT = 10, WHAT_SIZE = 256 };
+    static int64_t began_ms, last_ms;
+    static int said;
+    static char current[WHAT_SIZE];
+    char text[WHAT_SIZE + 64];
+    const int64_t now = clock_ms();
+    if (strncmp(current, what, sizeof current - 1) != 0) {
+        (void)snprintf(current, sizeof current, "%s", what);
+        began_ms = now;
+    }
     if (last_ms == 0)
-        last_ms = clock_ms();
-    if (clock_ms() - last_ms < PAUSE_MS)
+        last_ms = now;
+    if (now - last_ms < (said < SOON_COUNT ? SOON_MS : LATER_MS))
         return;
-    last_ms = clock_ms();
-    if (total)
-        log_info("progress %s: %.0f %%", what, 100.0 * (double)done / (double)total);
-    else
-        log_info("progress %s: %s", what, text_count((int64_t)done, count));
+    last_ms = now;
+    said++;
+    progress_text(what, done, total, (double)(now - began_ms) / 1000.0, text, sizeof text);
+    log_info("progress %s", text);
 }
 
 static void say_line(void *context, bool is_warning, const char *line)
@@ -325,7 +352,7 @@ const struct stage stage = {
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
     .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
-              "edge_splits, graph_index, node_ids, feature_statistics, dataset_delta",
+              "edge_splits, graph_index, node_ids, feature_statistics, node_columns, dataset_delta",
     .form = STAGE_ONCE,
     .work = ingest_work,
 };

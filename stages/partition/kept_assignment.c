@@ -1,6 +1,7 @@
 #include "stages/partition/kept_assignment.h"
 
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/layout/graph_ranges.h"
 #include "stages/partition/methods/node_assigner.h"
@@ -21,9 +22,29 @@ static enum error_code check(const struct partition_input *input, const uint32_t
                             err);
 }
 
+/* The parts of edges that the record has, of a vertex cut. */
+static enum error_code take_edges(const struct partition_input *input,
+                                  const struct record_view *view, uint16_t **edge_part,
+                                  struct error *err)
+{
+    const struct pipeline_settings *settings = input->context->settings;
+    const uint64_t edge_count = input->schema.edge_count;
+    const uint16_t *stored = NULL;
+    if (!partitioner_cuts_vertices(settings->partition.method))
+        return ERROR_NONE;
+    enum error_code rc =
+        assignment_edges(view, edge_count, (uint32_t)settings->partition.parts, &stored, err);
+    if (rc == ERROR_NONE && !input->context->is_replay)
+        rc = memory_new(edge_part, edge_count, "the parts of edges", err);
+    if (*edge_part && edge_count)
+        memcpy(*edge_part, stored, edge_count * sizeof **edge_part);
+    return rc;
+}
+
 /* The record of an attempt that was killed. *chosen as kept_assignment(). In a replay only that. */
-static enum error_code take(const struct partition_input *input, uint32_t *part, bool *taken,
-                            const char **chosen, struct error *err)
+static enum error_code take(const struct partition_input *input, uint32_t *part,
+                            uint16_t **edge_part, bool *taken, const char **chosen,
+                            struct error *err)
 {
     const uint32_t *stored = NULL;
     uint32_t node_count = 0;
@@ -42,6 +63,8 @@ static enum error_code take(const struct partition_input *input, uint32_t *part,
         !(*chosen = partitioner_name(method)))
         rc = error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
                        key_partition(input->id, "assignment").text, method);
+    if (rc == ERROR_NONE)
+        rc = take_edges(input, &view, edge_part, err);
     if (rc == ERROR_NONE && !input->context->is_replay) {
         memcpy(part, stored, node_count * sizeof *part);
         *taken = true;
@@ -61,7 +84,7 @@ static enum error_code assign_graphs(const struct partition_input *input, uint32
 }
 
 static enum error_code make(const struct partition_input *input, uint32_t *part,
-                            const char **chosen, struct error *err)
+                            uint16_t **edge_part, const char **chosen, struct error *err)
 {
     const struct partition_request request = partition_input_request(input);
     const char *kept = NULL;
@@ -71,19 +94,23 @@ static enum error_code make(const struct partition_input *input, uint32_t *part,
     if (rc != ERROR_NONE || kept)
         return rc;
     rc = input->graphs.graph_count ? assign_graphs(input, part, chosen, err)
-                                   : node_assigner_run(&request, part, chosen, err);
+                                   : node_assigner_run(&request, part, edge_part, chosen, err);
     if (rc == ERROR_NONE && *chosen)
         log_info("partition.method is %s here", *chosen);
+    if (rc == ERROR_NONE && *edge_part)
+        return assignment_put_edges(request.store, input->id, part, input->schema.node_count,
+                                    *edge_part, input->schema.edge_count, err);
     return rc == ERROR_NONE ? assignment_put(request.store, input->id, part,
                                              input->schema.node_count, *chosen, err)
                             : rc;
 }
 
 enum error_code kept_assignment(const struct partition_input *input, uint32_t *part,
-                                const char **chosen, struct error *err)
+                                uint16_t **edge_part, const char **chosen, struct error *err)
 {
     bool taken = false;
     *chosen = NULL;
-    const enum error_code rc = take(input, part, &taken, chosen, err);
-    return rc == ERROR_NONE && !taken ? make(input, part, chosen, err) : rc;
+    *edge_part = NULL;
+    const enum error_code rc = take(input, part, edge_part, &taken, chosen, err);
+    return rc == ERROR_NONE && !taken ? make(input, part, edge_part, chosen, err) : rc;
 }

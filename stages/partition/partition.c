@@ -46,7 +46,8 @@ struct graph_types {
 struct partition_job { /* {0} is empty; for one unit */
     const struct stage_context *context;
     struct partition_input input;
-    const char *chosen; /* kept_assignment.h */
+    const char *chosen;  /* kept_assignment.h */
+    uint16_t *edge_part; /* likewise; owned */
     struct renumbering renumbering;
     uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
     struct graph_sizes graph_sizes;
@@ -60,7 +61,7 @@ static enum error_code assign_and_renumber(struct partition_job *job, struct err
     uint32_t *part = NULL;
     enum error_code rc = memory_new(&part, job->input.schema.node_count, "the assignment", err);
     if (rc == ERROR_NONE)
-        rc = kept_assignment(&job->input, part, &job->chosen, err);
+        rc = kept_assignment(&job->input, part, &job->edge_part, &job->chosen, err);
     if (rc == ERROR_NONE)
         rc = renumbering_init(&job->renumbering, part, job->input.schema.node_count,
                               (uint32_t)context->settings->partition.parts, err);
@@ -112,6 +113,7 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         .numbering = &numbering,
         .in_degree = job->input.in_degree,
         .split_marks = job->input.split_marks,
+        .edge_part = job->edge_part,
         .feature_type = feature_type_of(job),
         .budget_bytes = job->input.budget_bytes,
     };
@@ -275,6 +277,7 @@ static void partition_close(void *state)
         return;
     partition_quality_release(&job->quality);
     memory_free(job->graph_first);
+    memory_free(job->edge_part);
     renumbering_release(&job->renumbering);
     partition_input_release(&job->input);
     memory_free(job);

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/partition/given_ends.h"
 #include "stages/partition/layout/edge_walk.h"
+#include "stages/partition/methods/node_assigner.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "stages/sampling/negative_list.h"
@@ -92,6 +93,18 @@ static enum error_code read_graphs(struct partition_input *input, struct error *
                      parts, input->graphs.graph_count);
 }
 
+/* Said before the work of cutting, too. */
+static enum error_code check_method(const struct pipeline_settings *settings,
+                                    const struct dataset_schema *schema, struct error *err)
+{
+    if (!schema->has_relations || !partitioner_cuts_vertices(settings->partition.method))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "partition.method is a vertex cut, but the dataset has relations: expected a "
+                     "method that gives parts to nodes (metis, fennel, ...), or `relations: false` "
+                     "below `ingest:`");
+}
+
 enum error_code partition_input_read(struct partition_input *input,
                                      const struct stage_context *context, struct error *err)
 {
@@ -119,6 +132,8 @@ enum error_code partition_input_of(struct partition_input *input,
                        "partition.parts is %" PRId64 ", expected at most %" PRIu32
                        " parts: the dataset has that many nodes",
                        context->settings->partition.parts, input->schema.node_count);
+    if (rc == ERROR_NONE)
+        rc = check_method(context->settings, &input->schema, err);
     if (rc == ERROR_NONE)
         rc = check_pairs(context->settings, &input->schema, err);
     if (rc == ERROR_NONE)

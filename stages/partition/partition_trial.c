@@ -15,6 +15,7 @@ struct trial {
     const char *method;
     double seconds;
     uint64_t peak_bytes; /* of this process, or of one that it gave the work to */
+    uint16_t *edge_part; /* node_assigner.h */
     struct renumbering renumbering;
     struct partition_quality quality;
 };
@@ -28,7 +29,7 @@ static enum error_code assign(struct trial *trial, struct error *err)
     enum error_code rc = memory_new(&part, input->schema.node_count, "the assignment", err);
     const double before = clock_seconds();
     if (rc == ERROR_NONE)
-        rc = node_assigner_run(&request, part, &chosen, err);
+        rc = node_assigner_run(&request, part, &trial->edge_part, &chosen, err);
     trial->seconds = clock_seconds() - before;
     if (chosen)
         trial->method = chosen;
@@ -52,6 +53,7 @@ static enum error_code measure(struct trial *trial, struct error *err)
         .numbering = &numbering,
         .in_degree = input->in_degree,
         .split_marks = input->split_marks,
+        .edge_part = trial->edge_part,
         .budget_bytes = input->budget_bytes,
         .only_measures = true,
     };
@@ -108,5 +110,6 @@ enum error_code partition_trial(struct partition_input *input, struct error *err
         rc = write_figures(&trial, err);
     partition_quality_release(&trial.quality);
     renumbering_release(&trial.renumbering);
+    memory_free(trial.edge_part);
     return rc;
 }

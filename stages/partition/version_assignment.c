@@ -6,6 +6,7 @@
 #include "stages/partition/kept_assignment.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/methods/greedy_rule.h"
+#include "stages/partition/methods/node_assigner.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/partition_book.h"
@@ -30,9 +31,11 @@ const char *version_assignment_name(const char *text)
     return NULL;
 }
 
+/* A vertex cut is made anew: an edge has no part that it could keep, since the numbers of a version's edges are others. */
 static bool is_kept(const struct stage_context *context)
 {
-    return context->settings->partition.update == UPDATE_PLACE;
+    return context->settings->partition.update == UPDATE_PLACE &&
+           !partitioner_cuts_vertices(context->settings->partition.method);
 }
 
 /* ---- the chain ---------------------------------------------------------------------------------- */
@@ -54,6 +57,7 @@ static enum error_code assign_one(const struct stage_context *context, const cha
     struct partition_input *input = NULL;
     const char *chosen = NULL;
     uint32_t *part = NULL;
+    uint16_t *edge_part = NULL; /* of no method that keeps parts */
     enum error_code rc = memory_new(&input, 1, "a dataset's input", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -63,7 +67,8 @@ static enum error_code assign_one(const struct stage_context *context, const cha
     if (rc == ERROR_NONE)
         rc = memory_new(&part, input->schema.node_count, "the assignment", err);
     if (rc == ERROR_NONE)
-        rc = kept_assignment(input, part, &chosen, err);
+        rc = kept_assignment(input, part, &edge_part, &chosen, err);
+    memory_free(edge_part);
     memory_free(part);
     partition_input_release(input);
     memory_free(input);

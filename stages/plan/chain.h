@@ -14,6 +14,8 @@
  * seal-rows is of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
  * With aggregate.ranges and fan_in there are sums between train-step and aggregate (gradient_sums.h), and aggregate/r waits for
  * the weights it starts from, too: train-step/r/all ─> sum-gradients/r/n ─(the last of each range)─> aggregate/r.
+ * With train-step.pipeline: layers there are passes before train-step/r/k, which is the last of them (layer_pipeline.h): what would set it
+ * free sets step-layer/r/1/k free, that one step-layer/r/2/k, and so on.
  * With aggregate.staleness: s, train-step/r/k waits for weights r - s alone, and aggregate/r for weights r, too: aggregate/r sets
  * train-step/r+1+s free, and aggregate/r+1. No round waits for the gradients of the one before.
  * With early stopping, and with learnable embeddings, the rounds after a snapshot wait for its checkpoint; else they do not.

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/gradient_sums.h"
+#include "stages/plan/layer_pipeline.h"
 
 #include <string.h>
 
@@ -98,6 +99,22 @@ static enum error_code add_validation(const struct schedule *s, int64_t version,
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err) : rc;
 }
 
+/* The steps of a round, slot by slot: with a pipeline of layers one may wait for another to be through. */
+static enum error_code add_steps(const struct schedule *s, int64_t round, struct unit_list *out,
+                                 struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int32_t slot = 0; slot < schedule_slot_count(s, round) && rc == ERROR_NONE; slot++) {
+        struct unit unit = {.kind = UNIT_STEP_LAYER, .round = round, .slot = slot, .layer = 1};
+        for (; unit.layer <= layer_pipeline_passes(s) && rc == ERROR_NONE; unit.layer++)
+            rc = unit_list_add(out, unit, err);
+        const struct unit step = {.kind = UNIT_TRAIN_STEP, .round = round, .slot = slot};
+        if (rc == ERROR_NONE)
+            rc = unit_list_add(out, step, err);
+    }
+    return rc;
+}
+
 /* All units of one round: up to its aggregate, and the validation of the weights it makes. In an order
  * in which a unit comes after its prerequisites: one that finishes while the queue is rebuilt is then
  * either queued again, or seen as done by those that wait for it. */
@@ -109,7 +126,7 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
     if (schedule_samples(s, round))
         rc = unit_list_add_slots(out, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
     if (rc == ERROR_NONE)
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
+        rc = add_steps(s, round, out, err);
     if (rc == ERROR_NONE)
         rc = unit_list_add_slots(out, UNIT_SUM_GRADIENTS, round, gradient_sum_count(s, round), err);
     if (rc == ERROR_NONE)

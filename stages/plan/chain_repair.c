@@ -1,18 +1,10 @@
 #include "stages/plan/chain_repair.h"
 
+#include "stages/plan/chosen_base.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
 #include "store/features/feature_shard.h"
 #include "store/records/snapshot.h"
-
-static enum error_code remove_if_damaged(struct store *store, const char *key, struct error *err)
-{
-    struct record_view view = {0};
-    const enum error_code rc = store_get(store, key, NULL, &view, NULL);
-    if (rc == ERROR_NONE)
-        store_release_record(&view);
-    return rc == ERROR_CORRUPT ? store_remove(store, key, err) : ERROR_NONE;
-}
 
 /* A part of a layer is read block by block, so that damage is met anywhere in it. Its seal stays when it is
  * whole: the rows that are made again must have its hashes. */
@@ -24,7 +16,7 @@ static enum error_code remove_part_if_damaged(const struct schedule *schedule, s
     const struct unit_row *row = unit_row_of(unit->kind);
     const struct key key = row->artifact(schedule, run_id, unit);
     const struct key seal = row->output(schedule, run_id, unit);
-    enum error_code rc = remove_if_damaged(store, seal.text, err);
+    enum error_code rc = store_remove_damaged(store, seal.text, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = feature_shard_open(store, key.text, seal.text, run_id, &shard, err);
@@ -39,7 +31,7 @@ static enum error_code remove_part_if_damaged(const struct schedule *schedule, s
 static enum error_code is_whole(struct store *store, const char *key, bool *whole,
                                 struct error *err)
 {
-    enum error_code rc = remove_if_damaged(store, key, err);
+    enum error_code rc = store_remove_damaged(store, key, err);
     if (rc == ERROR_NONE)
         rc = store_has(store, key, whole, err);
     return rc;
@@ -70,7 +62,7 @@ static enum error_code repair_version(const struct schedule *schedule, struct st
                                       const char *run_id, int64_t version, bool needs_state,
                                       bool *missing, struct error *err)
 {
-    const struct unit maker = unit_at(UNIT_AGGREGATE, version, 0);
+    const struct unit maker = unit_at(schedule, UNIT_AGGREGATE, version, 0);
     const struct unit_row *row = unit_row_of(maker.kind);
     const struct key weights = row->output(schedule, run_id, &maker);
     const struct key optimizer = row->companion(schedule, run_id, &maker);
@@ -174,6 +166,11 @@ static enum error_code repair_companion(const struct schedule *schedule, struct 
     enum error_code rc = key.text[0] ? is_whole(store, key.text, &whole, err) : ERROR_NONE;
     if (rc != ERROR_NONE || whole)
         return rc;
+    if (row->companion_is_chosen && row->companion_is_chosen(schedule)) {
+        rc = chosen_base_mend(schedule, store, run_id, input->round, &whole, err);
+        if (rc != ERROR_NONE || whole)
+            return rc;
+    }
     rc = store_remove(store, chain_output_key(schedule, run_id, input).text, err);
     if (rc != ERROR_NONE || !row->is_covered(schedule, state, input))
         return rc;
@@ -235,8 +232,8 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
         bool done = false;
         const struct unit_row *row = unit_row_of(inputs.unit[i].kind);
         if (row->recomputable)
-            rc = remove_if_damaged(store, chain_output_key(schedule, run_id, &inputs.unit[i]).text,
-                                   err);
+            rc = store_remove_damaged(
+                store, chain_output_key(schedule, run_id, &inputs.unit[i]).text, err);
         if (rc == ERROR_NONE)
             rc = remove_without_pieces(schedule, store, run_id, &inputs.unit[i], err);
         if (rc == ERROR_NONE)

@@ -38,16 +38,23 @@ enum error_code chain_state_refresh(const struct schedule *s, struct store *stor
 {
     int64_t version = -1;
     bool is_named = false;
-    struct snapshot snapshot = {0};
     enum error_code rc = snapshot_current_version(store, run_id, &version, &is_named, err);
-    if (rc == ERROR_NONE && version != state->snapshot_version) {
+    while (rc == ERROR_NONE && version != state->snapshot_version) {
+        struct snapshot snapshot = {0};
         rc = snapshot_get_current(store, run_id, &snapshot, err);
         if (rc == ERROR_NONE)
             *state = (struct chain_state){.snapshot_version = snapshot.version,
                                           .stopped = snapshot.stop,
                                           .weights_version = chain_weights_version(s, &snapshot)};
-        is_named = is_named && snapshot.version == version;
         store_release_record(&snapshot.view);
+        if (rc != ERROR_NONE || state->snapshot_version == version)
+            break;
+        const int64_t named = version; /* it is damaged, or the run went on meanwhile */
+        rc = snapshot_current_version(store, run_id, &version, &is_named, err);
+        if (rc == ERROR_NONE && version == named) {
+            is_named = false;
+            break;
+        }
     }
     if (rc == ERROR_NOT_FOUND)
         *state = (struct chain_state){.snapshot_version = -1, .weights_version = -1};
@@ -65,6 +72,23 @@ enum error_code chain_state_read(const struct schedule *s, struct store *store, 
 {
     *out = (struct chain_state){.snapshot_version = -1, .weights_version = -1};
     return chain_state_refresh(s, store, run_id, out, err);
+}
+
+enum error_code chain_state_and_snapshot(const struct schedule *s, struct store *store,
+                                         const char *run_id, struct chain_state *state,
+                                         struct snapshot *snapshot, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    int64_t before = -1;
+    *snapshot = (struct snapshot){0};
+    *state = (struct chain_state){.snapshot_version = -1};
+    do {
+        before = state->snapshot_version;
+        rc = chain_state_read(s, store, run_id, state, err);
+        if (rc == ERROR_NONE && state->snapshot_version >= 0)
+            rc = snapshot_get(store, run_id, state->snapshot_version, snapshot, err);
+    } while (rc == ERROR_NOT_FOUND && state->snapshot_version != before);
+    return rc;
 }
 
 enum error_code chain_state_mend(struct store *store, const char *run_id,

@@ -24,6 +24,12 @@ struct chain_state {
 MUST_CHECK enum error_code chain_state_read(const struct schedule *schedule, struct store *store,
                                             const char *run_id, struct chain_state *out,
                                             struct error *err);
+/* The same with the snapshot that it speaks of, which a run that goes on may let go at any moment: then both are
+ * of a later one. *snapshot is empty without any; release its view. */
+MUST_CHECK enum error_code chain_state_and_snapshot(const struct schedule *schedule,
+                                                    struct store *store, const char *run_id,
+                                                    struct chain_state *state,
+                                                    struct snapshot *snapshot, struct error *err);
 /* The version of the snapshot that ends the run; before it is there, the latest that can. */
 int64_t chain_last_version(const struct schedule *schedule, const struct chain_state *state);
 

@@ -4,6 +4,7 @@
 #include "common/formats/feature_scaling.h"
 #include "stages/plan/run_loss.h"
 #include "store/records/feature_statistics.h"
+#include "store/records/node_columns.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,8 @@ void model_card_release(struct model_card *card)
 {
     memory_free(card->scaling);
     memory_free(card->class_weight);
+    memory_free(card->encoding);
+    card->encoding = NULL;
     card->scaling = NULL;
     card->class_weight = NULL;
 }
@@ -81,6 +84,21 @@ static enum error_code read_scaling(struct model_card *card, struct store *store
     return rc;
 }
 
+static enum error_code read_encoding(struct model_card *card, struct store *store,
+                                     struct error *err)
+{
+    struct column_encoding encoding = {0};
+    struct json_writer text = {0};
+    enum error_code rc = node_columns_get(store, card->dataset.id, &encoding, err);
+    if (rc == ERROR_NONE)
+        column_encoding_print(&encoding, &text);
+    if (rc == ERROR_NONE)
+        rc = json_writer_finish(&text, err);
+    column_encoding_release(&encoding);
+    card->encoding = text.text; /* taken over; NULL when there is none */
+    return rc;
+}
+
 enum error_code model_card_of_run(struct model_card *out, struct store *store,
                                   const struct pipeline_settings *settings,
                                   const struct partition_book *book, struct error *err)
@@ -92,6 +110,8 @@ enum error_code model_card_of_run(struct model_card *out, struct store *store,
     enum error_code rc = dataset_schema_get(store, book->dataset_id, &out->dataset, err);
     if (rc == ERROR_NONE)
         rc = read_scaling(out, store, err);
+    if (rc == ERROR_NONE)
+        rc = read_encoding(out, store, err);
     if (rc == ERROR_NONE)
         rc = run_loss_init(&loss, store, settings, book, err);
     out->class_weight = loss.class_weight; /* taken over */
@@ -150,6 +170,10 @@ enum error_code model_card_print(const struct model_card *card, struct json_writ
     json_put_string(out, "name", card->settings.name);
     json_put_string(out, "settings", lines);
     print_schema(card, out);
+    if (card->encoding && strlen(card->encoding) > SCALING_TEXT_MAX)
+        json_put_null(out, "column_encoding");
+    else if (card->encoding)
+        json_put_string(out, "column_encoding", card->encoding);
     if (card->scaling && strlen(card->scaling) > SCALING_TEXT_MAX)
         json_put_null(out, "feature_scaling");
     else if (card->scaling)

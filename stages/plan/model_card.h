@@ -8,6 +8,7 @@
  *    "task", "class_count", "feature_dim", "feature_origin", "edge_columns": {column: width},
  *    "node_types": [{"name", "feature_dim"}], "relations": [{"name", "source", "target"}], "target_type",    of graphs with relations
  *    "feature_scaling": text (common/formats/feature_scaling.h), or null where it is too long for the file,   of scaled features
+ *    "column_encoding": text (common/formats/column_encoding.h), or null where it is too long,               of words and encoded columns
  *    "class_weights": [numbers]}                                                                             where classes have them
  */
 #ifndef STAGES_PLAN_MODEL_CARD_H
@@ -29,6 +30,7 @@ struct model_card { /* {0} is empty; large for a stack */
     uint32_t type_dim[NODE_TYPE_COUNT_MAX];
     struct relation relation[EDGE_TYPE_COUNT_MAX];
     char *scaling;        /* text, owned; NULL: features were not scaled */
+    char *encoding;       /* text, owned; NULL: no words and no columns that were encoded */
     double *class_weight; /* [book.class_count], owned, or NULL */
 };
 

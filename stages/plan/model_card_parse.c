@@ -182,6 +182,24 @@ static enum error_code take_scaling(const struct reader *r)
     return rc;
 }
 
+static enum error_code take_encoding(const struct reader *r)
+{
+    const struct json_node *node = json_get(r->root, "column_encoding");
+    const char *text = json_text(node);
+    if (!node)
+        return ERROR_NONE;
+    if (!text)
+        return error_set(r->err, ERROR_INPUT,
+                         "%s does not say what the model's columns were encoded by: expected the "
+                         "folder of the run that trained it instead",
+                         r->name);
+    const size_t size = strlen(text) + 1;
+    const enum error_code rc = memory_new(&r->card->encoding, size, "encoded columns", r->err);
+    if (rc == ERROR_NONE)
+        memcpy(r->card->encoding, text, size);
+    return rc;
+}
+
 static enum error_code take_class_weights(const struct reader *r)
 {
     const struct json_node *weights = json_get(r->root, "class_weights");
@@ -217,6 +235,8 @@ enum error_code model_card_parse(struct model_card *out, const char *text, const
         rc = take_relations(&r);
     if (rc == ERROR_NONE)
         rc = take_scaling(&r);
+    if (rc == ERROR_NONE)
+        rc = take_encoding(&r);
     if (rc == ERROR_NONE)
         rc = take_class_weights(&r);
     json_free(document);

@@ -18,6 +18,10 @@
     ROW(PARTITION_LABEL_PROPAGATION, label_propagation, "from nodes at random, each goes where most of its neighbours are")\
     ROW(PARTITION_SPECTRAL, spectral, "k-means of eigenvectors of the graph's Laplacian")          \
     ROW(PARTITION_RANDOM_WALK, random_walk, "k-means of an embedding learnt from random walks")    \
+    ROW(PARTITION_DBH, dbh, "vertex cut: an edge goes by the hash of its end with fewer edges")     \
+    ROW(PARTITION_HDRF, hdrf, "vertex cut: an edge goes where its ends are already, hubs are cut first")\
+    ROW(PARTITION_TWO_PHASE, two_phase, "vertex cut by 2PS-L: nodes in clusters, edges where these are")\
+    ROW(PARTITION_TWO_PHASE_HDRF, two_phase_hdrf, "vertex cut: fennel, then hdrf for the edges between its parts")\
     ROW(PARTITION_AUTO, auto, "metis where --memory holds it, else fennel")
 /* clang-format on */
 

@@ -35,6 +35,10 @@ enum ingest_format {
     FORMAT_NPZ,
     FORMAT_GRAPHSAINT,
     FORMAT_GRAPHBOLT,
+    FORMAT_DISTDGL,
+    FORMAT_DGL_CSV,
+    FORMAT_GRAPHML,
+    FORMAT_LINQS,
     FORMAT_AUTO /* which of those says the input: format_detect.h */
 };
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
@@ -70,6 +74,8 @@ enum partition_update { UPDATE_PLACE, UPDATE_ANEW };
 enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
 enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
+/* How the step of a mini-batch is cut into units (layer_pipeline.h). */
+enum step_pipeline { PIPELINE_WHOLE, PIPELINE_LAYERS };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
 enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL, RANKING_GIVEN };
@@ -87,8 +93,21 @@ struct edge_split { /* of ingest.edge_split */
     int percent[SPLIT_SHARE_COUNT]; /* of random and time: train, valid, test; 100 in all */
 };
 
+/* Which labelled nodes are for what. */
+enum split_kind {
+    SPLIT_IS_GIVEN,
+    SPLIT_IS_RANDOM,
+    SPLIT_IS_STRATIFIED, /* the shares of each class */
+    SPLIT_IS_HASH,       /* by the node's id alone */
+    SPLIT_IS_TIME,       /* by ingest.time_column, the earliest for training */
+    SPLIT_IS_COLUMN,     /* the words of a column beside the labels */
+    SPLIT_IS_MASKS       /* three columns of true and false there */
+};
+
 struct split_shares { /* of ingest.split */
-    bool is_random;
+    enum split_kind kind;
+    bool is_random;                 /* not given: splits of the input are left alone */
+    const char *columns;            /* of COLUMN and MASKS: the names, `;` between them; borrowed */
     int percent[SPLIT_SHARE_COUNT]; /* train, valid, test; 100 in all */
 };
 
@@ -115,7 +134,16 @@ struct pipeline_settings {
         struct choice_or_path features; /* enum feature_choice */
         char feature_ids[SETTING_PATH_SIZE];
         char split_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* train, valid, test */
-        char split[SETTING_NAME_SIZE];
+        char split[SETTING_TEXT_LONG];
+        char split_name[SETTING_NAME_SIZE];
+        /* columns of tables with a header */
+        char id_column[SETTING_NAME_SIZE];
+        char label_columns[SETTING_TEXT_LONG];
+        char time_column[SETTING_NAME_SIZE];
+        char feature_columns[SETTING_COLUMNS_SIZE];
+        char edge_columns[SETTING_TEXT_LONG];
+        int64_t missing_values; /* enum missing_value */
+        char column_encoding[SETTING_PATH_SIZE];
         int64_t id_type;
         int64_t edge_features; /* enum edge_feature_choice */
         bool relations, add_reverse;
@@ -145,6 +173,8 @@ struct pipeline_settings {
         double feature_noise;
         double label_noise;
         double train_share, valid_share;
+        /* Figures of version_drift.h that ask for training; 0: never. */
+        double retrain_touched, retrain_degree_drift, retrain_feature_drift;
     } ingest;
     struct {
         int64_t method; /* enum partition_method */
@@ -205,6 +235,7 @@ struct pipeline_settings {
         bool features;                          /* the model reads those of the nodes */
         int64_t precision;                      /* enum precision */
         int64_t gradient;                       /* enum gradient_encoding */
+        int64_t pipeline;                       /* enum step_pipeline */
         double gradient_kept;
         int64_t edge_weights, edge_features; /* enum edge_choice */
         int64_t loss;                        /* enum loss */
@@ -215,6 +246,8 @@ struct pipeline_settings {
         int64_t link_loss; /* enum link_loss_kind */
         double link_margin;
         int64_t readout; /* enum readout_kind, of tasks of graphs */
+        /* Whose weights training begins with (run_initial.h); "": drawn by the seed. */
+        char initial[SETTING_PATH_SIZE];
     } train_step;
     struct {
         int64_t optimizer;
@@ -222,13 +255,13 @@ struct pipeline_settings {
         double momentum;
         double beta1, beta2, epsilon;
         double weight_decay;
-        double clip_norm;     /* 0: off */
-        int64_t ranges;       /* of parameters, each added up by a unit of its own */
-        int64_t fan_in;       /* gradients that are added at once; 0: all of a round */
-        int64_t staleness;    /* rounds; 0: a round starts from what the one before made */
-        int64_t compensation; /* enum delay_compensation, where staleness is not 0 */
-        double delay_rate;    /* of the learning rate: it is divided by 1 + delay_rate * delay */
-        double delay_lambda;  /* of the gradient (delay_compensation.h) */
+        double clip_norm;             /* 0: off */
+        int64_t ranges;               /* of parameters, each added up by a unit of its own */
+        int64_t fan_in;               /* gradients that are added at once; 0: all of a round */
+        struct int_or_most staleness; /* rounds; 0: a round starts from what the one before made */
+        int64_t compensation;         /* enum delay_compensation, where staleness is not 0 */
+        double delay_rate;   /* of the learning rate: it is divided by 1 + delay_rate * delay */
+        double delay_lambda; /* of the gradient (delay_compensation.h) */
         int64_t schedule;
         int64_t step_epochs;
         double step_factor;

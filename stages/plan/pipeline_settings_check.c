@@ -3,6 +3,7 @@
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
 #include "stages/plan/embedding_tensors.h"
+#include "stages/plan/named_entries.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/relation_fanouts.h"
 #include "stages/plan/run_model.h"
@@ -13,26 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
-                                      struct split_shares *shares, struct error *err)
-{
-    int *percent = shares->percent, end = 0;
-    *shares = (struct split_shares){0};
-    if (strcmp(settings->ingest.split, "given") == 0)
-        return ERROR_NONE;
-    shares->is_random = true;
-    /* At most three digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
-    if (sscanf(settings->ingest.split, "random %3d/%3d/%3d%n", &percent[0], &percent[1],
-               &percent[2], &end) == SPLIT_SHARE_COUNT &&
-        end > 0 && !settings->ingest.split[end] && percent[0] > 0 && percent[1] >= 0 &&
-        percent[2] >= 0 && percent[0] + percent[1] + percent[2] == 100)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "ingest.split is '%s', expected given, or percents of train/valid/test that "
-                     "make 100: random 60/20/20",
-                     settings->ingest.split);
-}
 
 /* "<word> a/b/c" behind its word. */
 static bool read_percent(const char *text, int percent[SPLIT_SHARE_COUNT])
@@ -45,6 +26,59 @@ static bool read_percent(const char *text, int percent[SPLIT_SHARE_COUNT])
            percent[0] + percent[1] + percent[2] == 100;
 }
 
+static bool names_columns(const char *text, const char *word, enum split_kind kind,
+                          struct split_shares *shares)
+{
+    const size_t size = strlen(word);
+    const char *at = text + size;
+    struct named_entry entry;
+    int count = 0;
+    if (strncmp(text, word, size) != 0)
+        return false;
+    shares->kind = kind;
+    shares->columns = at;
+    while (named_entry_next(&at, &entry) && entry.size)
+        count++;
+    return count == (kind == SPLIT_IS_COLUMN ? 1 : SPLIT_SHARE_COUNT);
+}
+
+static bool read_rule(const char *text, struct split_shares *shares)
+{
+    static const struct {
+        const char *word;
+        enum split_kind kind;
+    } rules[] = {{"random ", SPLIT_IS_RANDOM},
+                 {"stratified ", SPLIT_IS_STRATIFIED},
+                 {"hash ", SPLIT_IS_HASH},
+                 {"time ", SPLIT_IS_TIME}};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const size_t size = strlen(rules[i].word);
+        if (strncmp(text, rules[i].word, size) != 0)
+            continue;
+        shares->kind = rules[i].kind;
+        return read_percent(text + size, shares->percent);
+    }
+    return false;
+}
+
+enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
+                                      struct split_shares *shares, struct error *err)
+{
+    *shares = (struct split_shares){0};
+    if (strcmp(settings->ingest.split, "given") == 0)
+        return ERROR_NONE;
+    shares->is_random = true;
+    if (names_columns(settings->ingest.split, "column ", SPLIT_IS_COLUMN, shares) ||
+        names_columns(settings->ingest.split, "masks ", SPLIT_IS_MASKS, shares))
+        return ERROR_NONE;
+    if (read_rule(settings->ingest.split, shares))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.split is '%s', expected given, or percents of train/valid/test that "
+                     "make 100 behind random, stratified, hash or time: random 60/20/20; or column "
+                     "NAME, or masks TRAIN; VALID; TEST",
+                     settings->ingest.split);
+}
 enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
                                     struct edge_split *split, struct error *err)
 {
@@ -244,7 +278,7 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     if (!pipeline_learns_graphs(s))
         return ERROR_NONE;
     if (s->ingest.format != FORMAT_FOLDER && s->ingest.format != FORMAT_TU &&
-        s->ingest.format != FORMAT_AUTO)
+        s->ingest.format != FORMAT_OGB && s->ingest.format != FORMAT_AUTO)
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but this ingest.format does not say which graph a "
                          "node is of: expected folder or tu",
@@ -278,6 +312,35 @@ static bool is_array(const char *path)
     return size >= 4 && strcmp(path + size - 4, ".npy") == 0;
 }
 
+/* Columns by name are those of tables of nodes. */
+static enum error_code check_columns(const struct pipeline_settings *s,
+                                     const struct split_shares *shares, struct error *err)
+{
+    const bool uses_labels = shares->kind == SPLIT_IS_COLUMN || shares->kind == SPLIT_IS_MASKS ||
+                             shares->kind == SPLIT_IS_TIME;
+    if (uses_labels && !s->ingest.labels[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.split is '%s', but ingest.labels names no table that has the "
+                         "column: add a line `labels: FILE` below `ingest:`",
+                         s->ingest.split);
+    if (shares->kind == SPLIT_IS_TIME && !s->ingest.time_column[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.split is '%s', but ingest.time_column is empty: add a line "
+                         "`time_column: NAME` below `ingest:`",
+                         s->ingest.split);
+    if (is_array(s->ingest.features.path) && s->ingest.feature_columns[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.feature_columns is '%.60s', but ingest.features is an .npy file, "
+                         "which has no header: remove the line",
+                         s->ingest.feature_columns);
+    if (s->ingest.feature_columns[0] && !s->ingest.features.path[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.feature_columns is '%.60s', but ingest.features names no table: "
+                         "add a line `features: FILE` below `ingest:`",
+                         s->ingest.feature_columns);
+    return ERROR_NONE;
+}
+
 /* The files beside an edge list, and the splits. */
 static enum error_code check_beside_input(const struct pipeline_settings *s, struct error *err)
 {
@@ -299,7 +362,9 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
                          "of a text file stand in its first column",
                          s->ingest.feature_ids);
-    const enum error_code rc = pipeline_split_shares(s, &shares, err);
+    enum error_code rc = pipeline_split_shares(s, &shares, err);
+    if (rc == ERROR_NONE)
+        rc = check_columns(s, &shares, err);
     if (rc != ERROR_NONE || !shares.is_random)
         return rc;
     if (s->ingest.format == FORMAT_GENERATED)
@@ -341,6 +406,11 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
         return error_set(err, ERROR_INVALID,
                          "train-step.features is false and train-step.embedding is 0, so that the "
                          "model has nothing to read; set for example train-step.embedding: 64");
+    if (s->train_step.initial[0] && embedding_is_wanted(s))
+        return error_set(err, ERROR_INVALID,
+                         "train-step.initial is '%.200s', expected none with train-step.embedding, "
+                         "whose rows belong to the nodes of one graph",
+                         s->train_step.initial);
     if (s->train_step.precision != PRECISION_FP32 && !takes_bf16)
         return error_set(err, ERROR_INVALID,
                          "train-step.precision is bf16, expected fp32 with %s%s%s",
@@ -385,20 +455,59 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
 /* Rows of embeddings are held in the version of the round alone, and residuals go from a round to the next. */
 static enum error_code check_staleness(const struct pipeline_settings *s, struct error *err)
 {
-    if (s->aggregate.staleness > 0 && s->train_step.gradient == GRADIENT_SPARSE)
+    if (s->aggregate.staleness.value > 0 && s->train_step.gradient == GRADIENT_SPARSE)
         return error_set(err, ERROR_INVALID,
                          "aggregate.staleness is %" PRId64
                          ", but with train-step.gradient: top_k a slot of a round adds what the "
                          "one before left, and so waits for it: expected 0, or another "
                          "train-step.gradient",
-                         s->aggregate.staleness);
-    if (s->aggregate.staleness == 0 || !embedding_is_wanted(s))
+                         s->aggregate.staleness.value);
+    if (s->aggregate.staleness.value == 0 || !embedding_is_wanted(s))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "aggregate.staleness is %" PRId64
                      ", but learnable rows (train-step.embedding) are held in one version at a "
                      "time: expected 0, or no embedding",
-                     s->aggregate.staleness);
+                     s->aggregate.staleness.value);
+}
+
+static enum error_code refuse_layers(const char *setting, const char *why, struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "train-step.pipeline is layers, but %s, %s: expected `pipeline: whole`",
+                     setting, why);
+}
+
+/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do not change meanwhile. */
+static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
+{
+    struct model *model = NULL;
+    if (s->train_step.pipeline != PIPELINE_LAYERS)
+        return ERROR_NONE;
+    if (s->aggregate.staleness.value > 0)
+        return refuse_layers("aggregate.staleness is not 0",
+                             "and the passes of a step have one version of the weights, that of "
+                             "their round",
+                             err);
+    if (embedding_is_wanted(s))
+        return refuse_layers("train-step.embedding learns rows",
+                             "which no pass but that of the first layer could hold", err);
+    if (s->ingest.relations)
+        return refuse_layers("ingest.relations is true",
+                             "and a layer of a graph with relations is one of each node type", err);
+    if (pipeline_learns_pairs(s) || pipeline_learns_graphs(s)) {
+        char task[64];
+        (void)snprintf(task, sizeof task, "ingest.task is %s",
+                       task_name((enum task_kind)s->ingest.task));
+        return refuse_layers(task, "whose decoder or readout is no layer", err);
+    }
+    const enum error_code rc = run_model_shape(&model, s, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int layers = model->config.layer_count;
+    memory_free(model);
+    return layers > 1 ? ERROR_NONE
+                      : refuse_layers("the model has one layer", "which is the whole step", err);
 }
 
 /* How gradients are added up. */
@@ -471,6 +580,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_sums(s, err);
     if (rc == ERROR_NONE)
         rc = check_staleness(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_pipeline(s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

@@ -165,10 +165,10 @@ static enum error_code expect_of_unit(const struct search *search, const struct 
 static enum error_code expect_slots(const struct search *search, const struct run_binding *run,
                                     enum unit_kind kind, int64_t number, struct error *err)
 {
-    const int32_t count = unit_slot_count(&run->schedule, kind, number);
+    const int32_t count = unit_count_at(&run->schedule, kind, number);
     enum error_code rc = ERROR_NONE;
     for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++) {
-        const struct unit unit = unit_at(kind, number, slot);
+        const struct unit unit = unit_at(&run->schedule, kind, number, slot);
         rc = expect_of_unit(search, run, &unit, err);
     }
     return rc;
@@ -191,9 +191,9 @@ static enum error_code expect_companions(const struct search *search, const stru
     if (!row->companion_oldest)
         return rc;
     for (int64_t number = row->companion_oldest(s, oldest); number < oldest; number++)
-        for (int32_t slot = unit_slot_count(s, kind, number) - 1; slot >= 0 && rc == ERROR_NONE;
+        for (int32_t slot = unit_count_at(s, kind, number) - 1; slot >= 0 && rc == ERROR_NONE;
              slot--) {
-            const struct unit unit = unit_at(kind, number, slot);
+            const struct unit unit = unit_at(s, kind, number, slot);
             rc = expect(search, row->companion(s, run->plan.id, &unit), err);
         }
     return rc;

@@ -107,7 +107,7 @@ static enum error_code add_bases(const struct schedule *schedule, int64_t versio
 {
     enum error_code rc = ERROR_NONE;
     for (int64_t v = schedule_base(schedule, version); v < version && rc == ERROR_NONE; v++)
-        rc = unit_list_add(out, unit_at(UNIT_AGGREGATE, v, 0), err);
+        rc = unit_list_add(out, unit_at(schedule, UNIT_AGGREGATE, v, 0), err);
     return rc;
 }
 
@@ -123,11 +123,10 @@ static enum error_code add_beside(const struct schedule *schedule, int64_t versi
         if (!row->is_beside_snapshot)
             continue;
         if (rc == ERROR_NONE)
-            rc = unit_list_add_slots(out, kind, number, unit_slot_count(schedule, kind, number),
-                                     err);
+            rc = unit_list_add_slots(out, kind, number, unit_count_at(schedule, kind, number), err);
         if (rc == ERROR_NONE && row->retention == RETAINED_SNAPSHOTS && best_version != version)
             rc = unit_list_add_slots(out, kind, best_version,
-                                     unit_slot_count(schedule, kind, best_version), err);
+                                     unit_count_at(schedule, kind, best_version), err);
     }
     return rc == ERROR_NONE ? add_bases(schedule, version, out, err) : rc;
 }

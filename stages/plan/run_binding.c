@@ -1,6 +1,7 @@
 #include "stages/plan/run_binding.h"
 
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/math/blas.h"
 #include "stages/plan/core_type.h"
 #include "stages/plan/embedding_shards.h"
@@ -59,6 +60,16 @@ static enum error_code find_run(struct store *store, const struct pipeline_setti
     if (rc == ERROR_NONE)
         rc = identity_run(store, settings, plan->partition_id, plan->id, err);
     return rc == ERROR_NONE ? store_has(store, key_run_plan(plan->id).text, started, err) : rc;
+}
+
+enum error_code run_id_of(struct store *store, const struct pipeline_settings *settings,
+                          char run_id[ID_SIZE], struct error *err)
+{
+    struct run_plan plan = {0};
+    bool started = false;
+    const enum error_code rc = find_run(store, settings, &plan, &started, err);
+    memcpy(run_id, plan.id, ID_SIZE);
+    return rc;
 }
 
 enum error_code run_schedule(struct schedule *out, const struct pipeline_settings *settings,
@@ -148,11 +159,33 @@ static enum error_code adopt(struct store *store, const struct pipeline_settings
     return ERROR_NONE;
 }
 
+/* A run is not started before what it begins with is there. */
+static enum error_code check_initial(struct store *store, const struct pipeline_settings *settings,
+                                     const struct run_plan *plan, struct error *err)
+{
+    struct run_origin origin;
+    bool found = false;
+    if (!run_is_warm(settings))
+        return ERROR_NONE;
+    enum error_code rc = run_initial_of(settings, &origin, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(store, key_initial_weights(plan->id).text, &found, err);
+    if (rc != ERROR_NONE || found)
+        return rc;
+    return error_set(
+        err, ERROR_NOT_FOUND,
+        "%s: expected the weights of run %s, which train-step.initial names: graphmill "
+        "run and graphmill start put them there",
+        key_initial_weights(plan->id).text, origin.run_id);
+}
+
 static enum error_code write_plan(struct store *store, const struct pipeline_settings *settings,
                                   struct run_plan *plan, struct error *err)
 {
     struct schedule schedule;
     enum error_code rc = make_plan(store, settings, plan, &schedule, err);
+    if (rc == ERROR_NONE)
+        rc = check_initial(store, settings, plan, err);
     if (rc == ERROR_NONE)
         rc = identity_note(store, plan->id, err);
     if (rc == ERROR_NONE && plan->first_version > 0 && !run_is_imported(settings))
@@ -302,11 +335,14 @@ static enum error_code tell_newest(struct store *store, const struct pipeline_se
                                   SETTING_OF_TARGET | SETTING_OF_OUTPUTS;
     char newest[ID_SIZE], changes[SETTING_CHANGES_SIZE], before[sizeof err->message];
     struct run_plan plan;
-    struct pipeline_settings theirs;
-    if (run_newest(store, newest, NULL) != ERROR_NONE ||
-        run_plan_get(store, newest, &plan, NULL) != ERROR_NONE ||
-        read_settings(store, &plan, &theirs, NULL) != ERROR_NONE ||
-        !pipeline_settings_changes(&theirs, settings, parts, changes))
+    struct pipeline_settings *theirs = NULL; /* too large for a stack */
+    const bool differs = run_newest(store, newest, NULL) == ERROR_NONE &&
+                         run_plan_get(store, newest, &plan, NULL) == ERROR_NONE &&
+                         memory_new(&theirs, 1, "settings", NULL) == ERROR_NONE &&
+                         read_settings(store, &plan, theirs, NULL) == ERROR_NONE &&
+                         pipeline_settings_changes(theirs, settings, parts, changes);
+    memory_free(theirs);
+    if (!differs)
         return ERROR_UNAVAILABLE;
     (void)snprintf(before, sizeof before, "%s", err->message);
     return error_set(err, ERROR_UNAVAILABLE, "%s; the newest run is %s, which differs in %s",
@@ -318,13 +354,17 @@ static enum error_code check_wanted(struct store *store, const struct pipeline_s
                                     const char *run_id, struct error *err)
 {
     struct run_plan plan;
-    struct pipeline_settings theirs;
+    struct pipeline_settings *theirs = NULL; /* too large for a stack */
     char changes[SETTING_CHANGES_SIZE];
-    enum error_code rc = run_plan_get(store, run_id, &plan, err);
+    enum error_code rc = memory_new(&theirs, 1, "settings", err);
     if (rc == ERROR_NONE)
-        rc = read_settings(store, &plan, &theirs, err);
-    if (rc != ERROR_NONE ||
-        !pipeline_settings_changes(&theirs, settings, SETTING_OF_OUTPUTS, changes))
+        rc = run_plan_get(store, run_id, &plan, err);
+    if (rc == ERROR_NONE)
+        rc = read_settings(store, &plan, theirs, err);
+    const bool same = rc == ERROR_NONE &&
+                      !pipeline_settings_changes(theirs, settings, SETTING_OF_OUTPUTS, changes);
+    memory_free(theirs);
+    if (rc != ERROR_NONE || same)
         return rc;
     return error_set(err, ERROR_UNAVAILABLE, "run %s was not started with these outputs: %s",
                      run_id, changes);

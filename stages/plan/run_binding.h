@@ -32,6 +32,10 @@ struct run_binding { /* {0} is none */
 MUST_CHECK enum error_code run_input_switch(const struct pipeline_settings *settings,
                                             const char *what, struct key *out, struct error *err);
 
+/* The id of the run that `settings` make on their partition, started or not. Fails: ERROR_UNAVAILABLE without a partition. */
+MUST_CHECK enum error_code run_id_of(struct store *store, const struct pipeline_settings *settings,
+                                     char run_id[ID_SIZE], struct error *err);
+
 /* The schedule of a run with these settings on a partition. Fails as schedule_init() and embedding_tensors_of(). */
 MUST_CHECK enum error_code run_schedule(struct schedule *out,
                                         const struct pipeline_settings *settings,

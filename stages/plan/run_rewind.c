@@ -1,9 +1,12 @@
 #include "stages/plan/run_rewind.h"
 
 #include "common/base/memory.h"
+#include "stages/plan/chosen_base.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
 #include "store/records/snapshot.h"
+
+#include <string.h>
 
 struct rewind {
     struct store *store;
@@ -90,7 +93,7 @@ static enum error_code remove_slots(const struct rewind *r, enum unit_kind kind,
 {
     enum error_code rc = ERROR_NONE;
     for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++) {
-        const struct unit unit = {.kind = kind, .round = round, .slot = slot};
+        const struct unit unit = unit_of_number(&r->run->schedule, kind, round, slot);
         rc = unit_remove(&r->run->schedule, r->store, r->run->plan.id, &unit, err);
     }
     return rc;
@@ -105,8 +108,7 @@ static enum error_code remove_line(const struct rewind *r, enum unit_line line, 
         const struct unit_row *row = unit_row_of(kind);
         if (rc == ERROR_NONE && row->line == line &&
             (row->retention == RETAINED_ROUNDS || row->retention == RETAINED_BASES))
-            rc = remove_slots(r, kind, number, unit_slot_count(&r->run->schedule, kind, number),
-                              err);
+            rc = remove_slots(r, kind, number, unit_count_at(&r->run->schedule, kind, number), err);
     }
     return rc;
 }
@@ -127,7 +129,7 @@ static enum error_code remove_last_sampled(const struct rewind *r, struct error 
     const struct schedule *s = &r->run->schedule;
     const int64_t round = last_sampled(r);
     const enum error_code rc =
-        remove_slots(r, UNIT_SAMPLE, round, unit_slot_count(s, UNIT_SAMPLE, round), err);
+        remove_slots(r, UNIT_SAMPLE, round, unit_count_at(s, UNIT_SAMPLE, round), err);
     return rc == ERROR_NONE ? remove_after(r, round, err) : rc;
 }
 
@@ -153,7 +155,7 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct un
 {
     const struct unit_row *row = unit_row_of(lost->kind);
     const int64_t version = r->kept->version;
-    if (row->has_layer)
+    if (row->has_layer && row->line == LINE_WEIGHTS)
         return remove_above(r, lost, err);
     if (lost->kind == UNIT_COUNT_WALKS)
         return remove_last_sampled(r, err);
@@ -186,6 +188,21 @@ struct lost_record {
     int64_t limit;    /* the version that the run may stand at, at most */
 };
 
+/* A choice that can be told again is not lost. */
+static enum error_code mend_choice(const struct rewind *r, const char *key, const struct unit *unit,
+                                   bool *is_lost, struct error *err)
+{
+    const struct unit_row *row = unit_row_of(unit->kind);
+    bool is_there = false;
+    if (!row->companion_is_chosen || !row->companion_is_chosen(&r->run->schedule) ||
+        strcmp(row->companion(&r->run->schedule, r->run->plan.id, unit).text, key) != 0)
+        return ERROR_NONE;
+    const enum error_code rc =
+        chosen_base_mend(&r->run->schedule, r->store, r->run->plan.id, unit->round, &is_there, err);
+    *is_lost = !is_there;
+    return rc;
+}
+
 enum error_code run_rewind(struct store *store, const struct run_binding *run,
                            const struct kept_rounds *kept, const char *const *lost, size_t count,
                            struct error *err)
@@ -198,13 +215,15 @@ enum error_code run_rewind(struct store *store, const struct run_binding *run,
         loss[i].limit = kept->version;
         loss[i].is_known = unit_of_key(&run->schedule, run->plan.id, lost[i], &loss[i].unit);
         if (loss[i].is_known)
+            rc = mend_choice(&r, lost[i], &loss[i].unit, &loss[i].is_known, err);
+        if (rc == ERROR_NONE && loss[i].is_known)
             rc = limit_of(&r, &loss[i].unit, &loss[i].limit, err);
         back_to = loss[i].limit < back_to ? loss[i].limit : back_to;
     }
     /* Not before all that snapshots hold is back: some of it may have to wait for another loss. */
     for (size_t i = 0; i < count && rc == ERROR_NONE; i++)
         if (loss[i].is_known &&
-            (loss[i].limit < kept->version || unit_row_of(loss[i].unit.kind)->has_layer))
+            (loss[i].limit < kept->version || unit_row_of(loss[i].unit.kind)->line == LINE_WEIGHTS))
             rc = remove_what_waits(&r, &loss[i].unit, err);
     memory_free(loss);
     return rc == ERROR_NONE && back_to < kept->version ? set_back(&r, back_to, err) : rc;

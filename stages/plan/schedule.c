@@ -37,6 +37,8 @@ static enum error_code make_imported(struct schedule *s, const struct pipeline_s
     s->reuse_epochs = 1;
     s->can_stop_early = false;
     s->staleness = 0;
+    s->chooses_base = false;
+    s->pipelined_layers = 0;
     return ERROR_NONE;
 }
 
@@ -51,6 +53,28 @@ static int64_t seeds_of(const struct pipeline_settings *settings, int64_t exampl
     if (negative == NEGATIVE_IN_BATCH)
         return 2 * examples;
     return 2 * examples + (negative == NEGATIVE_SHARED ? negatives : examples * negatives);
+}
+
+/* What does not go together, or is too much. */
+static enum error_code check_counts(const struct schedule *s, struct error *err)
+{
+    const int64_t evaluation_slots = divide_up(s->valid_count, s->evaluation_batch_size);
+    if (s->staleness > s->every_rounds)
+        return error_set(
+            err, ERROR_INVALID,
+            "aggregate.staleness is %" PRId64 ", but a snapshot is made every %" PRId64
+            " rounds: expected at most that, or a checkpoint.every_epochs of %" PRId64 " or more",
+            s->staleness, s->every_rounds, divide_up(s->staleness, s->rounds_per_epoch));
+    if (evaluation_slots > 65535)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.evaluation_batch_size %lld makes %lld validation batches, expected "
+            "at most 65535",
+            (long long)s->evaluation_batch_size, (long long)evaluation_slots);
+    if (s->round_count > UINT32_MAX)
+        return error_set(err, ERROR_INVALID, "the run has %lld rounds, expected at most %lld",
+                         (long long)s->round_count, (long long)UINT32_MAX);
+    return ERROR_NONE;
 }
 
 enum error_code schedule_init(struct schedule *out, const struct pipeline_settings *settings,
@@ -75,13 +99,17 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .batch_size = smaller(settings->sample.batch_size, train_count),
         .evaluation_batch_size = settings->sample.evaluation_batch_size,
         .epochs = settings->epochs,
-        .run_ahead = settings->sample.run_ahead + settings->aggregate.staleness,
+        .run_ahead = settings->sample.run_ahead + settings->aggregate.staleness.value,
         .reuse_epochs = settings->sample.reuse_epochs,
-        .staleness = settings->aggregate.staleness,
-        .reads_base = settings->aggregate.staleness > 0 &&
+        .staleness = settings->aggregate.staleness.value,
+        .chooses_base =
+            settings->aggregate.staleness.is_most && settings->aggregate.staleness.value > 0,
+        .reads_base = settings->aggregate.staleness.value > 0 &&
                       settings->aggregate.compensation == COMPENSATE_GRADIENT,
         .ranges = (int32_t)settings->aggregate.ranges,
         .fan_in = (int32_t)settings->aggregate.fan_in,
+        .pipelined_layers =
+            settings->train_step.pipeline == PIPELINE_LAYERS ? model->config.layer_count : 0,
         .can_stop_early = settings->checkpoint.patience > 0,
         .infers_some = settings->infer.nodes[0] != '\0',
         .layer_count = settings->infer.nodes[0] ? 0 : model->config.layer_count,
@@ -114,24 +142,11 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         if (rc != ERROR_NONE)
             return rc;
     }
-    if (s.staleness > s.every_rounds)
-        return error_set(err, ERROR_INVALID,
-                         "aggregate.staleness is %" PRId64 ", but a snapshot is made every %" PRId64
-                         " rounds: expected at most that, or a checkpoint.every_epochs of %" PRId64
-                         " or more",
-                         s.staleness, s.every_rounds, divide_up(s.staleness, s.rounds_per_epoch));
-    const int64_t evaluation_slots = divide_up(s.valid_count, s.evaluation_batch_size);
-    if (evaluation_slots > 65535)
-        return error_set(
-            err, ERROR_INVALID,
-            "sample.evaluation_batch_size %lld makes %lld validation batches, expected "
-            "at most 65535",
-            (long long)s.evaluation_batch_size, (long long)evaluation_slots);
-    if (s.round_count > UINT32_MAX)
-        return error_set(err, ERROR_INVALID, "the run has %lld rounds, expected at most %lld",
-                         (long long)s.round_count, (long long)UINT32_MAX);
-    s.evaluation_slot_count = (int32_t)evaluation_slots;
-    const enum error_code rc = identity_outputs_tag(settings, s.outputs_tag, err);
+    enum error_code rc = check_counts(&s, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    s.evaluation_slot_count = (int32_t)divide_up(s.valid_count, s.evaluation_batch_size);
+    rc = identity_outputs_tag(settings, s.outputs_tag, err);
     if (rc == ERROR_NONE)
         *out = s;
     return rc;

@@ -31,8 +31,11 @@ struct schedule {
     int64_t every_rounds; /* between two snapshots */
     int64_t staleness; /* rounds between the weights a round computes with and those it changes */
     bool reads_base;   /* the step reads both */
+    bool chooses_base; /* between these and the newest (chosen_base.h) */
     int32_t ranges;    /* of the values of a gradient, which are added up side by side */
     int32_t fan_in;    /* gradients that are added at once; 0: all of a round (gradient_sums.h) */
+    int32_t
+        pipelined_layers; /* of the model, each a unit of its own in training (layer_pipeline.h); 0: a step is one */
     bool can_stop_early;
     int32_t layer_count, part_count;     /* of the model's layers: each is a step of inference */
     int32_t cluster_count;               /* parts in a mini-batch of clusters; else 0 */
@@ -94,7 +97,8 @@ bool schedule_has_snapshot(const struct schedule *s, int64_t version);
 /* Do the rounds from `version` on wait for its checkpoint? With early stopping, and with learnable embeddings, whose
  * rows are held in one version at a time: validation reads them before a round changes them. */
 bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version);
-/* The version of the weights that the gradients of a round are made from: max(0, round - staleness). The step of the round
+/* The version of the weights that the gradients of a round are made from: max(0, round - staleness), or where that is chosen, the
+ * oldest that it may be. The step of the round
  * changes version `round` by them. No later round needs an older version. */
 int64_t schedule_base(const struct schedule *s, int64_t round);
 /* The snapshot before / the first at or after `version`; -1 before the first. */

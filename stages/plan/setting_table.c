@@ -1,5 +1,6 @@
 #include "stages/plan/setting_table.h"
 
+#include "common/formats/column_encoding.h"
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
@@ -24,6 +25,10 @@ static const char *const format_names[] = {[FORMAT_FOLDER] = "folder",
                                            [FORMAT_NPZ] = "npz",
                                            [FORMAT_GRAPHSAINT] = "graphsaint",
                                            [FORMAT_GRAPHBOLT] = "graphbolt",
+                                           [FORMAT_DISTDGL] = "distdgl",
+                                           [FORMAT_DGL_CSV] = "dgl_csv",
+                                           [FORMAT_GRAPHML] = "graphml",
+                                           [FORMAT_LINQS] = "linqs",
                                            [FORMAT_AUTO] = "auto",
                                            NULL};
 static const char *const id_type_names[] = {
@@ -65,6 +70,8 @@ static const char *const feature_type_names[] = {
     [FEATURE_F32] = "f32", [FEATURE_F16] = "f16", [FEATURE_BF16] = "bf16", NULL};
 static const char *const precision_names[] = {
     [PRECISION_FP32] = "fp32", [PRECISION_BF16] = "bf16", NULL};
+static const char *const pipeline_names[] = {
+    [PIPELINE_WHOLE] = "whole", [PIPELINE_LAYERS] = "layers", NULL};
 #define ENCODING_CHOICE(number, name, help) [number] = #name,
 static const char *const gradient_names[] = {
     GRADIENT_ENCODING_LIST(ENCODING_CHOICE)[GRADIENT_ENCODING_COUNT] = NULL};
@@ -137,6 +144,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
     {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help, NULL}
 #define INT(part, name, field, value, least, most, help) \
     {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help, NULL}
+#define INT_OR_MOST(part, name, field, value, least, most, help) \
+    {name, SETTING_INT_OR_MOST, part, PLACE(field), value, least, most, NULL, help, NULL}
 #define DOUBLE(part, name, field, value, least, most, help) \
     {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help, NULL}
 #define BOOL(part, name, field, value, help) \
@@ -163,7 +172,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define DATASET_IF(when)   SETTING_OF_DATASET, when
 #define PARTITION          SETTING_OF_PARTITION, NULL
 #define PARTITION_IF(when) SETTING_OF_PARTITION, when
-#define STREAMED           "partition.method=ldg,fennel,label_propagation,spectral,random_walk,auto"
+#define STREAMED           "partition.method=ldg,fennel,label_propagation,spectral,random_walk,two_phase_hdrf,auto"
 #define TRAINING           SETTING_OF_TRAINING, NULL
 #define TRAINING_IF(when)  SETTING_OF_TRAINING, when
 #define PLAIN_MODEL        SETTING_OF_TRAINING, "train-step.layers=[]"
@@ -216,7 +225,7 @@ const struct setting_spec setting_table[] = {
     INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
     BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
-    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), graphsaint, graphbolt (DGL), or auto: what the names and first bytes of files say"),
+    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), graphsaint, graphbolt, distdgl, dgl_csv (of DGL), graphml, linqs, or auto: what the names and first bytes of files say"),
     PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
     CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
@@ -224,7 +233,15 @@ const struct setting_spec setting_table[] = {
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
-    TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
+    TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed; stratified 60/20/20: of each class; hash 60/20/20: by the id, so that a node stays where it is; time 60/20/20: by time_column; column NAME: a column of the labels with train, valid, test; masks TRAIN; VALID; TEST: three of them with true or false"),
+    TEXT(DATASET_IF("ingest.format=ogb,npz,graphbolt,auto"), "ingest.split_name", ingest.split_name, "", "which of several splits of the input: of ogb the folder below split/, of npz the row of the masks (0, 1, ...), of graphbolt the name of a task; empty: the only one, or the first"),
+    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.id_column", ingest.id_column, "", "tables of nodes: what the header calls the column of ids; empty: the first"),
+    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.label_columns", ingest.label_columns, "", "labels: what the header calls the column of classes, or of several labels with `;` between; empty: all behind the id"),
+    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.time_column", ingest.time_column, "", "labels: the column of numbers that split: time goes by"),
+    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.feature_columns", ingest.feature_columns, "", "features: columns by name and what becomes of them, `age: standardise; income: log mean; city: one_hot; year: buckets 1990 2000`: a kind (number, log, standardise, one_hot, buckets) and what missing values count as (refuse, zero, mean, indicator); empty: all columns that no other setting names, as numbers"),
+    CHOICE(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_values", ingest.missing_values, "refuse", missing_value_names, "features: what a value that is missing counts as where its column says nothing: refuse, zero, mean (of the column), or indicator (0, and a column more that says so)"),
+    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.column_encoding", ingest.column_encoding, "words of classes and columns of features are taken as this file says instead of as this table shows them (graphmill infer writes it)"),
+    TEXT(DATASET_IF("ingest.format=edge_list"), "ingest.edge_columns", ingest.edge_columns, "", "edge_list: what the header calls the columns, `source: from; target: to; weight: amount; time: day`; others are left out"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
     BOOL(DATASET, "ingest.relations", ingest.relations, "false", "tell node types and relations apart: those of node-types.csv and edge-types.csv, each type with features of its own"),
@@ -258,13 +275,16 @@ const struct setting_spec setting_table[] = {
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
+    DOUBLE(OPERATION, "ingest.retrain_touched", ingest.retrain_touched, "0", 0, 1, "an updated graph asks for training when the neighbourhoods of this share of the training nodes have changed; 0: never"),
+    DOUBLE(OPERATION, "ingest.retrain_degree_drift", ingest.retrain_degree_drift, "0", 0, 1, "the same of the Kolmogorov-Smirnov distance of the in-degrees; 0: never"),
+    DOUBLE(OPERATION, "ingest.retrain_feature_drift", ingest.retrain_feature_drift, "0", 0, 1e6, "the same of the largest shift of a feature column's mean, in standard deviations; 0: never"),
 
     CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "how nodes come to parts" PARTITIONER_LIST(PARTITIONER_HELP)),
     INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
     PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
-    BOOL(PARTITION_IF("partition.method=metis,range,ldg,fennel,label_propagation,spectral,random_walk,auto"), "partition.balance_train", partition.balance_train, "true", "methods that look at edges: balance training nodes"),
-    BOOL(PARTITION_IF("partition.method=metis,ldg,fennel,label_propagation,spectral,random_walk,auto"), "partition.balance_edges", partition.balance_edges, "true", "the same: balance edges"),
-    INT(PARTITION_IF(STREAMED), "partition.passes", partition.passes, "10", 1, 1000, "ldg, fennel, label_propagation: times that the nodes are streamed, at most; 1: the plain streams of their papers; spectral, random_walk: the same of the passes behind them"),
+    BOOL(PARTITION_IF("partition.method=metis,range,ldg,fennel,label_propagation,spectral,random_walk,dbh,hdrf,two_phase,two_phase_hdrf,auto"), "partition.balance_train", partition.balance_train, "true", "methods that look at edges: balance training nodes"),
+    BOOL(PARTITION_IF("partition.method=metis,ldg,fennel,label_propagation,spectral,random_walk,two_phase_hdrf,auto"), "partition.balance_edges", partition.balance_edges, "true", "the same: balance edges"),
+    INT(PARTITION_IF(STREAMED), "partition.passes", partition.passes, "10", 1, 1000, "ldg, fennel, label_propagation: times that the nodes are streamed, at most; 1: the plain streams of their papers; spectral, random_walk, two_phase_hdrf: the same of the passes behind or before them"),
     CHOICE(PARTITION_IF(STREAMED), "partition.order", partition.order, "natural", order_names, "the same: order of the nodes of a block of edges: natural (of the input), random, degree (falling)"),
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
     CHOICE(PARTITION, "partition.update", partition.update, "place", update_names, "a dataset that was updated: place (nodes stay in the parts of the version before, new ones go to their neighbours) or anew (all by partition.method)"),
@@ -327,6 +347,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
     CHOICE(TRAINING, "train-step.gradient", train_step.gradient, "f32", gradient_names, "how the gradient of a mini-batch is stored" GRADIENT_ENCODING_LIST(CHOICE_ROW_HELP)),
     DOUBLE(TRAINING_IF("train-step.gradient=top_k"), "train-step.gradient_kept", train_step.gradient_kept, "0.01", 0.0001, 1, "top_k: the share of its numbers that a gradient keeps"),
+    CHOICE(TRAINING, "train-step.pipeline", train_step.pipeline, "whole", pipeline_names, "how the step of a mini-batch is cut into units of work: whole, or layers (a unit for each layer forward and backward, which any worker may do: model parallelism); changes no bit of the weights"),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
     CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
     CHOICE(TRAINING, "train-step.loss", train_step.loss, "auto", loss_names, "what is made small: auto (the first of its task)" LOSS_LIST(LOSS_HELP)),
@@ -337,6 +358,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(LINKS(TRAINING), "train-step.link_loss", train_step.link_loss, "bce", link_loss_names, "link prediction: what is made small" LINK_LOSS_LIST(CHOICE_ROW_HELP)),
     CHOICE(GRAPHS(TRAINING), "train-step.readout", train_step.readout, "mean", readout_names, "tasks of graphs: what makes one row of those of a graph's nodes" READOUT_LIST(CHOICE_ROW_HELP)),
     DOUBLE(TRAINING_IF("train-step.link_loss=margin"), "train-step.link_margin", train_step.link_margin, "1", 0, 1e6, "margin: how far an edge is to stand above its negatives"),
+    TEXT(TRAINING, "train-step.initial", train_step.initial, "", "weights that training begins with: the folder of a run that has ended, the id of one in this folder, or a model.safetensors of either; empty: drawn by the seed"),
 
     CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
     DOUBLE(TRAINING, "aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),
@@ -348,7 +370,7 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING, "aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
     INT(TRAINING, "aggregate.ranges", aggregate.ranges, "1", 1, GRADIENT_RANGES_MAX, "ranges of parameters whose gradients are added up side by side, by as many workers of aggregate; changes no bit of the weights"),
     INT(TRAINING, "aggregate.fan_in", aggregate.fan_in, "0", 0, 65535, "gradients that are added at once, where many slots are added up as a tree; 0: all of a round"),
-    INT(TRAINING, "aggregate.staleness", aggregate.staleness, "0", 0, 1e6, "rounds that the weights a round computes with are older than those it changes, so that no round waits for the one before; 0: none"),
+    INT_OR_MOST(TRAINING, "aggregate.staleness", aggregate.staleness, "0", 0, 1e6, "rounds that the weights a round computes with are older than those it changes, so that no round waits for the one before; 0: none; up_to N: the newest weights there are, at most so much older; which they were is recorded, and another run may have others"),
     CHOICE(TRAINING, "aggregate.compensation", aggregate.compensation, "rate", compensation_names, "with staleness: rate (the learning rate divided by 1 + delay_rate * delay), gradient (moved by delay_lambda * gradient^2 * what the weights changed meanwhile: DC-ASGD) or none"),
     DOUBLE(TRAINING_IF("aggregate.compensation=rate"), "aggregate.delay_rate", aggregate.delay_rate, "1", 0, 1000, "rate: how much less the learning rate is for each round of delay"),
     DOUBLE(TRAINING_IF("aggregate.compensation=gradient"), "aggregate.delay_lambda", aggregate.delay_lambda, "0.04", 0, 1000, "gradient: lambda of DC-ASGD"),

@@ -9,7 +9,7 @@
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/setting_value.h"
 
-enum { SETTING_COUNT_MAX = 160 };
+enum { SETTING_COUNT_MAX = 192 };
 
 /* All settings, in canonical order; ends with a NULL name. */
 extern const struct setting_spec setting_table[];

@@ -58,6 +58,21 @@ static enum error_code assign_int(const struct setting_spec *spec, const char *v
     return ERROR_NONE;
 }
 
+/* "4", or "up_to 4", which is at least 1. */
+static enum error_code assign_int_or_most(const struct setting_spec *spec, const char *value,
+                                          const struct place *place, struct int_or_most *out,
+                                          struct error *err)
+{
+    static const char word[] = "up_to ";
+    const size_t size = sizeof word - 1;
+    out->is_most = strncmp(value, word, size) == 0;
+    const enum error_code rc =
+        assign_int(spec, out->is_most ? value + size : value, place, &out->value, err);
+    if (rc == ERROR_NONE && out->is_most && out->value == 0)
+        return refuse(place, err, " is '%s', expected at least 1 behind `up_to`", value);
+    return rc;
+}
+
 static enum error_code assign_double(const struct setting_spec *spec, const char *value,
                                      const struct place *place, double *out, struct error *err)
 {
@@ -280,6 +295,8 @@ static const char *expected_kind(const struct setting_spec *spec)
     switch (spec->type) {
     case SETTING_INT:
         return "a whole number";
+    case SETTING_INT_OR_MOST:
+        return "a whole number, or `up_to` and one";
     case SETTING_DOUBLE:
         return "a number";
     case SETTING_BOOL:
@@ -318,6 +335,8 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
     switch (spec->type) {
     case SETTING_INT:
         return assign_int(spec, text, place, field, err);
+    case SETTING_INT_OR_MOST:
+        return assign_int_or_most(spec, text, place, field, err);
     case SETTING_DOUBLE:
         return assign_double(spec, text, place, field, err);
     case SETTING_BOOL:

@@ -25,22 +25,30 @@
 
 enum {
     SETTING_NAME_SIZE = 64,
+    SETTING_TEXT_LONG = 256,
+    SETTING_COLUMNS_SIZE = 1536,
     SETTING_PATH_SIZE = 1024,
     SETTING_VALUE_SIZE = 8192,
     SETTING_NUMBER_COUNT_MAX = 256
 };
 
 enum setting_type {
-    SETTING_INT,    /* int64_t */
-    SETTING_DOUBLE, /* double */
-    SETTING_BOOL,   /* bool */
-    SETTING_TEXT,   /* char[] */
-    SETTING_PATH,   /* char[]; absolute once it is read */
-    SETTING_CHOICE, /* int64_t, the place of the word in the row's list */
+    SETTING_INT,         /* int64_t */
+    SETTING_INT_OR_MOST, /* a number, or `up_to` and a number */
+    SETTING_DOUBLE,      /* double */
+    SETTING_BOOL,        /* bool */
+    SETTING_TEXT,        /* char[] */
+    SETTING_PATH,        /* char[]; absolute once it is read */
+    SETTING_CHOICE,      /* int64_t, the place of the word in the row's list */
     SETTING_CHOICE_OR_PATH,
     SETTING_INT_LIST,
     SETTING_CHOICE_OR_NUMBERS, /* a word of the row's list, or a list of numbers */
     SETTING_ITEMS              /* struct { int64_t count; struct item item[most]; } */
+};
+
+struct int_or_most {
+    int64_t value;
+    bool is_most; /* behind `up_to` */
 };
 
 struct int_list {

@@ -86,6 +86,10 @@ int setting_print(const struct setting_spec *spec, const void *base, char *out, 
     switch (spec->type) {
     case SETTING_INT:
         return snprintf(out, size, "%" PRId64, *(const int64_t *)field);
+    case SETTING_INT_OR_MOST: {
+        const struct int_or_most *value = field;
+        return snprintf(out, size, "%s%" PRId64, value->is_most ? "up_to " : "", value->value);
+    }
     case SETTING_DOUBLE:
         return snprintf(out, size, "%.17g", *(const double *)field);
     case SETTING_BOOL:

@@ -7,6 +7,7 @@
  *   sample/<round>/<slot>                   a mini-batch
  *   sample-evaluation/<slot>                a mini-batch of validation nodes, made once
  *   train-step/<round>/<slot>               a gradient
+ *   step-layer/<round>/<pass>/<slot>        train-step: one layer forward or backward (layer_pipeline.h), before that
  *   evaluate/<version>/<slot>               train-step: validation of those weights
  *   sum-gradients/<round>/<sum>             aggregate: a range of the gradients of some slots, added up
  *   aggregate/<round>                       weights of version round + 1
@@ -36,6 +37,7 @@
     ROW(UNIT_COUNT_WALKS, count_walks)               \
     ROW(UNIT_SAMPLE, sample)                         \
     ROW(UNIT_SAMPLE_EVALUATION, sample_evaluation)   \
+    ROW(UNIT_STEP_LAYER, step_layer)                 \
     ROW(UNIT_TRAIN_STEP, train_step)                 \
     ROW(UNIT_EVALUATE, evaluate)                     \
     ROW(UNIT_SUM_GRADIENTS, sum_gradients)           \
@@ -54,7 +56,7 @@ struct unit {
     enum unit_kind kind;
     int64_t round; /* round, or version of the weights; 0 when the kind has none */
     int32_t slot;  /* slot, part for infer, or shard of embeddings; 0 when the kind has none */
-    int32_t layer; /* of infer; 0 else */
+    int32_t layer; /* of infer; the pass of step-layer; 0 else */
 };
 
 enum { UNIT_NAME_SIZE = 64 };

@@ -56,7 +56,11 @@ static struct unit unit_of_numbers(enum unit_kind kind, const int64_t number[NUM
     const bool has_line = row->line != LINE_NONE;
     const int line_at = slot_first && row->has_slot ? 1 + row->has_layer : 0;
     const int rest = has_line && !slot_first ? 1 : 0;
-    struct unit unit = unit_at(kind, has_line ? number[line_at] : 0, 0);
+    struct unit unit = {.kind = kind, .round = has_line ? number[line_at] : 0};
+    if (row->begun_by != UNIT_UNKNOWN) {
+        unit.kind = unit.round > 0 ? kind : row->begun_by;
+        unit.round -= unit.round > 0;
+    }
     if (row->has_layer)
         unit.layer = (int32_t)number[rest];
     if (row->has_slot)
@@ -84,11 +88,14 @@ bool unit_of_key(const struct schedule *s, const char *run_id, const char *key, 
 enum error_code unit_remove(const struct schedule *s, struct store *store, const char *run_id,
                             const struct unit *unit, struct error *err)
 {
-    const struct key output = unit_row_of(unit->kind)->output(s, run_id, unit);
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const struct key output = row->output(s, run_id, unit);
+    const bool keeps = row->companion_is_chosen && row->companion_is_chosen(s);
+    const struct key kept = keeps ? row->companion(s, run_id, unit) : (struct key){""};
     struct key keys[UNIT_KEYS_MAX];
     enum error_code rc = store_remove(store, output.text, err);
     for (int i = unit_keys(s, run_id, unit, keys) - 1; i >= 0 && rc == ERROR_NONE; i--)
-        if (strcmp(keys[i].text, output.text) != 0)
+        if (strcmp(keys[i].text, output.text) != 0 && strcmp(keys[i].text, kept.text) != 0)
             rc = store_remove(store, keys[i].text, err);
     return rc;
 }
@@ -100,19 +107,34 @@ int64_t unit_number(const struct unit *unit)
     return unit->round + (unit_row_of(unit->kind)->begun_by != UNIT_UNKNOWN);
 }
 
-struct unit unit_at(enum unit_kind kind, int64_t number, int32_t slot)
+static int32_t slots_at(const struct schedule *s, const struct unit_row *row, int64_t number)
 {
-    const enum unit_kind begun_by = unit_row_of(kind)->begun_by;
-    if (begun_by == UNIT_UNKNOWN)
-        return (struct unit){.kind = kind, .round = number, .slot = slot};
-    return number > 0 ? (struct unit){.kind = kind, .round = number - 1, .slot = slot}
-                      : (struct unit){.kind = begun_by, .slot = slot};
+    return row->slot_count ? row->slot_count(s, number) : 1;
 }
 
-int32_t unit_slot_count(const struct schedule *s, enum unit_kind kind, int64_t number)
+int32_t unit_count_at(const struct schedule *s, enum unit_kind kind, int64_t number)
 {
     const struct unit_row *row = unit_row_of(kind);
-    return row->slot_count ? row->slot_count(s, number) : 1;
+    return slots_at(s, row, number) * (row->layer_count ? row->layer_count(s) : 1);
+}
+
+struct unit unit_of_number(const struct schedule *s, enum unit_kind kind, int64_t number,
+                           int32_t index)
+{
+    const struct unit_row *row = unit_row_of(kind);
+    const int32_t slots = row->layer_count ? slots_at(s, row, number) : 0;
+    if (slots == 0)
+        return (struct unit){.kind = kind, .round = number, .slot = index};
+    return (struct unit){
+        .kind = kind, .round = number, .slot = index % slots, .layer = 1 + index / slots};
+}
+
+struct unit unit_at(const struct schedule *s, enum unit_kind kind, int64_t number, int32_t index)
+{
+    const enum unit_kind begun_by = unit_row_of(kind)->begun_by;
+    if (begun_by != UNIT_UNKNOWN && number == 0)
+        return (struct unit){.kind = begun_by, .slot = index};
+    return unit_of_number(s, kind, number - (begun_by != UNIT_UNKNOWN), index);
 }
 
 int64_t unit_number_before(const struct schedule *s, enum unit_kind kind, int64_t number)

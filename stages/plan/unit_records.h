@@ -35,9 +35,13 @@ MUST_CHECK enum error_code unit_remove(const struct schedule *s, struct store *s
 
 /* Where its records lie. */
 int64_t unit_number(const struct unit *unit);
-/* The unit whose records lie there. */
-struct unit unit_at(enum unit_kind kind, int64_t number, int32_t slot);
-int32_t unit_slot_count(const struct schedule *s, enum unit_kind kind, int64_t number);
+/* Units of the kind whose records lie there: its slots, or of a kind with layers (unit_row.h) those of each. */
+int32_t unit_count_at(const struct schedule *s, enum unit_kind kind, int64_t number);
+/* The index-th of them. */
+struct unit unit_at(const struct schedule *s, enum unit_kind kind, int64_t number, int32_t index);
+/* Of round or version `number`, wherever its records lie. */
+struct unit unit_of_number(const struct schedule *s, enum unit_kind kind, int64_t number,
+                           int32_t index);
 /* The next numbers at which this kind has records. Before the first: below 0. Behind the end of the run they go on. */
 int64_t unit_number_before(const struct schedule *s, enum unit_kind kind, int64_t number);
 int64_t unit_number_after(const struct schedule *s, enum unit_kind kind, int64_t number);

@@ -86,9 +86,15 @@ enum error_code embedding_input_join(const struct stage_context *context,
 {
     const struct embedding_tensors *tensors = &context->schedule->embeddings;
     const struct embedding_tensor *tensor = embedding_tensor_of(tensors, nodes->type);
+    struct embedding_table *table = input->state.table[tensor - tensors->tensor];
     const size_t dim = nodes->feature_dim + (size_t)tensor->width;
     const uint32_t count = nodes->count;
     float *joined = NULL;
+    if (nodes->feature_dim == 0 && embedding_table_is_resident(table)) {
+        *rows = (struct input_rows){.row_index = nodes->node};
+        rows->base = embedding_table_rows(table, nodes->node, count, &rows->stride, context->pool);
+        return ERROR_NONE;
+    }
     const enum error_code rc = arena_new(arena, &joined, count * dim, "input rows", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -97,8 +103,8 @@ enum error_code embedding_input_join(const struct stage_context *context,
         thread_pool_run(context->pool, (count + TILE_ROWS_COPIED - 1) / TILE_ROWS_COPIED, copy_tile,
                         &job);
     *rows = (struct input_rows){.base = joined, .stride = dim};
-    return embedding_table_values(input->state.table[tensor - tensors->tensor], nodes->node, count,
-                                  joined + nodes->feature_dim, dim, context->pool, err);
+    return embedding_table_values(table, nodes->node, count, joined + nodes->feature_dim, dim,
+                                  context->pool, err);
 }
 
 /* --- backward --- */
@@ -203,15 +209,16 @@ static uint32_t group(const uint64_t *key, uint32_t count, uint32_t *node, uint6
 
 /* For `count` nodes in all, at most `most` of a type, and `values` numbers in all. */
 static enum error_code new_gradient(size_t count, size_t most, size_t values, struct arena *arena,
-                                    struct gradient_room *out, struct error *err)
+                                    struct arena *kept, struct gradient_room *out,
+                                    struct error *err)
 {
     static const char what[] = "the gradient of embeddings";
     enum error_code rc = arena_new(arena, &out->key, most, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->scratch, most + 1, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->node, count, what, err);
-    return rc == ERROR_NONE ? arena_new(arena, &out->row, values, what, err) : rc;
+        rc = arena_new(kept, &out->node, count, what, err);
+    return rc == ERROR_NONE ? arena_new(kept, &out->row, values, what, err) : rc;
 }
 
 static enum error_code tell_bad(const struct stage_context *context,
@@ -252,8 +259,8 @@ static enum error_code gather_type(const struct stage_context *context,
 
 enum error_code embedding_input_gradient(const struct stage_context *context,
                                          const struct embedding_nodes *nodes, int type_count,
-                                         struct arena *arena, struct gradient *out,
-                                         struct error *err)
+                                         struct arena *arena, struct arena *kept,
+                                         struct gradient *out, struct error *err)
 {
     struct gradient_room room = {0};
     size_t count = 0, most = 0, values = 0;
@@ -262,7 +269,7 @@ enum error_code embedding_input_gradient(const struct stage_context *context,
         most = nodes[t].count > most ? nodes[t].count : most;
         values += nodes[t].count * (size_t)embedding_input_width(context, nodes[t].type);
     }
-    enum error_code rc = new_gradient(count, most, values, arena, &room, err);
+    enum error_code rc = new_gradient(count, most, values, arena, kept, &room, err);
     for (int t = 0; t < type_count && rc == ERROR_NONE; t++) {
         if (nodes[t].count == 0)
             continue;
@@ -282,6 +289,6 @@ enum error_code embedding_input_count(uint32_t input_dim, uint32_t width, uint32
     float *row = NULL;
     const enum error_code rc = arena_new(arena, &row, count * (size_t)input_dim, "input rows", err);
     return rc == ERROR_NONE && trains
-               ? new_gradient(count, count, count * (size_t)width, arena, &room, err)
+               ? new_gradient(count, count, count * (size_t)width, arena, arena, &room, err)
                : rc;
 }

@@ -41,18 +41,20 @@ void embedding_input_close(struct embedding_input *input);
 uint32_t embedding_input_width(const struct stage_context *context, uint32_t type);
 
 /* Joins the rows of the nodes, whose type has some, to their features, which `rows` has for the node at each place; *rows
- * becomes that, in the arena. */
+ * becomes that, in the arena. Where there are no features, and all learnable rows are in memory, they are read where they are,
+ * until they change. */
 MUST_CHECK enum error_code embedding_input_join(const struct stage_context *context,
                                                 const struct embedding_input *input,
                                                 const struct embedding_nodes *nodes,
                                                 struct arena *arena, struct input_rows *rows,
                                                 struct error *err);
-/* The sparse sections of a gradient, from that of the input rows of nodes [type_count], types ascending, in the arena: the
- * nodes of each type in ascending order. Fails: ERROR_INPUT for a number that is not finite; ERROR_NO_MEMORY. */
+/* The sparse sections of a gradient, from that of the input rows of nodes [type_count], types ascending, in `kept`, by means of
+ * `arena`: the nodes of each type in ascending order. Fails: ERROR_INPUT for a number that is not finite; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code embedding_input_gradient(const struct stage_context *context,
                                                     const struct embedding_nodes *nodes,
                                                     int type_count, struct arena *arena,
-                                                    struct gradient *out, struct error *err);
+                                                    struct arena *kept, struct gradient *out,
+                                                    struct error *err);
 /* The memory of both for a type, in an arena that counts. */
 MUST_CHECK enum error_code embedding_input_count(uint32_t input_dim, uint32_t width, uint32_t count,
                                                  bool trains, struct arena *arena,

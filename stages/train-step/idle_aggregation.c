@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/nn/input_aggregation.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,48 +13,92 @@
 enum { TILES_AT_ONCE = 1 };
 
 struct idle_aggregation {
-    const struct model *model;
-    struct batch_reader *reader;
-    struct thread_pool *pool;
+    struct idle_config config;
     pthread_t thread;
     bool started;
-    pthread_mutex_t mutex; /* over the next four; what follows is the thread's while it is busy */
+    pthread_mutex_t mutex; /* over the next five; what follows is the thread's while it is busy */
     pthread_cond_t wake, rest;
     bool stopping, busy;
     struct arena *arena;
-    struct key key; /* of `aggregation` */
-    struct input_aggregation aggregation;
-    double seconds;
+    size_t room;             /* of its bytes */
+    struct key key;          /* of `batch`; empty: there is none */
+    int64_t version;         /* of its learnable rows */
+    struct step_batch batch; /* what has been aggregated of it is below, or with it */
+    struct input_aggregation nodes;
+    struct idle_span span;
     atomic_bool is_over; /* the unit has come */
 };
+
+/* Room for what is aggregated; nothing is yet. */
+static enum error_code make_room(struct idle_aggregation *idle)
+{
+    const struct idle_config *config = &idle->config;
+    struct step_batch *batch = &idle->batch;
+    idle->nodes = (struct input_aggregation){0};
+    if (!model_is_typed(config->model))
+        return input_aggregation_begin(&idle->nodes, config->model, &batch->block[0], &batch->rows,
+                                       thread_pool_size(config->pool), idle->arena, NULL);
+    return relation_input_begin(&batch->relations, config->model, &batch->types.block[0],
+                                batch->types.rows, idle->arena, NULL);
+}
+
+static bool is_possible(const struct model *model, const struct step_batch *batch)
+{
+    return model_is_typed(model)
+               ? relation_input_is_possible(model)
+               : !batch->aggregated && input_aggregation_is_possible(model, &batch->rows);
+}
 
 /* False: there is nothing to aggregate, or no room for it. */
 static bool begin(struct idle_aggregation *idle)
 {
-    const struct prepared_batch *batch = batch_reader_settle(idle->reader);
+    const struct idle_config *config = &idle->config;
+    const struct prepared_batch *batch = batch_reader_settle(config->reader);
+    enum error_code rc = ERROR_NONE;
+    idle->span.began = clock_seconds();
     arena_reset(idle->arena);
-    if (!batch->has_rows || batch->aggregated ||
-        !input_aggregation_is_possible(idle->model, &batch->rows))
+    if (!batch->has_rows)
         return false;
-    const struct message_block block = mini_batch_block(&batch->batch, 0);
-    const bool has_room =
-        input_aggregation_begin(&idle->aggregation, idle->model, &block, &batch->rows,
-                                thread_pool_size(idle->pool), idle->arena, NULL) == ERROR_NONE;
-    if (has_room)
-        idle->key = batch->key;
-    return has_room;
+    step_batch_take(config->model, batch, &idle->batch);
+    if (!is_possible(config->model, &idle->batch))
+        return false;
+    if (config->embedding)
+        rc = step_batch_join(config->context, config->embedding, true, idle->arena, &idle->batch,
+                             NULL);
+    if (rc != ERROR_NONE || make_room(idle) != ERROR_NONE)
+        return false;
+    idle->key = batch->key;
+    idle->version = config->embedding ? config->embedding->state.version : 0;
+    return true;
+}
+
+static bool advance(struct idle_aggregation *idle, int64_t tiles)
+{
+    struct thread_pool *pool = idle->config.pool;
+    return model_is_typed(idle->config.model)
+               ? relation_input_advance(&idle->batch.relations, tiles, pool)
+               : input_aggregation_advance(&idle->nodes, tiles, pool);
 }
 
 static void aggregate(struct idle_aggregation *idle)
 {
-    const int64_t tiles = (int64_t)TILES_AT_ONCE * thread_pool_size(idle->pool);
-    if (atomic_load(&idle->is_over) || !begin(idle))
+    const int64_t tiles = (int64_t)TILES_AT_ONCE * thread_pool_size(idle->config.pool);
+    struct arena *arena = idle->arena;
+    const size_t limit = arena->limit;
+    if (atomic_load(&idle->is_over))
         return;
-    const double before = clock_seconds();
-    while (!atomic_load(&idle->is_over) &&
-           input_aggregation_advance(&idle->aggregation, tiles, idle->pool))
+    arena->limit = idle->room;
+    const bool is_begun = begin(idle);
+    arena->limit = limit;
+    if (!is_begun)
+        return;
+    while (!atomic_load(&idle->is_over) && advance(idle, tiles))
         continue;
-    idle->seconds = clock_seconds() - before;
+    if (!model_is_typed(idle->config.model)) {
+        idle->batch.aggregated = idle->nodes.aggregated;
+        idle->batch.aggregated_count = idle->nodes.aggregated_count;
+    }
+    idle->span.ended = clock_seconds();
 }
 
 static void *aggregate_when_idle(void *context)
@@ -75,18 +120,15 @@ static void *aggregate_when_idle(void *context)
     return NULL;
 }
 
-enum error_code idle_aggregation_new(const struct model *model, struct batch_reader *reader,
-                                     struct thread_pool *pool, struct idle_aggregation **out,
-                                     struct error *err)
+enum error_code idle_aggregation_new(const struct idle_config *config,
+                                     struct idle_aggregation **out, struct error *err)
 {
     struct idle_aggregation *idle = NULL;
     *out = NULL;
     const enum error_code rc = memory_new(&idle, 1, "aggregation while idle", err);
     if (rc != ERROR_NONE)
         return rc;
-    idle->model = model;
-    idle->reader = reader;
-    idle->pool = pool;
+    idle->config = *config;
     (void)pthread_mutex_init(&idle->mutex, NULL);
     (void)pthread_cond_init(&idle->wake, NULL);
     (void)pthread_cond_init(&idle->rest, NULL);
@@ -116,30 +158,32 @@ void idle_aggregation_free(struct idle_aggregation *idle)
     memory_free(idle);
 }
 
-void idle_aggregation_begin(struct idle_aggregation *idle, struct arena *arena)
+void idle_aggregation_begin(struct idle_aggregation *idle, struct arena *arena, size_t room)
 {
-    (void)idle_aggregation_end(idle, NULL, NULL);
+    (void)idle_aggregation_end(idle, NULL, 0, NULL, NULL);
     atomic_store(&idle->is_over, false);
     (void)pthread_mutex_lock(&idle->mutex);
     idle->arena = arena;
+    idle->room = room;
     idle->busy = true;
     (void)pthread_cond_signal(&idle->wake);
     (void)pthread_mutex_unlock(&idle->mutex);
 }
 
-struct input_aggregation idle_aggregation_end(struct idle_aggregation *idle, const struct key *key,
-                                              double *seconds)
+bool idle_aggregation_end(struct idle_aggregation *idle, const struct key *key, int64_t version,
+                          struct step_batch *out, struct idle_span *span)
 {
-    struct input_aggregation aggregated = {0};
     atomic_store(&idle->is_over, true);
     (void)pthread_mutex_lock(&idle->mutex);
     while (idle->busy)
         (void)pthread_cond_wait(&idle->rest, &idle->mutex);
     (void)pthread_mutex_unlock(&idle->mutex);
-    if (key && strcmp(idle->key.text, key->text) == 0) {
-        aggregated = idle->aggregation;
-        *seconds = idle->seconds;
+    const bool is_there = key && strcmp(idle->key.text, key->text) == 0 &&
+                          (!idle->config.embedding || idle->version == version);
+    if (is_there) {
+        *out = idle->batch;
+        *span = idle->span;
     }
     idle->key = (struct key){0};
-    return aggregated;
+    return is_there;
 }

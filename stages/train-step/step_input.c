@@ -1,6 +1,7 @@
 #include "stages/train-step/step_input.h"
 
 #include "common/base/clock.h"
+#include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/sparse_features.h"
 #include "stages/train-step/row_update.h"
@@ -127,12 +128,17 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                     &input->preparer.mostly_zero, err);
     if (rc == ERROR_NONE)
         compress_features(context, input);
-    if (rc != ERROR_NONE || context->is_replay)
+    /* The units of a pipeline of layers want one batch after another, and many times: nobody could guess which. */
+    if (rc != ERROR_NONE || context->is_replay || layer_pipeline_passes(context->schedule) > 0)
         return rc;
     rc = batch_reader_new(&input->preparer, &input->reader, err);
-    if (rc != ERROR_NONE || is_typed)
-        return rc;
-    return idle_aggregation_new(&input->model, input->reader, context->pool, &input->idle, err);
+    const struct idle_config idle = {.model = &input->model,
+                                     .reader = input->reader,
+                                     .pool = context->pool,
+                                     .context = context,
+                                     .embedding =
+                                         input->embedding.width ? &input->embedding : NULL};
+    return rc == ERROR_NONE ? idle_aggregation_new(&idle, &input->idle, err) : rc;
 }
 
 /* The sources of rows and labels, and the memory that they share with a step. */
@@ -257,136 +263,96 @@ static enum error_code fill_batch(struct step_input *input, enum batch_use use, 
     return prepared_batch_fill(&input->preparer, batch, NULL, err);
 }
 
+/* `is_ahead`: what was made of the reader's batch is used, so that one has to be taken, even where the one trained last is the
+ * same: the reader would read the next into it meanwhile. */
 static enum error_code find_batch(struct step_input *input, enum batch_use use,
-                                  const struct key *key, struct error *err)
+                                  const struct key *key, bool is_ahead, struct error *err)
 {
     struct prepared_batch *batch = &input->batch[use];
     enum error_code rc = ERROR_NONE;
-    const bool same = batch->has_record && strcmp(batch->key.text, key->text) == 0;
+    const bool same = !is_ahead && batch->has_record && strcmp(batch->key.text, key->text) == 0;
     const bool read_ahead = !same && use == BATCH_TRAINING && input->reader &&
                             batch_reader_take(input->reader, key, batch);
+    must(read_ahead || !is_ahead);
     if (!same && !read_ahead)
         rc = prepared_batch_read(&input->preparer, batch, key, err);
     return rc == ERROR_NONE && !batch->has_rows ? fill_batch(input, use, err) : rc;
 }
 
-static struct input_aggregation end_idle(const struct stage_context *context,
-                                         struct step_input *input, const struct key *key,
-                                         struct arena *arena)
+/* Whether *out is the batch, with what was aggregated of it between units. */
+static bool end_idle(const struct stage_context *context, struct step_input *input,
+                     const struct key *key, struct arena *arena, struct step_batch *out)
 {
-    double seconds = 0;
-    struct input_aggregation aggregated = {0};
-    if (input->idle)
-        aggregated = idle_aggregation_end(input->idle, key, &seconds);
+    struct idle_span span = {0, 0};
+    const bool is_there =
+        input->idle &&
+        idle_aggregation_end(input->idle, key, (int64_t)input->weights.version, out, &span);
+    const double began = span.began > input->published_at ? span.began : input->published_at;
+    const double seconds = span.ended > began ? span.ended - began : 0;
     input->is_aggregation = false;
     stage_times_add_ahead(context->times, seconds + input->ahead_seconds);
     input->ahead_seconds = 0;
-    if (!aggregated.aggregated)
+    if (!is_there)
         arena_reset(arena);
-    return aggregated;
+    return is_there;
 }
 
-/* The batch as a typed model reads it. */
-static void take_types(const struct stage_context *context, const struct step_input *input,
-                       const struct prepared_batch *prepared, struct step_batch *out)
+/* Rows that the batch reads. */
+static void count_rows(const struct stage_context *context, const struct step_input *input,
+                       const struct step_batch *batch)
 {
-    const uint32_t target = input->model.config.types.target_type;
-    const struct typed_input types = typed_batch_input(&prepared->typed, target);
+    const uint64_t own = input->features ? feature_source_row_bytes(input->features) : 0;
     uint64_t nodes = 0, bytes = 0;
-    *out = (struct step_batch){.seed_count = types.seed_count,
-                               .node_count = types.count[target],
-                               .node = types.node[target],
-                               .pairs = types.pairs,
-                               .types = types};
-    for (uint32_t t = 0; t < input->types.type_count; t++) {
-        nodes += types.count[t];
-        bytes += types.count[t] * (typed_features_row_bytes(&input->types, t) +
-                                   embedding_input_width(context, t) * sizeof(float));
+    if (!batch->types.block) {
+        nodes = batch->node_count;
+        bytes = nodes * (own + input->embedding.width * sizeof(float));
+    }
+    for (uint32_t t = 0; batch->types.block && t < input->types.type_count; t++) {
+        nodes += batch->types.count[t];
+        bytes += batch->types.count[t] * (typed_features_row_bytes(&input->types, t) +
+                                          embedding_input_width(context, t) * sizeof(float));
     }
     stage_times_add_rows(context->times, nodes, bytes);
-}
-
-static uint64_t row_bytes(const struct step_input *input)
-{
-    return (input->features ? feature_source_row_bytes(input->features) : 0) +
-           input->embedding.width * sizeof(float);
-}
-
-int step_batch_nodes(const struct stage_context *context, const struct step_batch *batch,
-                     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX])
-{
-    const struct embedding_tensors *tensors = &context->schedule->embeddings;
-    for (int i = 0; i < tensors->count; i++) {
-        const uint32_t t = tensors->tensor[i].type;
-        nodes[i] = (struct embedding_nodes){
-            .type = t,
-            .feature_dim = run_model_type_dim(context->settings, context->book, t),
-            .count = batch->types.block ? batch->types.count[t] : batch->node_count,
-            .node = batch->types.block ? batch->types.number[t] : batch->node};
-    }
-    return tensors->count;
-}
-
-/* Puts the learnable rows of the weights that were read in the place of features, or behind them. */
-static enum error_code join_embeddings(const struct stage_context *context,
-                                       struct step_input *input, enum batch_use use,
-                                       struct arena *arena, struct step_batch *batch,
-                                       struct error *err)
-{
-    struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
-    const int count = step_batch_nodes(context, batch, nodes);
-    const bool is_typed = batch->types.block != NULL;
-    enum error_code rc = ERROR_NONE;
-    if (count > 0)
-        rc = row_update_advance(context, &input->embedding.state, (int64_t)input->weights.version,
-                                false, arena, err);
-    for (int i = 0; i < count && rc == ERROR_NONE; i++) {
-        const uint32_t t = nodes[i].type;
-        rc = embedding_input_join(context, &input->embedding, &nodes[i], arena,
-                                  is_typed ? &batch->types.rows[t] : &batch->rows, err);
-        batch->types.wants_gradient[t] = is_typed && use == BATCH_TRAINING;
-    }
-    return rc;
-}
-
-/* The batch of a plain model. */
-static void take_nodes(const struct stage_context *context, const struct step_input *input,
-                       const struct prepared_batch *prepared,
-                       const struct input_aggregation *aggregated, struct step_batch *out)
-{
-    const struct mini_batch *batch = &prepared->batch;
-    stage_times_add_rows(context->times, batch->node_count, batch->node_count * row_bytes(input));
-    *out =
-        (struct step_batch){.seed_count = batch->seed_count,
-                            .node_count = batch->hop_count ? mini_batch_block(batch, 0).source_count
-                                                           : batch->seed_count,
-                            .node = batch->node,
-                            .pairs = batch->pairs,
-                            .seed_weight = batch->seed_weight,
-                            .rows = prepared->rows,
-                            .aggregated = aggregated->aggregated,
-                            .aggregated_count = aggregated->aggregated_count};
-    if (prepared->aggregated) {
-        out->aggregated = prepared->aggregated;
-        out->aggregated_count = mini_batch_block(batch, 0).destination_count;
-    }
-    for (int hop = 0; hop < batch->hop_count; hop++)
-        out->block[hop] = mini_batch_block(batch, hop);
 }
 
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
                                  enum batch_use use, const struct key *key, struct arena *arena,
                                  struct step_batch *out, struct error *err)
 {
-    const struct input_aggregation aggregated = end_idle(context, input, key, arena);
-    const enum error_code rc = find_batch(input, use, key, err);
+    const bool is_there = end_idle(context, input, key, arena, out);
+    enum error_code rc = find_batch(input, use, key, is_there, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (model_is_typed(&input->model))
-        take_types(context, input, &input->batch[use], out);
-    else
-        take_nodes(context, input, &input->batch[use], &aggregated, out);
-    return join_embeddings(context, input, use, arena, out, err);
+    if (!is_there)
+        step_batch_take(&input->model, &input->batch[use], out);
+    count_rows(context, input, out);
+    if (is_there || input->embedding.width == 0)
+        return ERROR_NONE;
+    rc = row_update_advance(context, &input->embedding.state, (int64_t)input->weights.version,
+                            false, arena, err);
+    return rc == ERROR_NONE
+               ? step_batch_join(context, &input->embedding, use == BATCH_TRAINING, arena, out, err)
+               : rc;
+}
+
+enum error_code step_input_layer(const struct stage_context *context, struct step_input *input,
+                                 const struct key *key, int layer, struct arena *arena,
+                                 struct step_batch *out, struct error *err)
+{
+    struct prepared_batch *batch = &input->batch[BATCH_TRAINING];
+    const bool reads_rows = layer == 0 || input->preparer.topology; /* of nodes, or of edges */
+    enum error_code rc = ERROR_NONE;
+    arena_reset(arena);
+    if (!batch->has_record || strcmp(batch->key.text, key->text) != 0)
+        rc = prepared_batch_read(&input->preparer, batch, key, err);
+    if (rc == ERROR_NONE && reads_rows && !batch->has_rows)
+        rc = fill_batch(input, BATCH_TRAINING, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    step_batch_take(&input->model, batch, out);
+    if (reads_rows)
+        count_rows(context, input, out);
+    return ERROR_NONE;
 }
 
 static struct key batch_key(const struct stage_context *context, int64_t round, int32_t slot)
@@ -403,6 +369,7 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     if (!input->reader || !unit_guess_next(&input->guess, context->schedule, &round, &slot))
         return;
     const struct key key = batch_key(context, round, slot);
+    input->ahead_round = round;
     if (step_input_is_resident(input)) {
         batch_reader_begin(input->reader, &key, true);
         return;
@@ -419,13 +386,22 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     batch_reader_begin(input->reader, &key, with_rows);
 }
 
-void step_input_aggregate_ahead(struct step_input *input, struct arena *arena)
+void step_input_aggregate_ahead(const struct stage_context *context, struct step_input *input,
+                                struct arena *arena, size_t room)
 {
+    const int64_t version = schedule_base(context->schedule, input->ahead_round);
     if (!input->idle || !step_input_is_resident(input) || input->is_aggregation ||
-        input->embedding.width > 0) /* whose rows are another version's by then */
+        (input->embedding.width > 0 && input->embedding.state.version != version))
         return;
-    idle_aggregation_begin(input->idle, arena);
+    idle_aggregation_begin(input->idle, arena, room);
     input->is_aggregation = true;
+}
+
+void step_input_settle(struct step_input *input)
+{
+    if (input->idle)
+        (void)idle_aggregation_end(input->idle, NULL, 0, NULL, NULL);
+    input->is_aggregation = false;
 }
 
 /* The rows that the next round reads, while its weights are made. */
@@ -441,20 +417,19 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
                      int64_t done_count, struct arena *arena)
 {
     int32_t slot = 0;
-    if (input->embedding.width > 0)
+    if (input->embedding.width > 0 && !input->is_aggregation)
         take_rows_ahead(context, input, round, arena);
     if (!input->reader || !step_input_is_resident(input))
         return;
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
         const struct key key = batch_key(context, round, slot);
         if (!batch_reader_has(input->reader, &key)) {
-            if (input->idle)
-                (void)idle_aggregation_end(input->idle, NULL, NULL);
-            input->is_aggregation = false;
+            step_input_settle(input);
+            input->ahead_round = round;
             batch_reader_begin(input->reader, &key, true);
         }
     }
-    step_input_aggregate_ahead(input, arena);
+    step_input_aggregate_ahead(context, input, arena, arena->limit);
 }
 
 enum error_code step_input_labels(const struct stage_context *context, struct step_input *input,

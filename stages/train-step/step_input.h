@@ -12,7 +12,6 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
-#include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
 #include "stages/train-step/batch_reader.h"
@@ -20,13 +19,12 @@
 #include "stages/train-step/embedding_input.h"
 #include "stages/train-step/idle_aggregation.h"
 #include "stages/train-step/prepared_batch.h"
+#include "stages/train-step/step_batch.h"
 #include "stages/train-step/step_memory.h"
-#include "stages/train-step/typed_batch.h"
 #include "stages/train-step/typed_features.h"
 #include "stages/train-step/unit_guess.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
-#include "store/records/mini_batch.h"
 #include "store/records/parameters.h"
 
 #include <stdbool.h>
@@ -46,26 +44,15 @@ struct step_input { /* {0} is closed */
     struct batch_preparer preparer;
     struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
-    struct batch_reader *reader;                  /* NULL in a replay, as is the next */
+    struct batch_reader *reader; /* NULL in a replay and in a pipeline of layers, as is the next */
     struct idle_aggregation *idle;
-    bool is_aggregation;  /* the arena of a unit is `idle`'s */
+    int64_t ahead_round; /* of the batch that is read ahead */
+    bool is_aggregation; /* the arena of a unit is `idle`'s */
+    double
+        published_at; /* the last gradient, by clock_seconds(); what is done later is done ahead */
     double ahead_seconds; /* that learnable rows took between units */
     struct unit_guess guess;
     struct cache_policy cache;
-};
-
-/* One mini-batch as the model reads it; borrowed until the next batch is asked for. */
-struct step_batch {
-    uint32_t seed_count, node_count;
-    /* [node_count] that the first layer reads; seeds first. Of a graph with relations of the target type. */
-    const uint32_t *node;
-    const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
-    struct seed_pairs pairs;  /* of a task of pairs */
-    struct message_block block[LAYER_COUNT_MAX];
-    struct input_rows rows;
-    struct typed_input types; /* in place of blocks and rows, of a graph with relations */
-    void *aggregated;         /* as in struct model_input, as is the next */
-    uint32_t aggregated_count;
 };
 
 /* Sets the limit of `arena` to what the budget leaves for a unit. */
@@ -89,9 +76,11 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
                                             const struct key *key, struct arena *arena,
                                             struct step_batch *out, struct error *err);
-/* The nodes of a batch that have learnable rows, type by type; how many types those are. */
-int step_batch_nodes(const struct stage_context *context, const struct step_batch *batch,
-                     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX]);
+/* The same for a pass through one layer, from 0 (layer_step.h): its rows are brought for those that read them alone. */
+MUST_CHECK enum error_code step_input_layer(const struct stage_context *context,
+                                            struct step_input *input, const struct key *key,
+                                            int layer, struct arena *arena, struct step_batch *out,
+                                            struct error *err);
 /* Begins to read the mini-batch that the unit after this training unit is likely to want; a failure is none, the step reads
  * it then. When the features do not fit the budget, its feature rows are read ahead too, but only from a disk: copying
  * rows out of the page cache keeps a core busy, so nothing is won by doing it beside the step, and the step would need
@@ -99,8 +88,12 @@ int step_batch_nodes(const struct stage_context *context, const struct step_batc
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
 /* When the gradient is published: begins to aggregate what was read ahead, in the arena, which is the aggregation's until
- * the next batch is asked for. In the budget alone. */
-void step_input_aggregate_ahead(struct step_input *input, struct arena *arena);
+ * the next batch is asked for, or step_input_settle(). In the budget alone, and with learnable rows once they are of the version
+ * that the batch will be asked for with. `room`: bytes of the arena that it may take. */
+void step_input_aggregate_ahead(const struct stage_context *context, struct step_input *input,
+                                struct arena *arena, size_t room);
+/* Ends that, before anything else than the next batch is done in the arena, or with learnable rows. */
+void step_input_settle(struct step_input *input);
 /* When the training unit given last, of round `round`, was completed as the done_count-th of all: guesses once more what
  * comes, and reads and aggregates that instead if it is another. Learnable rows go to the version behind the round, if all
  * of its gradients are there. */

@@ -1,10 +1,12 @@
 #include "stages/train-step/step_memory.h"
 
 #include "common/nn/input_aggregation.h"
+#include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/batch_bounds.h"
 #include "stages/train-step/embedding_input.h"
 #include "stages/train-step/graph_step.h"
+#include "stages/train-step/layer_step.h"
 #include "stages/train-step/pair_memory.h"
 
 #include <math.h>
@@ -124,12 +126,49 @@ static enum error_code count_pass(const struct model *model, const struct batch_
     return rc;
 }
 
+/* The same of a pass through one layer (layer_step.h); rows that are aggregated ahead are those of a whole step alone. */
+static double layer_bytes(const struct model *model, int layer, const struct batch_bounds *hops,
+                          const struct edge_use *use, enum first_rows rows,
+                          const struct stage_context *context)
+{
+    struct message_block block[LAYER_COUNT_MAX];
+    struct arena arena = {.counts = true};
+    struct model_input input = {.block = block,
+                                .seed_count = step_memory_count(hops->node[0]),
+                                .rows = {.precision = model->config.precision}};
+    const struct model_workspace workspace = {.arena = &arena, .pool = context->pool};
+    size_t around = 0;
+    bound_blocks(model, hops, use, block);
+    enum error_code rc = ERROR_NONE;
+    if (layer == 0)
+        rc = count_first_rows(model, rows, context->pool, &arena, &input, NULL);
+    if (rc == ERROR_NONE)
+        rc = layer_step_count(model, layer, &input, &workspace, &around);
+    const double bytes = rc == ERROR_NONE ? (double)arena.used + (double)around : HUGE_VAL;
+    arena_release(&arena);
+    return bytes;
+}
+
+static double pipeline_bytes(const struct model *model, const struct batch_bounds *hops,
+                             const struct edge_use *use, enum first_rows rows,
+                             const struct stage_context *context)
+{
+    double most = 0;
+    for (int layer = 0; layer < model->config.layer_count; layer++)
+        most = larger(most, layer_bytes(model, layer, hops, use, rows, context));
+    return most + (context->schedule->keeps_residuals ? 4 * (double)model->trained_count : 0);
+}
+
 /* Infinite when not even that could be found out. */
 static double pass_bytes(const struct model *model, const struct batch_bounds *hops,
                          const struct seed_pairs *pairs, const struct edge_use *use,
                          enum first_rows rows, bool trains, const struct stage_context *context)
 {
     struct arena arena = {.counts = true};
+    if (trains && layer_pipeline_passes(context->schedule) > 0)
+        return pipeline_bytes(model, hops, use,
+                              rows == ROWS_GIVEN_AGGREGATED ? rows : ROWS_AGGREGATED_BY_STEP,
+                              context);
     const enum error_code rc = count_pass(model, hops, pairs, use, rows, trains, context, &arena);
     const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
     arena_release(&arena);

@@ -4,18 +4,6 @@
 #include "stages/train-step/row_update.h"
 #include "store/records/gradient_range.h"
 
-#include <pthread.h>
-
-struct publication {
-    const struct stage_context *context;
-    const struct unit *unit;
-    const struct gradient *gradient;
-    uint64_t trained_count;
-    struct encoding_work work; /* of whichever thread; told by the unit's own */
-    enum error_code rc;
-    struct error err;
-};
-
 static enum error_code put(struct publication *p, struct error *err)
 {
     const struct stage_context *context = p->context;
@@ -39,27 +27,38 @@ static void *put_beside(void *context)
     return NULL;
 }
 
-enum error_code step_publish(const struct stage_context *context, const struct unit *unit,
-                             const struct gradient *gradient, uint64_t trained_count,
-                             struct embedding_state *state, struct arena *arena, struct error *err)
+void step_publish_begin(struct publication *publication, const struct stage_context *context,
+                        const struct unit *unit, const struct gradient *gradient,
+                        uint64_t trained_count, struct embedding_state *state, struct arena *arena)
 {
-    struct publication p = {
-        .context = context, .unit = unit, .gradient = gradient, .trained_count = trained_count};
-    pthread_t thread;
-    if (!state || schedule_slot_count(context->schedule, unit->round) > 1 ||
-        gradient_encodes_rows((enum gradient_encoding)context->settings->train_step.gradient) ||
-        pthread_create(&thread, NULL, put_beside, &p) != 0) {
-        const enum error_code rc = put(&p, err);
-        stage_times_add_encoding(context->times, &p.work);
-        return rc;
-    }
-    row_update_with(context, state, unit->round, gradient, arena);
-    (void)pthread_join(thread, NULL);
-    stage_times_add_encoding(context->times, &p.work);
-    if (p.rc == ERROR_NONE)
-        return ERROR_NONE;
-    embedding_state_begin_anew(state);
-    if (err)
-        *err = p.err;
-    return p.rc;
+    const bool changes_rows =
+        state && schedule_slot_count(context->schedule, unit->round) == 1 &&
+        !gradient_encodes_rows((enum gradient_encoding)context->settings->train_step.gradient);
+    *publication = (struct publication){.context = context,
+                                        .unit = unit,
+                                        .gradient = gradient,
+                                        .trained_count = trained_count,
+                                        .state = changes_rows ? state : NULL};
+    publication->is_beside =
+        changes_rows && pthread_create(&publication->thread, NULL, put_beside, publication) == 0;
+    if (!publication->is_beside)
+        publication->rc = put(publication, &publication->err);
+    if (changes_rows)
+        row_update_with(context, state, unit->round, gradient, arena);
+}
+
+enum error_code step_publish_end(struct publication *publication, struct error *err)
+{
+    if (publication->is_beside)
+        (void)pthread_join(publication->thread, NULL);
+    stage_times_add_encoding(publication->context->times, &publication->work);
+    if (publication->rc != ERROR_NONE && err)
+        *err = publication->err;
+    return publication->rc;
+}
+
+void step_publish_undo(struct publication *publication)
+{
+    if (publication->state)
+        embedding_state_begin_anew(publication->state);
 }

@@ -14,14 +14,31 @@
 #include "stages/train-step/embedding_state.h"
 #include "store/records/gradient.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Stores the gradient of a training unit, encoded as the run has it; trained_count: of its values, those that are trained. `state`: NULL
- * without learnable rows. `arena` is reset, for what the rows take; the gradient lies elsewhere. Fails as gradient_put(); then the
- * rows are begun anew. */
-MUST_CHECK enum error_code step_publish(const struct stage_context *context,
-                                        const struct unit *unit, const struct gradient *gradient,
-                                        uint64_t trained_count, struct embedding_state *state,
-                                        struct arena *arena, struct error *err);
+struct publication { /* from begin to end; borrows what begin was given */
+    const struct stage_context *context;
+    const struct unit *unit;
+    const struct gradient *gradient;
+    uint64_t trained_count;
+    struct embedding_state *state;
+    struct encoding_work work; /* of whichever thread; told by the unit's own */
+    bool is_beside;            /* `thread` stores it */
+    pthread_t thread;
+    enum error_code rc;
+    struct error err;
+};
+
+/* Begins to store the gradient of a training unit, encoded as the run has it; trained_count: of its values, those that are
+ * trained. `state`: NULL without learnable rows. `arena` is reset, for what the rows take; the gradient lies elsewhere, and stays
+ * there until the end. In between the rows are those of the next version, or where they can't be yet, of this one. */
+void step_publish_begin(struct publication *publication, const struct stage_context *context,
+                        const struct unit *unit, const struct gradient *gradient,
+                        uint64_t trained_count, struct embedding_state *state, struct arena *arena);
+/* It is stored. Fails as gradient_put(); then step_publish_undo(), when nobody reads the rows. */
+MUST_CHECK enum error_code step_publish_end(struct publication *publication, struct error *err);
+void step_publish_undo(struct publication *publication);
 
 #endif

@@ -16,27 +16,34 @@
 #include "common/base/text.h"
 #include "common/nn/tasks/tally.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/chosen_base.h"
+#include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/error_feedback.h"
 #include "stages/train-step/graph_step.h"
+#include "stages/train-step/layer_step.h"
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/row_update.h"
 #include "stages/train-step/step_input.h"
+#include "stages/train-step/step_loss.h"
 #include "stages/train-step/step_publish.h"
 #include "store/records/gradient.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 
 struct train_step {
     struct step_input input;
-    struct arena arena;     /* everything of one unit */
+    struct arena arena;          /* everything of one unit but for: */
+    struct arena gradient_arena; /* what is stored, while the next batch is prepared in the other */
+    size_t limit;                /* of both together */
     struct arena row_arena; /* what changing learnable rows takes while the gradient is stored */
     struct run_loss loss;
     struct graph_targets targets; /* of a task of graphs */
     struct tally tally;           /* of the validation batch at hand */
     size_t most_bytes;            /* that a unit took */
+    int layer;                    /* that a pass was of, one more than its number; 0: none yet */
 };
 
 /* What a unit computes in; all in the arena. */
@@ -83,6 +90,18 @@ static enum error_code begin_graphs(const struct stage_context *context, struct 
                : rc;
 }
 
+/* Of `limit` for both arenas of a unit: what is left beside one that has that much. */
+static size_t left_beside(const struct train_step *t, size_t used)
+{
+    return t->limit > used ? t->limit - used : 1;
+}
+
+static void note_bytes(struct train_step *t)
+{
+    const size_t bytes = t->arena.used + t->gradient_arena.used;
+    t->most_bytes = bytes > t->most_bytes ? bytes : t->most_bytes;
+}
+
 static enum error_code begin_step(const struct stage_context *context, struct train_step *t,
                                   int64_t version, enum batch_use use, const struct key *key,
                                   struct step *step, struct error *err)
@@ -120,40 +139,19 @@ static enum error_code forward(const struct stage_context *context, struct train
                                struct model_trace **trace, struct error *err)
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
-    const struct model_input input = {.block = step->batch.block,
-                                      .seed_count = step->batch.seed_count,
-                                      .rows = step->batch.rows,
-                                      .relations = step->batch.types.block,
-                                      .type_rows = step->batch.types.rows,
-                                      .wants_gradient = step->batch.types.wants_gradient,
-                                      .aggregated = step->batch.aggregated,
-                                      .aggregated_count = step->batch.aggregated_count,
-                                      .dropout = dropout};
+    const struct model_input input = step_batch_input(&step->batch, dropout);
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
-}
-
-static enum error_code check_finite(const float *value, uint64_t count, const char *what,
-                                    struct error *err)
-{
-    for (uint64_t i = 0; i < count; i++)
-        if (!isfinite(value[i]))
-            return error_set(err, ERROR_INPUT, "value %" PRIu64 " of the %s is %g", i, what,
-                             (double)value[i]);
-    return ERROR_NONE;
 }
 
 static enum error_code check_loss(const struct step *step, const struct loss_result *loss,
                                   uint32_t class_count, struct error *err)
 {
-    if (!isfinite(loss->sum))
-        return error_set(err, ERROR_INPUT, "the loss over %" PRIu64 " %s is %g", loss->label_count,
-                         step->batch.pairs.positive_count ? "pairs"
-                         : step->graphs.graph_count       ? "graphs"
-                                                          : "seeds",
-                         loss->sum);
-    return check_finite(step->logits, (uint64_t)step->batch.seed_count * class_count, "logits",
-                        err);
+    const char *what = step->batch.pairs.positive_count ? "pairs"
+                       : step->graphs.graph_count       ? "graphs"
+                                                        : "seeds";
+    return step_loss_check(loss, what, step->logits, (uint64_t)step->batch.seed_count * class_count,
+                           err);
 }
 
 /* Into gradient [value_count], and with a learnable embedding into the sparse sections of `out`. */
@@ -173,11 +171,13 @@ static enum error_code backward(const struct stage_context *context, struct trai
     else
         rc = model_backward_to_input(model, value, trace, step->slope, &workspace, gradient,
                                      &of_input, err);
+    t->gradient_arena.limit = left_beside(t, t->arena.used);
     for (int i = 0; rc == ERROR_NONE && i < types; i++)
         nodes[i].input_gradient =
             model_is_typed(model) ? model_input_gradient(trace, nodes[i].type) : of_input;
     return rc == ERROR_NONE && types > 0
-               ? embedding_input_gradient(context, nodes, types, &t->arena, out, err)
+               ? embedding_input_gradient(context, nodes, types, &t->arena, &t->gradient_arena, out,
+                                          err)
                : rc;
 }
 
@@ -193,18 +193,23 @@ static enum error_code find_loss(const struct stage_context *context, struct tra
                    ? graph_step_backward(&step->graphs, step->slope, &step->head_gradient, err)
                    : rc;
     }
-    if (!learns_pairs(context)) {
-        *loss = task_loss(task_of(context->book->task), &t->loss.rule, step->logits, step->labels,
-                          step->batch.seed_weight, step->batch.seed_count,
-                          context->book->class_count, step->slope);
-        return check_loss(step, loss, context->book->class_count, err);
-    }
+    if (!learns_pairs(context))
+        return step_loss_of_seeds(context, &t->loss.rule, &step->batch, step->logits, step->labels,
+                                  step->slope, loss, err);
     rc = pair_step_forward(&step->pairs, true, loss, err);
     if (rc == ERROR_NONE)
         rc = check_loss(step, loss, model_output_dim(&t->input.model), err);
     return rc == ERROR_NONE ? pair_step_backward(&step->pairs, step->batch.seed_count, step->slope,
                                                  &step->head_gradient, err)
                             : rc;
+}
+
+/* A replay chooses nothing. */
+static enum error_code find_base(const struct stage_context *context, int64_t round, int64_t *base,
+                                 struct error *err)
+{
+    return (context->is_replay ? chosen_base_get : chosen_base_take)(
+        context->schedule, context->store, context->run_id, round, base, err);
 }
 
 static enum error_code compute_gradient(const struct stage_context *context, struct train_step *t,
@@ -220,10 +225,14 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
     const struct random_stream dropout = random_stream_of(
         context->schedule->seed, RANDOM_DROPOUT, (uint32_t)unit->round, 0, (uint32_t)unit->slot);
-    const int64_t version = schedule_base(context->schedule, unit->round);
-    enum error_code rc = begin_step(context, t, version, BATCH_TRAINING, &key, &step, err);
+    int64_t version = 0;
+    arena_reset(&t->gradient_arena);
+    enum error_code rc = find_base(context, unit->round, &version, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&t->arena, &gradient, t->input.model.value_count, "the gradient", err);
+        rc = begin_step(context, t, version, BATCH_TRAINING, &key, &step, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&t->gradient_arena, &gradient, t->input.model.value_count, "the gradient",
+                       err);
     if (rc == ERROR_NONE) {
         step_input_read_ahead(context, &t->input, unit->round, unit->slot);
         rc = forward(context, t, &step, &dropout, &trace, err);
@@ -233,20 +242,51 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     struct loss_result loss;
     rc = find_loss(context, t, &step, &loss, err);
     *value = gradient;
-    *out = (struct gradient){
-        .weights_version = (uint64_t)version,
-        .value_count = t->input.model.value_count,
-        .value = gradient,
-        .seed_count = loss.label_count,
-        .correct_count = loss.correct_count,
-        /* of the mean, by which slots are added up */
-        .loss_sum = loss.weight_sum > 0 ? loss_mean(&loss) * (double)loss.label_count : loss.sum};
+    *out = (struct gradient){.weights_version = (uint64_t)version,
+                             .value_count = t->input.model.value_count,
+                             .value = gradient,
+                             .seed_count = loss.label_count,
+                             .correct_count = loss.correct_count,
+                             .loss_sum = step_loss_sum(&loss)};
     if (rc == ERROR_NONE)
         rc = backward(context, t, &step, trace, gradient, out, err);
     if (rc == ERROR_NONE && step.head_gradient)
         model_take_head_gradient(&t->input.model, step.head_gradient, gradient);
-    return rc == ERROR_NONE ? check_finite(gradient, t->input.model.value_count, "gradient", err)
-                            : rc;
+    return rc == ERROR_NONE
+               ? step_check_finite(gradient, t->input.model.value_count, "gradient", err)
+               : rc;
+}
+
+static struct layer_step layer_step_of(const struct stage_context *context, struct train_step *t)
+{
+    return (struct layer_step){context, &t->input, &t->loss, &t->arena};
+}
+
+/* The last pass of a pipeline of layers. */
+static enum error_code gather_gradient(const struct stage_context *context, struct train_step *t,
+                                       const struct unit *unit, float **value, struct gradient *out,
+                                       struct error *err)
+{
+    const struct layer_step step = layer_step_of(context, t);
+    arena_reset(&t->gradient_arena);
+    const enum error_code rc =
+        arena_new(&t->gradient_arena, value, t->input.model.value_count, "the gradient", err);
+    return rc == ERROR_NONE ? layer_step_last(&step, unit, *value, out, err) : rc;
+}
+
+static enum error_code poisoned(const struct unit *unit, struct error *err)
+{
+    return error_context(err, ERROR_INPUT, "poison batch: round %" PRId64 " slot %" PRId32,
+                         unit->round, unit->slot);
+}
+
+static enum error_code pass_layer(const struct stage_context *context, struct train_step *t,
+                                  const struct unit *unit, struct error *err)
+{
+    const struct layer_step step = layer_step_of(context, t);
+    const enum error_code rc = layer_step_pass(&step, unit, err);
+    note_bytes(t);
+    return rc == ERROR_INPUT ? poisoned(unit, err) : rc;
 }
 
 /* Finding the largest numbers is part of encoding. */
@@ -262,25 +302,40 @@ static enum error_code feed_back(const struct stage_context *context, struct tra
     return rc;
 }
 
+/* While the gradient is stored the next batch is prepared. */
+static enum error_code publish(const struct stage_context *context, struct train_step *t,
+                               const struct unit *unit, const struct gradient *gradient,
+                               struct error *err)
+{
+    struct publication publication;
+    step_publish_begin(&publication, context, unit, gradient, t->input.model.trained_count,
+                       t->input.embedding.width ? &t->input.embedding.state : NULL, &t->row_arena);
+    step_input_aggregate_ahead(context, &t->input, &t->arena,
+                               left_beside(t, t->gradient_arena.used));
+    const enum error_code rc = step_publish_end(&publication, err);
+    t->input.published_at = clock_seconds();
+    if (rc == ERROR_NONE)
+        return rc;
+    step_input_settle(&t->input);
+    step_publish_undo(&publication);
+    return rc;
+}
+
 static enum error_code train(const struct stage_context *context, struct train_step *t,
                              const struct unit *unit, struct error *err)
 {
     struct gradient gradient = {0};
     float *value = NULL;
-    enum error_code rc = compute_gradient(context, t, unit, &value, &gradient, err);
-    if (rc == ERROR_INPUT)
-        return error_context(err, rc, "poison batch: round %" PRId64 " slot %" PRId32, unit->round,
-                             unit->slot);
+    enum error_code rc = layer_pipeline_passes(context->schedule) > 0
+                             ? gather_gradient(context, t, unit, &value, &gradient, err)
+                             : compute_gradient(context, t, unit, &value, &gradient, err);
     if (rc != ERROR_NONE)
-        return rc;
+        return rc == ERROR_INPUT ? poisoned(unit, err) : rc;
     stage_times_enter(context->times, TIME_WRITE);
     if (context->schedule->keeps_residuals)
         rc = feed_back(context, t, unit, value, &gradient, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    return step_publish(context, unit, &gradient, t->input.model.trained_count,
-                        t->input.embedding.width ? &t->input.embedding.state : NULL, &t->row_arena,
-                        err);
+    note_bytes(t);
+    return rc == ERROR_NONE ? publish(context, t, unit, &gradient, err) : rc;
 }
 
 static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)
@@ -342,6 +397,7 @@ static enum error_code evaluate(const struct stage_context *context, struct trai
     if (rc != ERROR_NONE)
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
+    note_bytes(t);
     return evaluation_put(context->store, context->run_id, unit->slot, &evaluation, err);
 }
 
@@ -349,6 +405,7 @@ static enum error_code seal_rows(const struct stage_context *context, struct tra
                                  const struct unit *unit, struct error *err)
 {
     stage_times_enter(context->times, TIME_READ);
+    step_input_settle(&t->input);
     return row_update_seal(context, &t->input.embedding.state, unit->round, unit->slot, &t->arena,
                            err);
 }
@@ -387,6 +444,7 @@ static void train_step_close(void *state)
     graph_targets_close(&t->targets);
     run_loss_release(&t->loss);
     arena_release(&t->arena);
+    arena_release(&t->gradient_arena);
     arena_release(&t->row_arena);
     memory_free(t);
 }
@@ -404,6 +462,11 @@ static enum error_code train_step_open(const struct stage_context *context, void
     if (rc == ERROR_NONE)
         rc = step_input_open(context, &t->input, &t->arena, err);
     if (rc == ERROR_NONE) {
+        const size_t values = (size_t)t->input.model.value_count * sizeof(float);
+        t->gradient_arena.limit = t->limit = t->arena.limit;
+        t->arena.limit = left_beside(t, values);
+    }
+    if (rc == ERROR_NONE) {
         const bool all = task_metric_needs_all(task_of(context->book->task),
                                                (enum metric)context->settings->checkpoint.metric);
         const struct tally_form form = run_loss_tally(&t->loss, context->book, all);
@@ -418,19 +481,56 @@ static enum error_code train_step_open(const struct stage_context *context, void
     return rc;
 }
 
+/* Of a unit of a pipeline of layers; 0: it is of none. */
+static int32_t pass_of(const struct schedule *s, const struct unit *unit)
+{
+    if (unit->kind == UNIT_STEP_LAYER)
+        return unit->layer;
+    return unit->kind == UNIT_TRAIN_STEP && layer_pipeline_passes(s) > 0 ? layer_pipeline_window(s)
+                                                                         : 0;
+}
+
 static enum error_code train_step_work(const struct stage_context *context, void *state,
                                        const struct unit *unit, struct error *err)
 {
     struct train_step *t = state;
+    if (pass_of(context->schedule, unit) > 0)
+        t->layer =
+            1 + layer_pipeline_pass(context->schedule, pass_of(context->schedule, unit)).layer;
     if (unit->kind == UNIT_SEAL_ROWS)
         return seal_rows(context, t, unit, err);
+    if (unit->kind == UNIT_STEP_LAYER)
+        return pass_layer(context, t, unit, err);
     must(unit->kind == UNIT_TRAIN_STEP || unit->kind == UNIT_EVALUATE);
-    const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
-                                                             : evaluate(context, t, unit, err);
-    t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
-    if (rc == ERROR_NONE && unit->kind == UNIT_TRAIN_STEP)
-        step_input_aggregate_ahead(&t->input, &t->arena);
-    return rc;
+    return unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
+                                         : evaluate(context, t, unit, err);
+}
+
+static void name_pass(const struct schedule *s, int64_t round, int32_t pass,
+                      char name[UNIT_NAME_SIZE])
+{
+    if (pass > layer_pipeline_passes(s))
+        (void)snprintf(name, UNIT_NAME_SIZE, "train-step/%" PRId64 "/", round);
+    else
+        (void)snprintf(name, UNIT_NAME_SIZE, "step-layer/%" PRId64 "/%" PRId32 "/", round, pass);
+}
+
+/* The layer that it had before, and of that the way back first: one forward, one backward. */
+static int train_step_prefers(const struct stage_context *context, const void *state,
+                              const struct unit *unit,
+                              char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
+{
+    const struct train_step *t = state;
+    const struct schedule *s = context->schedule;
+    const int32_t given = pass_of(s, unit);
+    const int32_t forth = t->layer, back = layer_pipeline_window(s) + 1 - t->layer;
+    if (given == 0 || t->layer == 0 || given == back)
+        return 0;
+    name_pass(s, unit->round, back, beginning[0]);
+    if (given == forth)
+        return 1;
+    name_pass(s, unit->round, forth, beginning[1]);
+    return 2;
 }
 
 static void train_step_rest(const struct stage_context *context, void *state,
@@ -450,13 +550,16 @@ const struct stage stage = {
     .summary =
         "computes the gradient of a mini-batch, validates weights on one, or seals learnable rows",
     .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
-             "node_splits, graph_index, embedding_rows, residual",
-    .writes = "gradient, gradient_range, residual, evaluation, embedding_rows",
+             "node_splits, graph_index, embedding_rows, residual, round_base, pass_output, "
+             "pass_gradient",
+    .writes = "gradient, gradient_range, residual, round_base, evaluation, embedding_rows, "
+              "pass_output, pass_gradient",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .check = run_model_check_machine,
     .open = train_step_open,
     .work = train_step_work,
+    .prefers = train_step_prefers,
     .rest = train_step_rest,
     .close = train_step_close,
 };

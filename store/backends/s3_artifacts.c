@@ -7,6 +7,7 @@
 #include "common/base/host.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/backends/artifact_manifest.h"
 #include "store/backends/s3_place.h"
 
 #include <fcntl.h>
@@ -31,53 +32,9 @@ static void name_file(const char *key, const char *attempt, size_t number,
     (void)snprintf(object, S3_OBJECT_SIZE, "%s!files/%s/%zu", key, attempt, number);
 }
 
-/* --- manifests that were read --- */
-
-static struct s3_kept_manifest *kept_of(struct s3_place *place, const char *key)
-{
-    for (int i = 0; i < S3_MANIFESTS_KEPT; i++)
-        if (strcmp(place->kept[i].key, key) == 0)
-            return &place->kept[i];
-    return NULL;
-}
-
-static void keep(struct s3_place *place, const char *key, const char *text)
-{
-    char *copy = memory_alloc(strlen(text) + 1, 1);
-    if (!copy)
-        return; /* it is read again then */
-    memcpy(copy, text, strlen(text) + 1);
-    (void)pthread_mutex_lock(&place->lock);
-    struct s3_kept_manifest *at = kept_of(place, key);
-    if (!at)
-        at = &place->kept[place->next_kept++ % S3_MANIFESTS_KEPT];
-    memory_free(at->text);
-    at->text = copy;
-    must(text_copy(at->key, sizeof at->key, key));
-    (void)pthread_mutex_unlock(&place->lock);
-}
-
-static void forget(struct s3_place *place, const char *key)
-{
-    (void)pthread_mutex_lock(&place->lock);
-    struct s3_kept_manifest *at = kept_of(place, key);
-    if (at) {
-        memory_free(at->text);
-        *at = (struct s3_kept_manifest){.key = ""};
-    }
-    (void)pthread_mutex_unlock(&place->lock);
-}
-
-void s3_manifests_forget(struct s3_place *place)
-{
-    for (int i = 0; i < S3_MANIFESTS_KEPT; i++)
-        memory_free(place->kept[i].text);
-    memset(place->kept, 0, sizeof place->kept);
-}
-
 /* The manifest, checked. *text: memory_free(). */
 static enum error_code read_manifest(struct s3_place *place, const char *key, char **text,
-                                     char attempt[S3_ATTEMPT_SIZE], struct error *err)
+                                     char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {
     char object[1][S3_OBJECT_SIZE];
     struct object_get get = {.key = key};
@@ -92,10 +49,10 @@ static enum error_code read_manifest(struct s3_place *place, const char *key, ch
     enum error_code rc = memory_new(text, get.bytes.size + 1, "a manifest", err);
     if (rc == ERROR_NONE) {
         memcpy(*text, get.bytes.data, get.bytes.size);
-        rc = s3_manifest_check(key, *text, attempt, err);
+        rc = artifact_manifest_check(key, *text, attempt, err);
     }
     if (rc == ERROR_NONE) {
-        keep(place, key, *text);
+        kept_manifests_put(&place->manifests, key, *text);
     } else {
         memory_free(*text);
         *text = NULL;
@@ -109,10 +66,8 @@ static enum error_code read_manifest(struct s3_place *place, const char *key, ch
 struct arrival {
     struct s3_place *place;
     const char *path, *key;
-    char attempt[S3_ATTEMPT_SIZE];
-    size_t files;
+    char attempt[ARTIFACT_ATTEMPT_SIZE];
     char *text; /* the manifest */
-    size_t used, room;
 };
 
 struct open_file {
@@ -129,65 +84,33 @@ static enum error_code read_file(void *context, void *to, size_t size, struct er
     return rc;
 }
 
-static enum error_code add_line(struct arrival *a, const char *line, struct error *err)
+static enum error_code put_file(const struct arrival *a, size_t number,
+                                const struct artifact_file *entry, struct error *err)
 {
-    const size_t size = strlen(line);
-    enum error_code rc = memory_grow(&a->text, &a->room, a->used + size + 1, "a manifest", err);
-    if (rc == ERROR_NONE && a->used + size > S3_MANIFEST_MAX)
-        rc = error_set(err, ERROR_INVALID, "artifact %s has too many files", a->key);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(a->text + a->used, line, size + 1);
-    a->used += size;
-    return ERROR_NONE;
-}
-
-static enum error_code put_file(struct arrival *a, const char *path, const char *name,
-                                struct error *err)
-{
-    char object[S3_OBJECT_SIZE], line[S3_FILE_NAME_SIZE + 32];
+    char object[S3_OBJECT_SIZE], path[FILE_PATH_SIZE];
     bool existed = false;
     struct open_file file = {.path = path};
-    struct s3_source source = {.read = read_file, .context = &file};
-    enum error_code rc = file_size(path, &source.size, err);
-    if (rc == ERROR_NONE && (strlen(name) >= S3_FILE_NAME_SIZE || *name == '.'))
-        rc = error_set(err, ERROR_INVALID, "artifact %s: a file cannot be called %s", a->key, name);
+    const struct s3_source source = {.read = read_file, .context = &file, .size = entry->size};
+    enum error_code rc =
+        file_path(path, err, "%s%s%s", a->path, *entry->name ? "/" : "", entry->name);
     if (rc != ERROR_NONE)
         return rc;
     file.fd = open(path, O_RDONLY | O_CLOEXEC);
     if (file.fd < 0)
         return error_set_errno(err, ERROR_IO, "%s", path);
-    name_file(a->key, a->attempt, a->files++, object);
+    name_file(a->key, a->attempt, number, object);
     rc = s3_put(a->place, object, &source, false, &existed, err);
     (void)close(file.fd);
-    (void)snprintf(line, sizeof line, "%" PRIu64 " %s\n", source.size, *name ? name : "-");
-    return rc == ERROR_NONE ? add_line(a, line, err) : rc;
+    return rc;
 }
 
-static enum error_code put_entry(void *context, const char *name, struct error *err)
+static enum error_code put_files(const struct arrival *a, struct error *err)
 {
-    struct arrival *a = context;
-    char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s/%s", a->path, name);
-    return rc == ERROR_NONE ? put_file(a, path, name, err) : rc;
-}
-
-/* Puts all files and writes the manifest, to `a`. */
-static enum error_code put_files(struct arrival *a, struct error *err)
-{
-    enum file_kind kind = FILE_ABSENT;
-    char line[64];
-    enum error_code rc = file_look(a->path, &kind, err);
-    if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", a->path);
-    (void)snprintf(line, sizeof line, "graphmill artifact v1 %s %s\n", a->attempt,
-                   kind == FILE_FOLDER ? "folder" : "file");
-    if (rc == ERROR_NONE)
-        rc = add_line(a, line, err);
-    if (rc == ERROR_NONE)
-        rc = kind == FILE_FOLDER ? file_list(a->path, put_entry, a, err)
-                                 : put_file(a, a->path, "", err);
-    return rc == ERROR_NONE ? add_line(a, "end\n", err) : rc;
+    struct artifact_file entry;
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && artifact_manifest_entry(a->text, i, &entry); i++)
+        rc = put_file(a, i, &entry, err);
+    return rc;
 }
 
 static enum error_code read_text(void *context, void *to, size_t size, struct error *err)
@@ -200,8 +123,9 @@ static enum error_code read_text(void *context, void *to, size_t size, struct er
 /* *existed: another attempt's stands. Ours may be there although the request met one: its first answer was lost. */
 static enum error_code put_manifest(struct arrival *a, bool *existed, struct error *err)
 {
-    char object[S3_OBJECT_SIZE], attempt[S3_ATTEMPT_SIZE] = "", *text = NULL;
-    const struct s3_source source = {.read = read_text, .context = a->text, .size = a->used};
+    char object[S3_OBJECT_SIZE], attempt[ARTIFACT_ATTEMPT_SIZE] = "", *text = NULL;
+    const struct s3_source source = {
+        .read = read_text, .context = a->text, .size = strlen(a->text)};
     name_manifest(a->key, object);
     enum error_code rc = s3_put(a->place, object, &source, true, existed, err);
     if (rc != ERROR_NONE || !*existed)
@@ -241,21 +165,6 @@ static enum error_code remove_files(struct s3_place *place, const char *key, con
     return s3_list_names(place, prefix, remove_file, &removal, err);
 }
 
-/* The path goes, and so does a scratch folder that it leaves empty. */
-static enum error_code remove_path(struct s3_place *place, const char *path, struct error *err)
-{
-    char folder[FILE_PATH_SIZE];
-    const size_t tmp = strlen(place->scratch.tmp);
-    const enum error_code rc = file_remove_all(path, err);
-    if (rc == ERROR_NONE && strncmp(path, place->scratch.tmp, tmp) == 0 &&
-        text_copy(folder, sizeof folder, path)) {
-        *strrchr(folder, '/') = '\0';
-        if (strlen(folder) > tmp + S3_ATTEMPT_SIZE) /* not the space itself */
-            (void)rmdir(folder);
-    }
-    return rc;
-}
-
 static enum error_code is_there(struct s3_place *place, const char *key, bool *found,
                                 struct error *err)
 {
@@ -274,9 +183,10 @@ enum error_code s3_artifact_publish(void *state, const char *path, const char *k
     struct arrival a = {.place = state, .path = path, .key = key};
     enum error_code rc = is_there(a.place, key, existed, err);
     if (rc != ERROR_NONE || *existed)
-        return rc == ERROR_NONE ? remove_path(a.place, path, err) : rc;
-    (void)snprintf(a.attempt, sizeof a.attempt, "%016" PRIx64, host_random_64());
-    rc = put_files(&a, err);
+        return rc == ERROR_NONE ? scratch_space_remove(&a.place->scratch, path, err) : rc;
+    rc = artifact_manifest_make(key, path, a.attempt, &a.text, err);
+    if (rc == ERROR_NONE)
+        rc = put_files(&a, err);
     if (rc == ERROR_NONE)
         rc = put_manifest(&a, existed, err);
     memory_free(a.text);
@@ -287,7 +197,7 @@ enum error_code s3_artifact_publish(void *state, const char *path, const char *k
         return rc;
     }
     rc = remove_files(a.place, key, a.attempt, !*existed, err);
-    return rc == ERROR_NONE ? remove_path(a.place, path, err) : rc;
+    return rc == ERROR_NONE ? scratch_space_remove(&a.place->scratch, path, err) : rc;
 }
 
 /* --- read --- */
@@ -295,10 +205,10 @@ enum error_code s3_artifact_publish(void *state, const char *path, const char *k
 enum error_code s3_artifact_files(void *state, const char *key, object_file_visitor visit,
                                   void *context, struct error *err)
 {
-    char *text = NULL, attempt[S3_ATTEMPT_SIZE];
-    struct s3_file_entry entry;
+    char *text = NULL, attempt[ARTIFACT_ATTEMPT_SIZE];
+    struct artifact_file entry;
     enum error_code rc = read_manifest(state, key, &text, attempt, err);
-    for (size_t i = 0; rc == ERROR_NONE && s3_manifest_entry(text, i, &entry); i++)
+    for (size_t i = 0; rc == ERROR_NONE && artifact_manifest_entry(text, i, &entry); i++)
         rc = visit(context, entry.name, entry.size, err);
     memory_free(text);
     return rc;
@@ -306,31 +216,15 @@ enum error_code s3_artifact_files(void *state, const char *key, object_file_visi
 
 /* A copy of the kept manifest, or a fresh one. */
 static enum error_code recall(struct s3_place *place, const char *key, char **text,
-                              char attempt[S3_ATTEMPT_SIZE], bool *was_kept, struct error *err)
+                              char attempt[ARTIFACT_ATTEMPT_SIZE], bool *was_kept,
+                              struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    (void)pthread_mutex_lock(&place->lock);
-    const struct s3_kept_manifest *at = kept_of(place, key);
-    *was_kept = at != NULL;
-    if (at) {
-        rc = memory_new(text, strlen(at->text) + 1, "a manifest", err);
-        if (rc == ERROR_NONE)
-            memcpy(*text, at->text, strlen(at->text) + 1);
-    }
-    (void)pthread_mutex_unlock(&place->lock);
-    if (!*was_kept)
-        return read_manifest(place, key, text, attempt, err);
-    return rc == ERROR_NONE ? s3_manifest_check(key, *text, attempt, err) : rc;
-}
-
-/* The entry of a file in a manifest, and its number. */
-static bool find_file(const char *manifest, const char *file, struct s3_file_entry *entry,
-                      size_t *number)
-{
-    for (*number = 0; s3_manifest_entry(manifest, *number, entry); (*number)++)
-        if (strcmp(entry->name, file) == 0)
-            return true;
-    return false;
+    const enum error_code rc = kept_manifests_get(&place->manifests, key, text, err);
+    *was_kept = *text != NULL;
+    if (rc != ERROR_NONE)
+        return rc;
+    return *was_kept ? artifact_manifest_check(key, *text, attempt, err)
+                     : read_manifest(place, key, text, attempt, err);
 }
 
 /* What is wanted of a file, and where it goes. */
@@ -344,11 +238,11 @@ static enum error_code read_of_manifest(struct s3_place *place, const char *key,
                                         const struct read_wish *wish, size_t *got, bool *was_kept,
                                         struct error *err)
 {
-    char *text = NULL, attempt[S3_ATTEMPT_SIZE], object[S3_OBJECT_SIZE];
-    struct s3_file_entry entry = {.name = ""};
+    char *text = NULL, attempt[ARTIFACT_ATTEMPT_SIZE], object[S3_OBJECT_SIZE];
+    struct artifact_file entry = {.name = ""};
     size_t number = 0;
     enum error_code rc = recall(place, key, &text, attempt, was_kept, err);
-    if (rc == ERROR_NONE && !find_file(text, file, &entry, &number))
+    if (rc == ERROR_NONE && !artifact_manifest_find(text, file, &entry, &number))
         rc = no_artifact(key, err);
     memory_free(text);
     *got = 0;
@@ -369,7 +263,8 @@ enum error_code s3_artifact_read(void *state, const char *key, const char *file,
     const enum error_code rc = read_of_manifest(state, key, file, &wish, got, &was_kept, err);
     if (rc != ERROR_NOT_FOUND || !was_kept)
         return rc;
-    forget(state, key); /* it was removed, and may have been made again */
+    kept_manifests_forget(&((struct s3_place *)state)->manifests,
+                          key); /* it was removed, and may have been made again */
     return read_of_manifest(state, key, file, &wish, got, &was_kept, err);
 }
 
@@ -380,7 +275,7 @@ enum error_code s3_artifact_remove(struct s3_place *place, const char *key, stru
     enum error_code rc = is_there(place, key, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    forget(place, key);
+    kept_manifests_forget(&place->manifests, key);
     name_manifest(key, object);
     rc = s3_delete(place, object, err);
     return rc == ERROR_NONE ? remove_files(place, key, "", true, err) : rc;

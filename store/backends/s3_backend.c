@@ -1,12 +1,11 @@
 #include "store/backends/s3_backend.h"
 
 #include "common/base/memory.h"
+#include "store/backends/body_reader.h"
 #include "store/backends/s3_place.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OPEN_MS_MAX = 10 * 1000 };
 
@@ -60,19 +59,8 @@ static void close_place(void *state)
     struct s3_place *place = state;
     scratch_space_close(&place->scratch);
     s3_client_close(place->client);
-    s3_manifests_forget(place);
-    (void)pthread_mutex_destroy(&place->lock);
+    kept_manifests_release(&place->manifests);
     memory_free(place);
-}
-
-/* Scratch is of this host: a folder of the user's for temporary files. */
-static enum error_code init_scratch(struct s3_place *place, struct error *err)
-{
-    char folder[FILE_PATH_SIZE];
-    const char *base = getenv("TMPDIR");
-    const enum error_code rc = file_path(folder, err, "%s/graphmill-scratch-%ld",
-                                         base && *base ? base : "/tmp", (long)geteuid());
-    return rc == ERROR_NONE ? scratch_space_init(&place->scratch, folder, err) : rc;
 }
 
 static enum error_code open_place(const char *name, const struct object_options *options,
@@ -89,13 +77,13 @@ static enum error_code open_place(const char *name, const struct object_options 
         return rc;
     rc = s3_client_new(&address, options->timeout_ms, &place->client, err);
     if (rc == ERROR_NONE)
-        rc = init_scratch(place, err);
+        rc = scratch_space_init_on_host(&place->scratch, err);
     if (rc != ERROR_NONE) {
         s3_client_close(place->client);
         memory_free(place);
         return rc;
     }
-    must(pthread_mutex_init(&place->lock, NULL) == 0);
+    kept_manifests_init(&place->manifests);
     *state = place;
     return ERROR_NONE;
 }
@@ -119,48 +107,6 @@ static void name_record(const char *key, char object[S3_OBJECT_SIZE])
     (void)snprintf(object, S3_OBJECT_SIZE, "%s!record", key);
 }
 
-/* A body gives pieces of its own sizes, a source is asked for bytes of any: what is left of the pieces. */
-struct body_reader {
-    const struct object_body *body;
-    uint64_t offset; /* behind the pieces that it has */
-    struct object_piece piece[OBJECT_PIECE_COUNT_MAX];
-    size_t count, at, used; /* used: bytes of piece `at` */
-};
-
-static enum error_code next_pieces(struct body_reader *r, struct error *err)
-{
-    const enum error_code rc = r->body->next(r->body->context, r->offset, r->piece, &r->count, err);
-    r->at = r->used = 0;
-    for (size_t i = 0; rc == ERROR_NONE && i < r->count; i++)
-        r->offset += r->piece[i].size;
-    must(rc != ERROR_NONE || r->count);
-    return rc;
-}
-
-static enum error_code read_body(void *context, void *to, size_t size, struct error *err)
-{
-    struct body_reader *r = context;
-    enum error_code rc = ERROR_NONE;
-    for (uint8_t *out = to; size;) {
-        if (r->at == r->count)
-            rc = next_pieces(r, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        const struct object_piece *piece = &r->piece[r->at];
-        const size_t left = piece->size - r->used, taken = left < size ? left : size;
-        if (taken)
-            memcpy(out, (const uint8_t *)piece->data + r->used, taken);
-        out += taken;
-        size -= taken;
-        r->used += taken;
-        if (r->used == piece->size) {
-            r->at++;
-            r->used = 0;
-        }
-    }
-    return ERROR_NONE;
-}
-
 /* What S3 has answered for is on its disks, as far as it ever is. */
 static enum error_code put_record(void *state, const char *key, const struct object_body *body,
                                   enum store_durability durability, bool *existed,
@@ -168,7 +114,8 @@ static enum error_code put_record(void *state, const char *key, const struct obj
 {
     char object[S3_OBJECT_SIZE];
     struct body_reader reader = {.body = body};
-    const struct s3_source source = {.read = read_body, .context = &reader, .size = body->size};
+    const struct s3_source source = {
+        .read = body_reader_read, .context = &reader, .size = body->size};
     (void)durability;
     name_record(key, object);
     return s3_put(state, object, &source, true, existed, err);

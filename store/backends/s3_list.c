@@ -2,10 +2,9 @@
  * Names in a bucket. Declared in s3_place.h.
  *
  * They are gathered and sorted here: S3 promises the order of their bytes, SeaweedFS lists "a/b" before "a!", and directory buckets of
- * AWS list in none. It takes the bytes of the names, twice 8 more for each, and no more.
+ * AWS list in none.
  */
-#include "common/base/key_sort.h"
-#include "common/base/memory.h"
+#include "store/backends/name_list.h"
 #include "store/backends/s3_place.h"
 #include "store/backends/s3_xml.h"
 
@@ -13,11 +12,8 @@
 #include <string.h>
 
 struct names {
-    const char *prefix; /* of the store and of the list, which every name begins with */
-    char *text;         /* names behind the prefix, each with a NUL */
-    size_t used, room;
-    uint64_t *at; /* [count] where each begins */
-    size_t count, at_room;
+    const char *prefix;    /* of the store and of the list, which every name begins with */
+    struct name_list list; /* names behind the prefix */
     char token[S3_XML_TEXT_MAX + 1]; /* of the next page; "": there is none */
     bool is_truncated;
 };
@@ -28,17 +24,7 @@ static enum error_code add_name(struct names *names, const char *name, struct er
     if (strncmp(name, names->prefix, prefix) != 0)
         return error_set(err, ERROR_CORRUPT, "S3 lists %.100s, which does not begin with %s", name,
                          names->prefix);
-    const size_t size = strlen(name + prefix) + 1;
-    enum error_code rc =
-        memory_grow(&names->text, &names->room, names->used + size, "names in S3", err);
-    if (rc == ERROR_NONE)
-        rc = memory_grow(&names->at, &names->at_room, names->count + 1, "names in S3", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(names->text + names->used, name + prefix, size);
-    names->at[names->count++] = names->used;
-    names->used += size;
-    return ERROR_NONE;
+    return name_list_add(&names->list, name + prefix, strlen(name + prefix), err);
 }
 
 static enum error_code take_element(void *context, const char *element, const char *text,
@@ -77,23 +63,7 @@ static enum error_code read_page(struct s3_place *place, struct names *names, st
     return rc == ERROR_NOT_FOUND ? error_context(err, ERROR_IO, "the bucket is gone") : rc;
 }
 
-static bool is_before(const void *context, uint64_t a, uint64_t b)
-{
-    const char *text = context;
-    return strcmp(text + a, text + b) < 0;
-}
-
-static enum error_code sort_names(struct names *names, struct error *err)
-{
-    uint64_t *scratch = NULL;
-    const enum error_code rc = memory_new(&scratch, names->count, "names in S3", err);
-    if (rc == ERROR_NONE)
-        key_sort_by(names->at, scratch, names->count, is_before, names->text);
-    memory_free(scratch);
-    return rc;
-}
-
-enum error_code s3_list_names(struct s3_place *place, const char *prefix, s3_name_visitor visit,
+enum error_code s3_list_names(struct s3_place *place, const char *prefix, name_visitor visit,
                               void *context, struct error *err)
 {
     char whole[S3_OBJECT_SIZE];
@@ -104,11 +74,10 @@ enum error_code s3_list_names(struct s3_place *place, const char *prefix, s3_nam
         rc = read_page(place, &names, err);
     while (rc == ERROR_NONE && *names.token);
     if (rc == ERROR_NONE)
-        rc = sort_names(&names, err);
-    for (size_t i = 0; rc == ERROR_NONE && i < names.count; i++)
-        rc = visit(context, names.text + names.at[i], err);
-    memory_free(names.text);
-    memory_free(names.at);
+        rc = name_list_sort(&names.list, err);
+    if (rc == ERROR_NONE)
+        rc = name_list_visit(&names.list, visit, context, err);
+    name_list_release(&names.list);
     return rc;
 }
 

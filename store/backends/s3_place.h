@@ -5,7 +5,7 @@
  *
  *   !store                    says that a store is here
  *   KEY!record                a record
- *   KEY!artifact              what files an artifact has, and where (s3_manifest.h); it is there when this is
+ *   KEY!artifact              what files an artifact has, and where (artifact_manifest.h); it is there when this is
  *   KEY!files/ATTEMPT/N       the bytes of file N; ATTEMPT is random, so that two who publish do not meet
  *   !switch/NAME!text         a ref
  *   !note/NAME!text           a note
@@ -15,26 +15,16 @@
 #ifndef STORE_BACKENDS_S3_PLACE_H
 #define STORE_BACKENDS_S3_PLACE_H
 
+#include "store/backends/kept_manifests.h"
+#include "store/backends/name_list.h"
 #include "store/backends/s3_client.h"
-#include "store/backends/s3_manifest.h"
 #include "store/backends/scratch_space.h"
 #include "store/objects/object_store.h"
-
-#include <pthread.h>
-
-enum { S3_MANIFESTS_KEPT = 8 };
-
-struct s3_kept_manifest {
-    char key[KEY_SIZE]; /* "": free */
-    char *text;
-};
 
 struct s3_place {
     struct s3_client *client;
     struct scratch_space scratch;
-    pthread_mutex_t lock; /* over what follows: manifests that were read last */
-    struct s3_kept_manifest kept[S3_MANIFESTS_KEPT];
-    unsigned next_kept;
+    struct kept_manifests manifests;
 };
 
 /* --- s3_transfer.c: objects of any size --- */
@@ -64,9 +54,8 @@ MUST_CHECK enum error_code s3_delete(struct s3_place *place, const char *object,
 
 /* Visits the names that begin with `prefix`, without it, in the order of their bytes. All of them are read before the first is
  * visited: servers that keep folders list them in another order. */
-typedef enum error_code (*s3_name_visitor)(void *context, const char *name, struct error *err);
 MUST_CHECK enum error_code s3_list_names(struct s3_place *place, const char *prefix,
-                                         s3_name_visitor visit, void *context, struct error *err);
+                                         name_visitor visit, void *context, struct error *err);
 MUST_CHECK enum error_code s3_list_keys(void *state, const char *prefix, const char *after,
                                         store_visitor visit, void *context, struct error *err);
 
@@ -83,7 +72,6 @@ MUST_CHECK enum error_code s3_artifact_read(void *state, const char *key, const 
 /* One that is not there is fine. */
 MUST_CHECK enum error_code s3_artifact_remove(struct s3_place *place, const char *key,
                                               struct error *err);
-void s3_manifests_forget(struct s3_place *place);
 
 /* --- s3_refs.c --- */
 

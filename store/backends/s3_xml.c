@@ -1,71 +1,41 @@
 #include "store/backends/s3_xml.h"
 
 #include "common/base/text.h"
+#include "common/base/xml_stream.h"
 
-#include <expat.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 struct reading {
-    XML_Parser parser;
     s3_xml_visitor visit;
     void *context;
-    struct error *err;
-    enum error_code rc;
-    size_t size; /* of `text` */
-    char text[S3_XML_TEXT_MAX + 1];
 };
 
-static void XMLCALL begin_element(void *context, const XML_Char *name, const XML_Char **attribute)
+static enum error_code end_element(void *context, const char *element, const char *text,
+                                   bool is_cut, struct error *err)
 {
-    struct reading *r = context;
-    (void)name;
-    (void)attribute;
-    r->size = 0;
-}
-
-static void XMLCALL take_text(void *context, const XML_Char *text, int size)
-{
-    struct reading *r = context;
-    const size_t room = S3_XML_TEXT_MAX - r->size;
-    const size_t taken = (size_t)size < room ? (size_t)size : room;
-    memcpy(r->text + r->size, text, taken);
-    r->size += taken;
-}
-
-static void XMLCALL end_element(void *context, const XML_Char *name)
-{
-    struct reading *r = context;
-    if (r->rc != ERROR_NONE)
-        return;
-    r->text[r->size] = '\0';
-    r->size = 0;
-    r->rc = r->visit(r->context, name, r->text, r->err);
-    if (r->rc != ERROR_NONE)
-        (void)XML_StopParser(r->parser, XML_FALSE);
+    const struct reading *reading = context;
+    (void)is_cut; /* what is longer than any key is of no use here */
+    return reading->visit(reading->context, element, text, err);
 }
 
 enum error_code s3_xml_visit(const void *bytes, size_t size, s3_xml_visitor visit, void *context,
                              struct error *err)
 {
-    struct reading reading = {.visit = visit, .context = context, .err = err};
+    struct reading reading = {visit, context};
+    const struct xml_visitor visitor = {.context = &reading,
+                                        .end = end_element,
+                                        .text_max = S3_XML_TEXT_MAX,
+                                        .name = "an answer of S3",
+                                        .malformed = ERROR_CORRUPT};
+    struct xml_stream *stream = NULL;
     if (size > INT_MAX)
         return error_set(err, ERROR_CORRUPT, "an answer of S3 has %zu bytes", size);
-    reading.parser = XML_ParserCreate(NULL);
-    if (!reading.parser)
-        return error_set(err, ERROR_NO_MEMORY, "no memory to read an answer of S3");
-    XML_SetUserData(reading.parser, &reading);
-    XML_SetElementHandler(reading.parser, begin_element, end_element);
-    XML_SetCharacterDataHandler(reading.parser, take_text);
-    const enum XML_Status status = XML_Parse(reading.parser, bytes ? bytes : "", (int)size, 1);
-    enum error_code rc = reading.rc;
-    if (rc == ERROR_NONE && status != XML_STATUS_OK)
-        rc = error_set(err, ERROR_CORRUPT, "an answer of S3 is no XML: line %lu, column %lu: %s",
-                       XML_GetCurrentLineNumber(reading.parser),
-                       XML_GetCurrentColumnNumber(reading.parser),
-                       XML_ErrorString(XML_GetErrorCode(reading.parser)));
-    XML_ParserFree(reading.parser);
+    enum error_code rc = xml_stream_new(&visitor, &stream, err);
+    if (rc == ERROR_NONE)
+        rc = xml_stream_feed(stream, bytes, size, true, err);
+    xml_stream_free(stream);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -392,6 +394,15 @@ static void *keep(void *context)
     return NULL;
 }
 
+enum error_code scratch_space_init_on_host(struct scratch_space *space, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const char *base = getenv("TMPDIR");
+    const enum error_code rc = file_path(folder, err, "%s/graphmill-scratch-%ld",
+                                         base && *base ? base : "/tmp", (long)geteuid());
+    return rc == ERROR_NONE ? scratch_space_init(space, folder, err) : rc;
+}
+
 void scratch_space_close(struct scratch_space *space)
 {
     leave_parent(space);
@@ -408,4 +419,20 @@ void scratch_space_close(struct scratch_space *space)
     (void)pthread_mutex_destroy(&space->lock);
     (void)pthread_mutex_destroy(&space->sweeping);
     space->path[0] = '\0';
+}
+
+enum error_code scratch_space_remove(struct scratch_space *space, const char *path,
+                                     struct error *err)
+{
+    enum { NAME_SIZE = 16 }; /* of the space itself, which stays */
+    char folder[FILE_PATH_SIZE];
+    const size_t tmp = strlen(space->tmp);
+    const enum error_code rc = file_remove_all(path, err);
+    if (rc == ERROR_NONE && strncmp(path, space->tmp, tmp) == 0 &&
+        text_copy(folder, sizeof folder, path)) {
+        *strrchr(folder, '/') = '\0';
+        if (strlen(folder) > tmp + 1 + NAME_SIZE)
+            (void)rmdir(folder);
+    }
+    return rc;
 }

@@ -61,6 +61,9 @@ struct scratch_space {
 
 MUST_CHECK enum error_code scratch_space_init(struct scratch_space *space, const char *tmp,
                                               struct error *err);
+/* In the folder for temporary files, for stores that have no file system: each user has one there. */
+MUST_CHECK enum error_code scratch_space_init_on_host(struct scratch_space *space,
+                                                      struct error *err);
 /* Removes the space with all in it. */
 void scratch_space_close(struct scratch_space *space);
 
@@ -74,6 +77,9 @@ MUST_CHECK enum error_code scratch_space_file(struct scratch_space *space,
 /* A name where nothing stands, to rename something to. */
 MUST_CHECK enum error_code scratch_space_free_name(struct scratch_space *space,
                                                    char path[FILE_PATH_SIZE], struct error *err);
+/* Removes what is at `path`, and the scratch folder around it if that is empty then. */
+MUST_CHECK enum error_code scratch_space_remove(struct scratch_space *space, const char *path,
+                                                struct error *err);
 /* Removes what the dead have left, as far as it can be known now. The keeper does so each minute. */
 MUST_CHECK enum error_code scratch_space_sweep(struct scratch_space *space, struct error *err);
 

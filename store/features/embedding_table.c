@@ -7,6 +7,7 @@
 #include "store/features/row_file.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ struct embedding_table {
     /* Either these, */
     float *row;          /* [node_count, row_size] */
     uint64_t *is_stored; /* a bit for each node */
+    _Atomic uint64_t
+        *has_first; /* likewise: its first values stand in `row`, or did before it was stored */
     /* or this, in a scratch folder. */
     struct row_file *file;
     char folder[FILE_PATH_SIZE];
@@ -42,7 +45,7 @@ static uint64_t words_of(const struct embedding_table_config *config)
 uint64_t embedding_table_resident_bytes(const struct embedding_table_config *config)
 {
     return (uint64_t)config->node_count * row_size_of(config) * sizeof(float) +
-           words_of(config) * sizeof(uint64_t);
+           2 * words_of(config) * sizeof(uint64_t);
 }
 
 static uint64_t resident_bytes(const struct embedding_table *table)
@@ -57,8 +60,10 @@ static enum error_code open_resident(struct embedding_table *table, struct error
     if (!table->row)
         return error_set(err, ERROR_NO_MEMORY,
                          "no memory for the rows of embeddings: %" PRIu64 " bytes", bytes);
-    table->is_stored = (uint64_t *)(void *)((char *)table->row +
-                                            (bytes - words_of(&table->config) * sizeof(uint64_t)));
+    const size_t words = (size_t)words_of(&table->config);
+    char *bits = (char *)table->row + (bytes - 2 * words * sizeof(uint64_t));
+    table->is_stored = (uint64_t *)(void *)bits;
+    table->has_first = (_Atomic uint64_t *)(void *)(bits + words * sizeof(uint64_t));
     return ERROR_NONE;
 }
 
@@ -124,7 +129,7 @@ size_t embedding_table_row_size(const struct embedding_table *table)
 enum error_code embedding_table_clear(struct embedding_table *table, struct error *err)
 {
     if (table->row) {
-        memset(table->is_stored, 0, (size_t)words_of(&table->config) * sizeof(uint64_t));
+        memset(table->is_stored, 0, 2 * (size_t)words_of(&table->config) * sizeof(uint64_t));
         return ERROR_NONE;
     }
     row_file_close(table->file);
@@ -222,6 +227,35 @@ enum error_code embedding_table_values(const struct embedding_table *table, cons
     first_failure_init(&job.failure);
     thread_pool_run(pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), read_tile, &job);
     return first_failure_end(&job.failure, err);
+}
+
+/* Rows of a tile that neither were stored nor have their first values get these. */
+static void give_first_values(void *context, int64_t tile, int thread)
+{
+    const struct read_job *job = context;
+    const struct embedding_table *table = job->table;
+    const size_t at = (size_t)tile * ROWS_AT_ONCE;
+    const size_t end = job->count - at < ROWS_AT_ONCE ? job->count : at + ROWS_AT_ONCE;
+    (void)thread;
+    for (size_t i = at; i < end; i++) {
+        const uint32_t node = job->node[i];
+        const uint64_t bit = (uint64_t)1 << (node % 64);
+        if (!is_stored(table, node) && !(atomic_load(&table->has_first[node / 64]) & bit) &&
+            !(atomic_fetch_or(&table->has_first[node / 64], bit) & bit))
+            first_row(table, node, table->config.width,
+                      table->row + (size_t)node * table->row_size);
+    }
+}
+
+const float *embedding_table_rows(struct embedding_table *table, const uint32_t *node, size_t count,
+                                  size_t *stride, struct thread_pool *pool)
+{
+    struct read_job job = {.table = table, .node = node, .count = count};
+    *stride = table->row_size;
+    if (table->row)
+        thread_pool_run(pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
+                        give_first_values, &job);
+    return table->row;
 }
 
 /* --- writing --- */

@@ -52,6 +52,10 @@ MUST_CHECK enum error_code embedding_table_values(const struct embedding_table *
                                                   const uint32_t *node, size_t count, float *out,
                                                   size_t stride, struct thread_pool *pool,
                                                   struct error *err);
+/* The same where they are, of a table in memory, until rows are changed or stored: row of node n from element n * *stride of the
+ * answer on, with *stride the row size. Nodes may stand several times. NULL: it is not in memory. */
+const float *embedding_table_rows(struct embedding_table *table, const uint32_t *node, size_t count,
+                                  size_t *stride, struct thread_pool *pool);
 /* Changes the rows node [count], ascending: `change` is called with each of them, in place, on all threads side by side, and
  * they are stored. After a failure, which may be its own, the table has rows of both kinds. Fails: ERROR_IO; ERROR_NO_SPACE. */
 struct embedding_change {

@@ -93,6 +93,23 @@ struct key key_gradient_sum(const char *run_id, int64_t round, int number)
     return make("run/%s/round/%010" PRId64 "/gradient_sum/%010d", run_id, round, number);
 }
 
+struct key key_pass_output(const char *run_id, int64_t round, int pass, int slot)
+{
+    return make("run/%s/round/%010" PRId64 "/pass/%03d/slot/%05d/pass_output", run_id, round, pass,
+                slot);
+}
+
+struct key key_pass_gradient(const char *run_id, int64_t round, int pass, int slot)
+{
+    return make("run/%s/round/%010" PRId64 "/pass/%03d/slot/%05d/pass_gradient", run_id, round,
+                pass, slot);
+}
+
+struct key key_round_base(const char *run_id, int64_t round)
+{
+    return make("run/%s/round/%010" PRId64 "/base", run_id, round);
+}
+
 struct key key_residual(const char *run_id, int64_t round, int slot)
 {
     return make("run/%s/round/%010" PRId64 "/slot/%05d/residual", run_id, round, slot);
@@ -111,6 +128,11 @@ struct key key_walk_counts(const char *run_id)
 struct key key_wanted_nodes(const char *run_id)
 {
     return make("run/%s/wanted_nodes", run_id);
+}
+
+struct key key_initial_weights(const char *run_id)
+{
+    return make("run/%s/initial", run_id);
 }
 
 struct key key_evaluation_mini_batch(const char *run_id, int slot)

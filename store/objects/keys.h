@@ -1,15 +1,16 @@
 /*
  * keys - what everything in a store is called.
  *
- *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
+ *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  node_columns  edges/<chunk>  features/<chunk>
  *   dataset/<id>/feature_statistics/<t>                               of the node types but the first
  *   dataset/<id>/delta                                                of a version of another dataset
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
- *   run/<id>/plan  walk_counts  wanted_nodes
+ *   run/<id>/plan  walk_counts  wanted_nodes  initial
  *   run/<id>/evaluation/<k>/mini_batch
- *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient  gradient_range/<i>  residual   run/<id>/round/<r>/gradient_sum/<n>
+ *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient  gradient_range/<i>  residual   run/<id>/round/<r>/gradient_sum/<n>  base
+ *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_output  pass_gradient
  *   run/<id>/round/<r>/embedding/<s>   run/<id>/embedding/<v>/shard/<s>
  *   run/<id>/weights/<v>   run/<id>/optimizer/<v>
  *   run/<id>/evaluation/<k>/result/<v>
@@ -56,10 +57,15 @@ struct key key_gradient(const char *run_id, int64_t round, int slot);
 struct key key_gradient_range(const char *run_id, int64_t round, int slot, int range);
 struct key key_gradient_sum(const char *run_id, int64_t round, int number);
 struct key key_residual(const char *run_id, int64_t round, int slot);
+/* What pass `pass` of a slot's step makes (stages/plan/layer_pipeline.h). */
+struct key key_pass_output(const char *run_id, int64_t round, int pass, int slot);
+struct key key_pass_gradient(const char *run_id, int64_t round, int pass, int slot);
+struct key key_round_base(const char *run_id, int64_t round);
 /* Rows of embeddings of a shard that the rounds before version `version` changed. */
 struct key key_embedding_seal(const char *run_id, int64_t version, int shard);
 struct key key_walk_counts(const char *run_id);
 struct key key_wanted_nodes(const char *run_id);
+struct key key_initial_weights(const char *run_id);
 struct key key_evaluation_mini_batch(const char *run_id, int slot);
 struct key key_evaluation(const char *run_id, int64_t version, int slot);
 struct key key_weights(const char *run_id, int64_t version);

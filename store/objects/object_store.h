@@ -152,12 +152,17 @@ struct store_cache {
     uint64_t budget_bytes;
     bool storage_is_local;
     int64_t wait_ms; /* for another process that fetches and does not get on */
+    bool is_bypassed;
 };
 const struct store_cache *store_cache_of(const struct store *store);
 /* At first a minute, twice the time of a call. Before other threads use the store. */
 void store_cache_wait_set(struct store *store, int64_t wait_ms);
 /* For who moves the bytes of an artifact. */
 const struct object_backend *store_backend_of(const struct store *store, void **state);
+
+/* Splits an address as store_open() takes it: its backend, and its place in `uri`. Fails: ERROR_INVALID. */
+MUST_CHECK enum error_code object_backend_of(const char *uri, const struct object_backend **backend,
+                                             const char **place, struct error *err);
 
 /* store_open() on a backend that no scheme names: tests have some of their own. */
 MUST_CHECK enum error_code store_open_on(const struct object_backend *backend, const char *place,

@@ -61,6 +61,10 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_GRADIENT_RANGE] = "gradient_range",
     [RECORD_RESIDUAL] = "residual",
     [RECORD_DATASET_DELTA] = "dataset_delta",
+    [RECORD_NODE_COLUMNS] = "node_columns",
+    [RECORD_ROUND_BASE] = "round_base",
+    [RECORD_PASS_OUTPUT] = "pass_output",
+    [RECORD_PASS_GRADIENT] = "pass_gradient",
 };
 
 const char *record_kind_name(enum record_kind kind)

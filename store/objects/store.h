@@ -61,6 +61,8 @@ enum store_capability {
 MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct store **out,
                                       struct error *err);
 void store_close(struct store *store);
+/* Whether `text` is "scheme:place" of a scheme that there is, and so no path. */
+bool store_is_uri(const char *text);
 /* Which store this is, for what lies outside of it (the keys of a work queue): 128 bits as hexadecimal digits,
  * drawn by the first who asks and may write, the same for all hosts from then on. A copy of a store has the
  * identity of its original until store_identity_renew() gives it another one.
@@ -77,6 +79,8 @@ unsigned store_capabilities(const struct store *store); /* enum store_capability
 MUST_CHECK enum error_code store_cache_set(struct store *store, const char *folder,
                                            uint64_t budget_bytes, bool storage_is_local,
                                            struct error *err);
+/* From now on no copy that others have made is used: what is read is what the store has. For who verifies that. */
+void store_cache_bypass(struct store *store);
 /* Opened neither for reading only nor for replay. */
 bool store_may_write(const struct store *store);
 /* The folder that it lies in, for messages; NULL without STORE_HAS_PATHS. Borrowed. */
@@ -120,6 +124,10 @@ MUST_CHECK enum error_code store_has(struct store *store, const char *key, bool 
                                      struct error *err);
 /* Removes a record or artifact; a missing one is fine. */
 MUST_CHECK enum error_code store_remove(struct store *store, const char *key, struct error *err);
+/* Removes a record that does not match its checksums, and nothing that came in its place. One that is sound, missing or not
+ * to be read stays as it is. */
+MUST_CHECK enum error_code store_remove_damaged(struct store *store, const char *key,
+                                                struct error *err);
 /* Calls `visit` with the key of every record and artifact below `prefix` ("" for all, "run/x" for
  * "run/x/..."), in the order of the keys' bytes. What is removed or put meanwhile may be visited or not.
  * An artifact is visited once, with `is_artifact` set. */

@@ -2,9 +2,11 @@
  * Which backend a store is of, and how one is opened and closed. Declared in store.h and object_store.h.
  */
 #include "common/base/memory.h"
+#include "store/backends/cluster_backend.h"
 #include "store/backends/directory.h"
 #include "store/backends/memory_backend.h"
 #include "store/backends/s3_backend.h"
+#include "store/backends/tiered_backend.h"
 #include "store/objects/store_state.h"
 
 #include <stdlib.h>
@@ -14,10 +16,11 @@ enum { CALL_TIMEOUT_MS = 30 * 1000, FETCH_WAIT_MS = 2 * CALL_TIMEOUT_MS };
 
 static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
 
-enum { BACKEND_COUNT = 3 };
+enum { BACKEND_COUNT = 6 };
 
-static const struct object_backend *const backends[BACKEND_COUNT] = {&directory_backend,
-                                                                     &memory_backend, &s3_backend};
+static const struct object_backend *const backends[BACKEND_COUNT] = {
+    &directory_backend, &memory_backend,      &s3_backend,
+    &cluster_backend,   &cluster_tls_backend, &tiered_backend};
 
 /* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
 static size_t scheme_size(const char *uri)
@@ -29,9 +32,23 @@ static size_t scheme_size(const char *uri)
     return first && uri[size] == ':' ? size : 0;
 }
 
-/* Splits "scheme:place"; a text without a scheme is a folder. */
-static enum error_code find_backend(const char *uri, const struct object_backend **backend,
-                                    const char **place, struct error *err)
+/* The backend that the first `size` bytes of `uri` name; NULL: none. */
+static const struct object_backend *backend_named(const char *uri, size_t size)
+{
+    for (size_t i = 0; i < BACKEND_COUNT; i++)
+        if (strlen(backends[i]->scheme) == size && strncmp(uri, backends[i]->scheme, size) == 0)
+            return backends[i];
+    return NULL;
+}
+
+bool store_is_uri(const char *text)
+{
+    return backend_named(text, scheme_size(text)) != NULL;
+}
+
+/* A text without a scheme is a folder. */
+enum error_code object_backend_of(const char *uri, const struct object_backend **backend,
+                                  const char **place, struct error *err)
 {
     const size_t size = scheme_size(uri);
     *backend = &directory_backend;
@@ -39,15 +56,13 @@ static enum error_code find_backend(const char *uri, const struct object_backend
     if (size == 0)
         return *uri ? ERROR_NONE : error_set(err, ERROR_INVALID, "the store has an empty name");
     *place = uri + size + 1;
-    for (size_t i = 0; i < BACKEND_COUNT; i++) {
-        *backend = backends[i];
-        if (strlen((*backend)->scheme) == size && strncmp(uri, (*backend)->scheme, size) == 0)
-            return **place ? ERROR_NONE
-                           : error_set(err, ERROR_INVALID, "store %s names no place", uri);
-    }
+    *backend = backend_named(uri, size);
+    if (*backend)
+        return **place ? ERROR_NONE : error_set(err, ERROR_INVALID, "store %s names no place", uri);
     return error_set(err, ERROR_INVALID,
-                     "store %s: stores are dir:PATH or a path, or s3://BUCKET/PREFIX, found the "
-                     "scheme '%.*s' (a folder of "
+                     "store %s: stores are dir:PATH or a path, s3://BUCKET/PREFIX, "
+                     "redis+cluster://HOST:PORT/PREFIX, or tiered:FAST^DURABLE of two of them, "
+                     "found the scheme '%.*s' (a folder of "
                      "that name is dir:%s; memory:NAME is of one process alone)",
                      uri, (int)size, uri, uri);
 }
@@ -83,7 +98,7 @@ enum error_code store_open(const char *uri, unsigned flags, struct store **out, 
 {
     const struct object_backend *backend = NULL;
     const char *place = NULL;
-    const enum error_code rc = find_backend(uri, &backend, &place, err);
+    const enum error_code rc = object_backend_of(uri, &backend, &place, err);
     return rc == ERROR_NONE ? store_open_on(backend, place, flags, out, err) : rc;
 }
 
@@ -118,6 +133,11 @@ enum error_code store_cache_set(struct store *store, const char *folder, uint64_
     store->cache.budget_bytes = budget_bytes;
     store->cache.storage_is_local = storage_is_local;
     return file_path(store->cache.folder, err, "%s", folder);
+}
+
+void store_cache_bypass(struct store *store)
+{
+    store->cache.is_bypassed = true;
 }
 
 void store_cache_wait_set(struct store *store, int64_t wait_ms)

@@ -74,6 +74,20 @@ enum error_code store_get(struct store *store, const char *key, const char *owne
     return to_view(store, rc, key, owner_id, &bytes, view, err);
 }
 
+enum error_code store_remove_damaged(struct store *store, const char *key, struct error *err)
+{
+    struct stored_bytes bytes = {0};
+    struct record_view view;
+    enum error_code rc = store_check_change(store, key, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY ||
+        get_bytes(store, key, &bytes, NULL) != ERROR_NONE)
+        return rc;
+    if (decode(&bytes, key, NULL, &view, NULL) == ERROR_CORRUPT)
+        rc = store->backend->delete_if_match(store->state, key, &bytes, err);
+    stored_bytes_release(&bytes);
+    return rc;
+}
+
 /* Records `first` .. first + count of a series, which are read at once. */
 static enum error_code get_some(struct store *store, const struct store_series *series,
                                 size_t first, size_t count, struct error *err)

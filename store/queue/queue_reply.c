@@ -235,33 +235,3 @@ enum error_code queue_reply_scan(const struct redisReply *reply, char *cursor, s
             return bad_shape("SCAN", err);
     return ERROR_NONE;
 }
-
-/* The value of a line "name:value" of INFO. */
-static bool info_value(const char *info, const char *name, char *out, size_t size)
-{
-    const size_t length = strlen(name);
-    for (const char *line = info; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, length) != 0 || line[length] != ':')
-            continue;
-        const char *value = line + length + 1;
-        const size_t value_size = strcspn(value, "\r\n");
-        if (value_size >= size)
-            return false;
-        memcpy(out, value, value_size);
-        out[value_size] = '\0';
-        return true;
-    }
-    return false;
-}
-
-bool queue_reply_evicts(const struct redisReply *reply, char *policy, size_t policy_size)
-{
-    const char *info = redis_reply_text(reply);
-    char limit[32];
-    policy[0] = '\0';
-    if (!info_value(info, "maxmemory", limit, sizeof limit) || strcmp(limit, "0") == 0)
-        return false;
-    return info_value(info, "maxmemory_policy", policy, policy_size) &&
-           strcmp(policy, "noeviction") != 0;
-}

@@ -12,8 +12,8 @@
 #define STORE_QUEUE_QUEUE_REPLY_H
 
 #include "common/base/error.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/work_queue.h"
+#include "store/redis/redis_connection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,7 +51,5 @@ bool queue_reply_unit(const struct redisReply *reply, char unit[QUEUE_UNIT_SIZE]
 /* One page of SCAN: the cursor; the keys are item 1, texts all. */
 MUST_CHECK enum error_code queue_reply_scan(const struct redisReply *reply, char *cursor,
                                             size_t cursor_size, struct error *err);
-/* INFO memory: may the server throw keys away? `policy` then names how. */
-bool queue_reply_evicts(const struct redisReply *reply, char *policy, size_t policy_size);
 
 #endif

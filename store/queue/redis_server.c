@@ -5,7 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "store/queue/redis_connection.h"
+#include "store/redis/redis_connection.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
 #define STORE_QUEUE_SCRIPT_CALL_H
 
 #include "common/base/error.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/work_queue.h"
+#include "store/redis/redis_connection.h"
 
 #include <stdint.h>
 
@@ -29,6 +29,7 @@ enum script_name {
     SCRIPT_RENEW,
     SCRIPT_GIVE_BACK,
     SCRIPT_HAND_BACK,
+    SCRIPT_EXCHANGE,
     SCRIPT_BURY,
     SCRIPT_FIRST_DEAD,
     SCRIPT_BEGIN_COPY,

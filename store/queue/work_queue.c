@@ -5,8 +5,9 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "store/queue/queue_reply.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/script_call.h"
+#include "store/redis/redis_connection.h"
+#include "store/redis/redis_policy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,25 +54,9 @@ static enum error_code set_names(struct work_queue *q, const struct work_queue_c
     return rc;
 }
 
-/* A server that throws keys away takes parts of a queue with them. Whether it does is asked with INFO, which servers
- * that forbid CONFIG answer too; one that forbids both is believed. */
 static enum error_code check_policy(struct redis_connection *connection, struct error *err)
 {
-    struct redisReply *reply = NULL;
-    char policy[32];
-    const char *argv[] = {"INFO", "memory"};
-    enum error_code rc = redis_connection_call(connection, 2, argv, &reply, err);
-    if (rc == ERROR_INVALID || rc == ERROR_IO)
-        rc = ERROR_NONE;
-    else if (rc == ERROR_NONE && queue_reply_evicts(reply, policy, sizeof policy))
-        rc =
-            error_set(err, ERROR_INVALID,
-                      "Redis at %s: expected maxmemory-policy noeviction, found %s: it would throw "
-                      "parts of the queue away when its memory is full; set it with CONFIG SET "
-                      "maxmemory-policy noeviction, or name another server",
-                      redis_connection_url(connection), policy);
-    redis_reply_free(reply);
-    return rc;
+    return redis_policy_check(connection, "parts of the queue", err);
 }
 
 enum error_code work_queue_check_policy(struct work_queue *queue, struct error *err)
@@ -307,6 +292,30 @@ enum error_code work_queue_hand_back(struct work_queue *queue, const struct work
                                      bool *fenced, struct error *err)
 {
     return let_go(queue, SCRIPT_HAND_BACK, claim, fenced, err);
+}
+
+enum error_code work_queue_exchange(struct work_queue *queue, struct work_claim *claim,
+                                    char (*beginning)[QUEUE_UNIT_SIZE], int count,
+                                    struct error *err)
+{
+    char deliveries[NUMBER_SIZE];
+    struct redisReply *reply = NULL;
+    enum claim_result result = CLAIM_NOTHING;
+    struct work_claim other = {0};
+    must(count <= EXCHANGE_COUNT_MAX && !claim->is_copy);
+    give_claim(queue, claim, deliveries);
+    script_call_give(queue, claim->unit);
+    for (int i = 0; i < count; i++)
+        script_call_give(queue, beginning[i]);
+    enum error_code rc = script_call_run(queue, SCRIPT_EXCHANGE, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = queue_reply_claim(reply, &result, &other, err);
+    redis_reply_free(reply);
+    if (rc != ERROR_NONE || result != CLAIM_UNIT)
+        return rc;
+    memcpy(other.owner, queue->worker, sizeof other.owner);
+    *claim = other;
+    return ERROR_NONE;
 }
 
 enum error_code work_queue_bury(struct work_queue *queue, const struct work_claim *claim,

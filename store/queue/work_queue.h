@@ -44,7 +44,7 @@
 enum { WORKER_NAME_SIZE = 64, CLAIM_ID_SIZE = 48, QUEUE_UNIT_SIZE = 64, STAGE_NAME_SIZE = 24 };
 
 struct work_queue_config {
-    const char *url;           /* redis://host:port[/db], or unix:PATH */
+    const char *url;           /* store/redis/redis_address.h */
     const char *password_file; /* NULL: none */
     const char *store_id;      /* store_identity() */
     const char *run_id;
@@ -122,6 +122,13 @@ MUST_CHECK enum error_code work_queue_give_back(struct work_queue *queue,
 MUST_CHECK enum error_code work_queue_hand_back(struct work_queue *queue,
                                                 const struct work_claim *claim, bool *fenced,
                                                 struct error *err);
+/* Gives *claim for one of the next units that wait, for a worker that would rather do it: `beginning` [count] are those of names, the
+ * best first, and the first that any of them has counts. What was held, and what waited before that one, goes to the end of
+ * the line. *claim stays as it is when there is none such, or when it is not held any more. At most EXCHANGE_COUNT_MAX beginnings. */
+enum { EXCHANGE_COUNT_MAX = 4 };
+MUST_CHECK enum error_code work_queue_exchange(struct work_queue *queue, struct work_claim *claim,
+                                               char (*beginning)[QUEUE_UNIT_SIZE], int count,
+                                               struct error *err);
 /* Puts the unit on the dead list with `reason`, at once: for bad data, which no retry mends. */
 MUST_CHECK enum error_code work_queue_bury(struct work_queue *queue, const struct work_claim *claim,
                                            const char *reason, struct error *err);

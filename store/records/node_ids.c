@@ -1,5 +1,7 @@
 #include "store/records/node_ids.h"
 
+#include "common/base/text.h"
+#include "common/formats/csv_field.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -119,4 +121,24 @@ const char *node_ids_text(const struct node_ids *ids, uint32_t node, char out[NO
         (void)snprintf(out, NODE_ID_TEXT_SIZE, "%" PRIu32, node);
     }
     return out;
+}
+
+size_t node_ids_field_size(const struct node_ids *ids, uint32_t node)
+{
+    return ids->offset ? csv_field_size((size_t)(ids->offset[node + 1] - ids->offset[node]))
+                       : 1 + TEXT_NUMBER_SIZE;
+}
+
+size_t node_ids_field_put(const struct node_ids *ids, uint32_t node, char *out)
+{
+    if (ids->offset)
+        return csv_field_put(out, ids->text + ids->offset[node],
+                             (size_t)(ids->offset[node + 1] - ids->offset[node]));
+    if (!ids->integer)
+        return text_put_number(out, node);
+    const int64_t id = ids->integer[node];
+    if (id >= 0)
+        return text_put_number(out, (uint64_t)id);
+    *out = '-';
+    return 1 + text_put_number(out + 1, -(uint64_t)id);
 }

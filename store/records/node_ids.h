@@ -12,6 +12,7 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { NODE_ID_TEXT_SIZE = 48 };
@@ -38,5 +39,10 @@ MUST_CHECK enum error_code node_ids_decode(const struct record_view *view, struc
 
 /* The id of a node for a message: 17, or 'bob', cut when it is long. Returns `out`. */
 const char *node_ids_text(const struct node_ids *ids, uint32_t node, char out[NODE_ID_TEXT_SIZE]);
+
+/* The id of a node as a field of a table with commas (common/formats/csv_field.h); without arrays the node's number. At most so
+ * many bytes; and into out [that many], without NUL, returning how many. */
+size_t node_ids_field_size(const struct node_ids *ids, uint32_t node);
+size_t node_ids_field_put(const struct node_ids *ids, uint32_t node, char *out);
 
 #endif

@@ -42,15 +42,31 @@ static enum error_code keep_view(enum error_code rc, struct record_view *view,
 
 /* --- weights --- */
 
-enum error_code weights_put(struct store *store, const char *run_id, const struct weights *weights,
-                            struct error *err)
+static enum error_code put_weights(struct store *store, struct key key, const char *run_id,
+                                   const struct weights *weights, enum store_durability durability,
+                                   struct error *err)
 {
     struct record record = begin(RECORD_WEIGHTS, &weights->version);
     record_add(&record, "value", ELEMENT_F32, weights->value, weights->value_count);
     record_add(&record, "table", ELEMENT_U8, weights->table, weights->table_size);
     record_add(&record, "progress", ELEMENT_F64, weights->progress, PROGRESS_COUNT);
-    return store_put(store, key_weights(run_id, (int64_t)weights->version).text, run_id, &record,
-                     STORE_RECOMPUTABLE, err);
+    return store_put(store, key.text, run_id, &record, durability, err);
+}
+
+enum error_code weights_put(struct store *store, const char *run_id, const struct weights *weights,
+                            struct error *err)
+{
+    return put_weights(store, key_weights(run_id, (int64_t)weights->version), run_id, weights,
+                       STORE_RECOMPUTABLE, err);
+}
+
+enum error_code initial_weights_put(struct store *store, const char *run_id,
+                                    const struct weights *weights, struct error *err)
+{
+    const struct key key = key_initial_weights(run_id);
+    const enum error_code rc =
+        put_weights(store, key, run_id, weights, STORE_RECOMPUTABLE, err); /* mends a damaged one */
+    return rc == ERROR_NONE ? store_flush(store, key.text, err) : rc;
 }
 
 enum error_code weights_decode(const struct record_view *view, struct weights *out,
@@ -69,11 +85,11 @@ enum error_code weights_decode(const struct record_view *view, struct weights *o
     return rc;
 }
 
-enum error_code weights_get(struct store *store, const char *run_id, int64_t version,
-                            struct weights *out, struct error *err)
+static enum error_code get_weights(struct store *store, struct key key, const char *run_id,
+                                   int64_t version, struct weights *out, struct error *err)
 {
     struct record_view view = {0};
-    enum error_code rc = store_get(store, key_weights(run_id, version).text, run_id, &view, err);
+    enum error_code rc = store_get(store, key.text, run_id, &view, err);
     if (rc == ERROR_NONE)
         rc = weights_decode(&view, out, err);
     if (rc == ERROR_NONE)
@@ -81,6 +97,18 @@ enum error_code weights_get(struct store *store, const char *run_id, int64_t ver
     if (rc != ERROR_NONE)
         *out = (struct weights){0};
     return keep_view(rc, &view, &out->view);
+}
+
+enum error_code weights_get(struct store *store, const char *run_id, int64_t version,
+                            struct weights *out, struct error *err)
+{
+    return get_weights(store, key_weights(run_id, version), run_id, version, out, err);
+}
+
+enum error_code initial_weights_get(struct store *store, const char *run_id, struct weights *out,
+                                    struct error *err)
+{
+    return get_weights(store, key_initial_weights(run_id), run_id, 0, out, err);
 }
 
 /* --- optimizer_state --- */

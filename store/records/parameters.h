@@ -3,6 +3,8 @@
  *
  *   weights           run/<id>/weights/<v>          written by aggregate (v = 0 too), read by
  *                                                   train-step, checkpoint, infer
+ *                     run/<id>/initial              of a run that begins with those of another one: written, flushed,
+ *                                                   before it starts, read by aggregate for v = 0
  *       "version"  U64 [1]
  *       "value"    F32 [parameter count]   all tensors in the order of the model's table; last the running
  *                           statistics of batch norms (common/nn/running_statistics.h)
@@ -64,6 +66,11 @@ MUST_CHECK enum error_code weights_put(struct store *store, const char *run_id,
                                        const struct weights *weights, struct error *err);
 MUST_CHECK enum error_code weights_get(struct store *store, const char *run_id, int64_t version,
                                        struct weights *out, struct error *err);
+/* Those that a run begins with, of version 0; a damaged record is replaced. */
+MUST_CHECK enum error_code initial_weights_put(struct store *store, const char *run_id,
+                                               const struct weights *weights, struct error *err);
+MUST_CHECK enum error_code initial_weights_get(struct store *store, const char *run_id,
+                                               struct weights *out, struct error *err);
 MUST_CHECK enum error_code weights_decode(const struct record_view *view, struct weights *out,
                                           struct error *err);
 

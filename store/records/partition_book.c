@@ -374,6 +374,35 @@ enum error_code assignment_put(struct store *store, const char *partition_id, co
     return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
 }
 
+enum error_code assignment_put_edges(struct store *store, const char *partition_id,
+                                     const uint32_t *part, uint32_t node_count,
+                                     const uint16_t *edge_part, uint64_t edge_count,
+                                     struct error *err)
+{
+    const struct key key = key_partition(partition_id, "assignment");
+    struct record record = {.kind = RECORD_ASSIGNMENT, .version = ASSIGNMENT_VERSION};
+    record_add(&record, "part", ELEMENT_U32, part, node_count);
+    record_add(&record, "edge_part", ELEMENT_U16, edge_part, edge_count);
+    return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
+}
+
+enum error_code assignment_edges(const struct record_view *view, uint64_t edge_count,
+                                 uint32_t part_count, const uint16_t **edge_part, struct error *err)
+{
+    const void *data = NULL;
+    const enum error_code rc =
+        record_section_get(view, "edge_part", ELEMENT_U16, (int64_t)edge_count, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *edge_part = data;
+    for (uint64_t e = 0; e < edge_count; e++)
+        if ((*edge_part)[e] >= part_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: edge %" PRIu64 " is in part %u, expected 0 to %" PRIu32,
+                             view->key, e, (*edge_part)[e], part_count - 1);
+    return ERROR_NONE;
+}
+
 enum error_code assignment_put_kept(struct store *store, const char *partition_id,
                                     const uint32_t *part, uint32_t node_count, const char *method,
                                     double full_cut, struct error *err)

@@ -27,6 +27,7 @@
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first. "method" text:
  * only where partition.method stands for others (auto), the one that it came to; of a version of a dataset whose nodes kept their
  * parts "placed", or "moved". Then also "full_cut" F64 [1]: the share of cut edges when last all nodes were partitioned.
+ * Of a vertex cut "part" has the nodes' masters, and "edge_part" U16 [M] the part of each edge, in the order of the edge chunks.
  */
 #ifndef STORE_RECORDS_PARTITION_BOOK_H
 #define STORE_RECORDS_PARTITION_BOOK_H
@@ -92,6 +93,15 @@ MUST_CHECK enum error_code partition_book_get(struct store *store, const char *p
 MUST_CHECK enum error_code assignment_put(struct store *store, const char *partition_id,
                                           const uint32_t *part, uint32_t node_count,
                                           const char *method, struct error *err);
+/* The same of a vertex cut. */
+MUST_CHECK enum error_code assignment_put_edges(struct store *store, const char *partition_id,
+                                                const uint32_t *part, uint32_t node_count,
+                                                const uint16_t *edge_part, uint64_t edge_count,
+                                                struct error *err);
+/* *edge_part [edge_count] is borrowed from `view`. Fails: ERROR_CORRUPT unless there are as many, each below `part_count`. */
+MUST_CHECK enum error_code assignment_edges(const struct record_view *view, uint64_t edge_count,
+                                            uint32_t part_count, const uint16_t **edge_part,
+                                            struct error *err);
 /* *part is borrowed from `view`. */
 MUST_CHECK enum error_code assignment_get(struct store *store, const char *partition_id,
                                           const uint32_t **part, uint32_t *node_count,

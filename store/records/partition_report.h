@@ -20,10 +20,11 @@
 #include <stdint.h>
 
 struct part_figures {
-    uint64_t nodes, edges; /* owned; an edge belongs to the part of its target */
-    uint64_t cut_edges;    /* owned edges whose source another part owns */
-    uint64_t halo;         /* distinct sources that other parts own */
-    uint64_t train;        /* owned training nodes */
+    uint64_t nodes,
+        edges; /* owned; an edge belongs to the part of its target, of a vertex cut to the one that it is in */
+    uint64_t cut_edges; /* owned edges whose source another part owns than their target */
+    uint64_t halo;      /* distinct sources that other parts own, of a vertex cut ends: replicas */
+    uint64_t train;     /* owned training nodes */
 };
 
 /* How even something is over the parts. */

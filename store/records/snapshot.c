@@ -289,6 +289,15 @@ enum error_code snapshot_newest_whole(struct store *store, const char *run_id, i
     }
 }
 
+/* The snapshot that a run stands at may be let go before it is read, by a run that goes on: then the switch
+ * names another one by now. */
+static bool moved_on(struct store *store, const char *run_id, struct snapshot_position *position)
+{
+    const int64_t before = position->version;
+    return snapshot_position_get(store, run_id, position, NULL) == ERROR_NONE &&
+           position->version > before;
+}
+
 enum error_code snapshot_get_current(struct store *store, const char *run_id, struct snapshot *out,
                                      struct error *err)
 {
@@ -296,8 +305,11 @@ enum error_code snapshot_get_current(struct store *store, const char *run_id, st
     enum error_code rc = snapshot_position_get(store, run_id, &position, err);
     if (rc == ERROR_NONE && position.version == 0)
         return error_set(err, ERROR_NOT_FOUND, "run %s stands at its start", run_id);
-    if (rc == ERROR_NONE)
-        rc = snapshot_get(store, run_id, position.version, out, err);
+    if (rc == ERROR_NONE) {
+        do
+            rc = snapshot_get(store, run_id, position.version, out, err);
+        while (rc == ERROR_NOT_FOUND && moved_on(store, run_id, &position));
+    }
     return is_lost(rc) ? snapshot_newest_whole(store, run_id, INT64_MAX, out, err) : rc;
 }
 
@@ -309,8 +321,11 @@ enum error_code snapshot_current_version(struct store *store, const char *run_id
     bool found = false;
     enum error_code rc = snapshot_position_get(store, run_id, &position, err);
     const bool says_none = rc == ERROR_NOT_FOUND || (rc == ERROR_NONE && position.version == 0);
-    if (rc == ERROR_NONE && position.version > 0)
-        rc = store_has(store, key_snapshot(run_id, position.version).text, &found, err);
+    if (rc == ERROR_NONE && position.version > 0) {
+        do
+            rc = store_has(store, key_snapshot(run_id, position.version).text, &found, err);
+        while (rc == ERROR_NONE && !found && moved_on(store, run_id, &position));
+    }
     if (rc == ERROR_NONE && found) {
         *version = position.version;
         if (is_named)

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TOPOLOGY_SEAL_VERSION = 2, RELATIONS_VERSION = 3, ROW_NUMBERS = 3 };
+enum { TOPOLOGY_SEAL_VERSION = 2, RELATIONS_VERSION = 3, HELD_VERSION = 4, ROW_NUMBERS = 3 };
 
 uint32_t topology_seal_relations(const struct topology_seal *seal)
 {
@@ -40,6 +40,11 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
         record.version = RELATIONS_VERSION;
         record_add(&record, "relation", ELEMENT_U64, rows,
                    (uint64_t)seal->relation_count * ROW_NUMBERS);
+    }
+    const uint64_t held[2] = {seal->held.rows, seal->held.edges};
+    if (seal->is_held) {
+        record.version = HELD_VERSION;
+        record_add(&record, "held", ELEMENT_U64, held, 2);
     }
     return store_put(store, key_part(partition_id, part, "topology_seal").text, partition_id,
                      &record, STORE_DURABLE, err);
@@ -83,14 +88,33 @@ static enum error_code read_rows(const struct record_view *view, struct topology
     return ERROR_NONE;
 }
 
+static enum error_code read_held(const struct record_view *view, struct topology_seal *out,
+                                 struct error *err)
+{
+    const void *data = NULL;
+    if (view->version != HELD_VERSION)
+        return ERROR_NONE;
+    const enum error_code rc = record_section_get(view, "held", ELEMENT_U64, 2, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t *held = data;
+    if (held[0] > UINT32_MAX || held[0] > held[1])
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section held: %" PRIu64 " rows of %" PRIu64
+                         " edges, expected at most one for each edge, below 2^32",
+                         view->key, held[0], held[1]);
+    out->is_held = true;
+    out->held = (struct sealed_held){(uint32_t)held[0], held[1]};
+    return ERROR_NONE;
+}
+
 enum error_code topology_seal_decode(const struct record_view *view, struct topology_seal *out,
                                      struct error *err)
 {
     const void *counts_data = NULL, *file = NULL;
     struct edge_widths width;
-    enum error_code rc = record_expect(
-        view, RECORD_TOPOLOGY_SEAL,
-        view->version == RELATIONS_VERSION ? RELATIONS_VERSION : TOPOLOGY_SEAL_VERSION, err);
+    enum error_code rc =
+        record_expect_among(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION, HELD_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "counts", ELEMENT_U64, 4, &counts_data, NULL, err);
     if (rc == ERROR_NONE)
@@ -109,7 +133,8 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
                                   .file_size = counts[3],
                                   .width = width};
     memcpy(out->file.bytes, file, sizeof out->file.bytes);
-    return read_rows(view, out, err);
+    rc = read_held(view, out, err);
+    return rc == ERROR_NONE ? read_rows(view, out, err) : rc;
 }
 
 enum error_code topology_seal_get(struct store *store, const char *partition_id, int part,

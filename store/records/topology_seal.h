@@ -10,7 +10,9 @@
  *             "file"   U8  [16]  XXH3-128 of the whole file
  *             "relation" U64 [relations, 3]  first node, node count, edge count of the rows of each relation; without
  *                            it there is one, of all nodes and edges
- *   version   2; with the section "relation" 3
+ *             "held"   U64 [2]   of a part of a vertex cut: rows and edges in the file; edge count is then that of the edges
+ *                                which end in the part's nodes, wherever they are
+ *   version   2; with the section "relation" 3, with the section "held" 4; never both
  *   valid     first node + node count is at most 2^32 - 1, the rows of relations lie in it, and their edges are all
  *
  * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
@@ -25,12 +27,19 @@
 #include "common/graph/relation_block.h"
 #include "store/objects/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The rows of one relation in a part. */
 struct sealed_rows {
     uint32_t first_node, node_count;
     uint64_t edge_count;
+};
+
+/* What the file of a part of a vertex cut holds. */
+struct sealed_held {
+    uint32_t rows;
+    uint64_t edges;
 };
 
 struct topology_seal {
@@ -40,6 +49,8 @@ struct topology_seal {
     uint64_t file_size;
     struct edge_widths width; /* of the edge columns */
     struct checksum file;
+    bool is_held; /* of a vertex cut */
+    struct sealed_held held;
     uint32_t relation_count; /* 0: one, of all nodes and edges */
     struct sealed_rows relation[RELATION_COUNT_MAX];
 };

@@ -5,6 +5,7 @@
 #include "store/objects/keys.h"
 #include "store/topology/topology_artifact.h"
 #include "store/topology/topology_file.h"
+#include "store/topology/topology_merge.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -19,6 +20,11 @@ struct topology_source {
     bool is_open;
     struct artifact_handle artifact;
     struct topology_file file;
+    /* Of a vertex cut: the file, which other parts read too, by a lock of its own; and the rows put together. */
+    pthread_mutex_t held_lock;
+    bool is_held_open;
+    struct held_arrays held;
+    struct merged_rows merged;
 };
 
 /* --- a part --- */
@@ -39,8 +45,10 @@ static void forget_arrays(struct topology_part *part)
 /* `part` [relations of the seal]. */
 static void close_part(struct topology_part *part, struct topology_source *source)
 {
+    held_arrays_release(&source->held);
     topology_file_close(&source->file);
     artifact_release(&source->artifact);
+    merged_rows_release(&source->merged);
     for (uint32_t r = 0; r < topology_seal_relations(&source->seal); r++)
         forget_arrays(&part[r]);
     source->is_open = false;
@@ -82,6 +90,55 @@ static enum error_code open_once(struct topology_part *part, struct topology_sou
     return ERROR_NONE;
 }
 
+/* --- a part of a vertex cut --- */
+
+static enum error_code open_file(struct topology_source *source, struct error *err)
+{
+    enum error_code rc = topology_artifact_acquire(source->store, source->key.text, &source->seal,
+                                                   &source->artifact, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = topology_file_open(source->artifact.path, &source->file, err);
+    if (rc == ERROR_NONE)
+        rc = held_arrays_find(&source->file, &source->seal, &source->held, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    topology_file_close(&source->file);
+    artifact_release(&source->artifact);
+    return error_context(err, rc, "artifact %s", source->key.text);
+}
+
+/* Locks are taken in one order: that of a part, then that of a file. */
+static enum error_code open_held(struct topology_source *source, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    (void)pthread_mutex_lock(&source->held_lock);
+    if (!source->is_held_open)
+        rc = open_file(source, err);
+    source->is_held_open = rc == ERROR_NONE;
+    (void)pthread_mutex_unlock(&source->held_lock);
+    return rc;
+}
+
+static enum error_code open_merged(const struct topology *t, int part, struct error *err)
+{
+    struct topology_source *source = &t->source[part];
+    struct held_part *held = NULL;
+    enum error_code rc = memory_new(&held, (size_t)t->part_count, "the files of a vertex cut", err);
+    for (int p = 0; rc == ERROR_NONE && p < t->part_count; p++) {
+        rc = open_held(&t->source[p], err);
+        held[p].arrays = &t->source[p].held;
+    }
+    if (rc == ERROR_NONE)
+        rc = topology_merge(source->store, held, t->part_count, &t->part[part], &source->merged,
+                            err);
+    if (rc != ERROR_NONE)
+        forget_arrays(&t->part[part]);
+    source->is_open = rc == ERROR_NONE;
+    memory_free(held);
+    return rc;
+}
+
 enum error_code topology_open_part(const struct topology *topology, int part, struct error *err)
 {
     if (!topology->source)
@@ -90,11 +147,10 @@ enum error_code topology_open_part(const struct topology *topology, int part, st
     struct topology_part *rows = &topology->part[(size_t)part * topology_relations(topology)];
     enum error_code rc = ERROR_NONE;
     (void)pthread_mutex_lock(&source->lock);
-    if (!source->is_open)
-        rc = open_once(rows, source, err);
     /* A device or network may stumble: what fails is told when it is met again. */
-    if (rc == ERROR_IO)
-        rc = open_once(rows, source, err);
+    for (int i = 0; i < 2 && !source->is_open && (i == 0 || rc == ERROR_IO); i++)
+        rc = topology->is_vertex_cut ? open_merged(topology, part, err)
+                                     : open_once(rows, source, err);
     (void)pthread_mutex_unlock(&source->lock);
     return rc;
 }
@@ -158,8 +214,14 @@ static enum error_code join_part(struct topology *t, int number, const struct to
                                  struct error *err)
 {
     char expected[128], found[128];
-    if (number == 0)
+    if (number == 0) {
         t->width = seal->width;
+        t->is_vertex_cut = seal->is_held;
+    }
+    if (seal->is_held != t->is_vertex_cut)
+        return error_set(err, ERROR_CORRUPT,
+                         "topology of part %d: expected %s cut, as part 0 is of, found the other",
+                         number, t->is_vertex_cut ? "a vertex" : "an edge");
     edge_widths_text(&t->width, expected, sizeof expected);
     edge_widths_text(&seal->width, found, sizeof found);
     if (!edge_widths_equal(&seal->width, &t->width))
@@ -228,8 +290,10 @@ enum error_code topology_open(struct store *store, const struct partition_book *
     rc = memory_new(&t.part, part_count * relations, "the parts of a topology", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&t.source, part_count, "the parts of a topology", err);
-    for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++)
+    for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++) {
         must(pthread_mutex_init(&t.source[p].lock, NULL) == 0);
+        must(pthread_mutex_init(&t.source[p].held_lock, NULL) == 0);
+    }
     struct sealed sealed = {.topology = &t, .store = store, .book = book};
     const struct store_series seals = {.owner_id = book->id,
                                        .count = part_count,
@@ -251,6 +315,7 @@ void topology_close(struct topology *topology)
     for (int p = 0; topology->source && p < topology->part_count; p++) {
         close_part(&topology->part[(size_t)p * topology_relations(topology)], &topology->source[p]);
         (void)pthread_mutex_destroy(&topology->source[p].lock);
+        (void)pthread_mutex_destroy(&topology->source[p].held_lock);
     }
     memory_free(topology->source);
     memory_free(topology->part);

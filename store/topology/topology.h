@@ -17,6 +17,11 @@
  * Each relation has arrays of its own: its rows are the nodes of its target type in the part, its neighbours of its source
  * type. A graph without relations is one relation, whose rows are all nodes.
  *
+ * Of a vertex cut (stages/partition/methods/vertex_cut.h) the file of a part has the edges that the part holds, and these end
+ * in nodes of any part: its rows are pieces of rows, and "row_node" says of which nodes, ascending. Whoever opens a part reads
+ * the files of all parts and puts the rows of its own nodes together (topology_merge.h), so that a reader sees what it would
+ * see of an edge cut in which each node is where its master is.
+ *
  * In the file, key "<array>/<chunk>" of relation 0, and "<relation>/<array>/<chunk>" (three digits) of the others, (five digits) holds one chunk: "row_start", "neighbor", each edge column that there
  * is by its name (common/graph/edge_column.h), and with weights "weight_sum", a number a node. A value is at least
  * 4 KiB, filled up with zeros: LMDB gives a large value pages of its own, aligned to 16 bytes, and would squeeze a small
@@ -59,6 +64,22 @@ MUST_CHECK enum error_code topology_write_relations(struct store *store, const c
                                                     const struct topology_arrays *relation,
                                                     uint32_t relation_count, struct error *err);
 
+/* The edges that a part of a vertex cut holds; all borrowed. */
+struct topology_held {
+    uint32_t first_node, node_count; /* the nodes of the part: those whose master is here */
+    uint64_t own_edge_count;         /* edges that end in them, in whatever part they are */
+    uint32_t row_count;
+    uint64_t edge_count;
+    const uint32_t *row_node;  /* [row_count], partition node ids of any part, ascending */
+    const uint64_t *row_start; /* [row_count + 1], row_start[0] = 0 */
+    const uint32_t *neighbor;  /* [edge_count], ascending in a row */
+    struct edge_columns_view columns;
+};
+/* The same of a part of a vertex cut, of a graph without relations. All edges between two nodes are in one part. */
+MUST_CHECK enum error_code topology_write_held(struct store *store, const char *partition_id,
+                                               int part, const struct topology_held *held,
+                                               struct error *err);
+
 struct topology_part;
 
 struct topology { /* {0} is closed; the parts of one partition, opened together */
@@ -66,7 +87,8 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     uint32_t relation_count; /* 0 is 1 */
     uint32_t node_count;
     uint64_t edge_count;
-    struct edge_widths width;   /* of the edge columns */
+    struct edge_widths width; /* of the edge columns */
+    bool is_vertex_cut;
     const uint32_t *book;       /* [part_count + 1], owned */
     struct topology_part *part; /* [part_count, relation_count], owned */
     struct topology_source
@@ -95,7 +117,8 @@ MUST_CHECK enum error_code topology_open(struct store *store, const struct parti
                                          struct topology *out, struct error *err);
 /* Has the arrays of a part at hand, from a file on a file system of this host (store/objects/artifact_cache.h) that was
  * hashed, on its way here if it had to be fetched. Before anything is read of the part; doing it again is success and
- * costs a lock. One that failed may be tried again.
+ * costs a lock. One that failed may be tried again. Of a vertex cut the files of all parts, and the part's rows lie in a file in
+ * scratch of this process, as large as an edge cut's; then also ERROR_NO_SPACE.
  * Fails:   ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO; ERROR_NO_MEMORY.
  * Threads: any number, parts side by side. */
 MUST_CHECK enum error_code topology_open_part(const struct topology *topology, int part,

@@ -30,3 +30,29 @@ void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t e
     for (int a = 0; a < TOPOLOGY_ARRAY_COUNT; a++)
         out[a].relation = relation;
 }
+
+void topology_arrays_describe_held(uint32_t row_count, uint64_t edge_count,
+                                   const struct edge_widths *width,
+                                   struct topology_array out[TOPOLOGY_HELD_ARRAY_COUNT])
+{
+    topology_arrays_describe(0, row_count, edge_count, width, out);
+    out[TOPOLOGY_WEIGHT_SUM].count = 0; /* of whole rows, which nobody has here */
+    out[TOPOLOGY_ROW_NODE] = (struct topology_array){.name = "row_node",
+                                                     .element_size = sizeof(uint32_t),
+                                                     .shift = TOPOLOGY_CHUNK_SHIFT,
+                                                     .count = row_count};
+}
+
+void topology_arrays_sum_weights(const struct topology_arrays *from, float *out)
+{
+    const float *weight = from->columns.data[EDGE_WEIGHT];
+    for (uint32_t row = 0; row < from->node_count; row++) {
+        double sum = 0.0;
+        bool has_loop = false;
+        for (uint64_t e = from->row_start[row]; e < from->row_start[row + 1]; e++) {
+            sum += (double)weight[e];
+            has_loop |= from->neighbor[e] == from->first_node + row;
+        }
+        out[row] = (float)(has_loop ? sum : sum + 1);
+    }
+}

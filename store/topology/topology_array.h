@@ -15,7 +15,9 @@ enum {
     TOPOLOGY_NEIGHBOR,
     TOPOLOGY_FIRST_COLUMN,
     TOPOLOGY_WEIGHT_SUM = TOPOLOGY_FIRST_COLUMN + EDGE_COLUMN_COUNT,
-    TOPOLOGY_ARRAY_COUNT
+    TOPOLOGY_ARRAY_COUNT,
+    TOPOLOGY_ROW_NODE = TOPOLOGY_ARRAY_COUNT, /* of a part of a vertex cut */
+    TOPOLOGY_HELD_ARRAY_COUNT
 };
 
 struct topology_array {
@@ -31,6 +33,15 @@ struct topology_array {
 void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t edge_count,
                               const struct edge_widths *width,
                               struct topology_array out[TOPOLOGY_ARRAY_COUNT]);
+
+/* The same of a part of a vertex cut that holds so many edges, in so many rows (topology.h). */
+void topology_arrays_describe_held(uint32_t row_count, uint64_t edge_count,
+                                   const struct edge_widths *width,
+                                   struct topology_array out[TOPOLOGY_HELD_ARRAY_COUNT]);
+
+struct topology_arrays;
+/* The sums of weights of all rows, in their order: topology_weight_sum(). out [node_count]. */
+void topology_arrays_sum_weights(const struct topology_arrays *from, float *out);
 
 static inline uint64_t topology_array_chunks(const struct topology_array *array)
 {

@@ -14,24 +14,16 @@
 
 enum { BUILD_ATTEMPTS = 3 };
 
-/* Of each node, see topology_weight_sum(); in the order of the row. */
+/* *out: NULL without weights. */
 static enum error_code sum_weights(const struct topology_arrays *from, float **out,
                                    struct error *err)
 {
-    const float *weight = from->columns.data[EDGE_WEIGHT];
     *out = NULL;
-    if (!weight)
+    if (!from->columns.data[EDGE_WEIGHT])
         return ERROR_NONE;
     const enum error_code rc = memory_new(out, from->node_count, "sums of weights", err);
-    for (uint32_t row = 0; rc == ERROR_NONE && row < from->node_count; row++) {
-        double sum = 0.0;
-        bool has_loop = false;
-        for (uint64_t e = from->row_start[row]; e < from->row_start[row + 1]; e++) {
-            sum += (double)weight[e];
-            has_loop |= from->neighbor[e] == from->first_node + row;
-        }
-        (*out)[row] = (float)(has_loop ? sum : sum + 1);
-    }
+    if (rc == ERROR_NONE)
+        topology_arrays_sum_weights(from, *out);
     return rc;
 }
 
@@ -53,13 +45,10 @@ struct part_arrays {
     const struct topology_arrays *relation; /* [relation_count] */
     uint32_t relation_count;
     float **weight_sum;           /* [relation_count], each NULL without weights */
-    struct topology_array *array; /* [relation_count, TOPOLOGY_ARRAY_COUNT] */
+    struct topology_array *array; /* [array_count] */
+    int array_count;
+    struct topology_seal seal; /* but for the file */
 };
-
-static int array_count(const struct part_arrays *part)
-{
-    return (int)part->relation_count * TOPOLOGY_ARRAY_COUNT;
-}
 
 /* Whether there is nothing to say of relations: one has all rows. */
 static bool is_plain(const struct part_arrays *part)
@@ -68,19 +57,24 @@ static bool is_plain(const struct part_arrays *part)
            part->relation->node_count == part->node_count;
 }
 
+static void describe_seal(struct part_arrays *part)
+{
+    part->seal = (struct topology_seal){.first_node = part->first_node,
+                                        .node_count = part->node_count,
+                                        .width = part->relation->columns.width};
+    for (uint32_t r = 0; r < part->relation_count; r++) {
+        const struct topology_arrays *rows = &part->relation[r];
+        part->seal.relation[r] =
+            (struct sealed_rows){rows->first_node, rows->node_count, rows->edge_count};
+        part->seal.edge_count += rows->edge_count;
+    }
+    part->seal.relation_count = is_plain(part) ? 0 : part->relation_count;
+}
+
 static enum error_code seal_of(const struct part_arrays *part, const char *path,
                                struct topology_seal *out, struct error *err)
 {
-    *out = (struct topology_seal){.first_node = part->first_node,
-                                  .node_count = part->node_count,
-                                  .width = part->relation->columns.width};
-    for (uint32_t r = 0; r < part->relation_count; r++) {
-        const struct topology_arrays *rows = &part->relation[r];
-        out->relation[r] =
-            (struct sealed_rows){rows->first_node, rows->node_count, rows->edge_count};
-        out->edge_count += rows->edge_count;
-    }
-    out->relation_count = is_plain(part) ? 0 : part->relation_count;
+    *out = part->seal;
     return checksum_of_file(path, &out->file, &out->file_size, err);
 }
 
@@ -107,7 +101,7 @@ static enum error_code read_back(const char *path, const struct part_arrays *par
 {
     struct topology_file file;
     enum error_code rc = topology_file_open(path, &file, err);
-    for (int a = 0; rc == ERROR_NONE && a < array_count(part); a++)
+    for (int a = 0; rc == ERROR_NONE && a < part->array_count; a++)
         rc = compare_array(&file, &part->array[a], err);
     topology_file_close(&file);
     return rc;
@@ -121,7 +115,7 @@ static enum error_code build(const struct part_arrays *part, const char *path,
     enum error_code rc = ERROR_IO;
     for (int i = 0; (rc == ERROR_IO || rc == ERROR_CORRUPT) && i < BUILD_ATTEMPTS; i++) {
         (void)unlink(path);
-        rc = topology_file_write(path, part->array, array_count(part), err);
+        rc = topology_file_write(path, part->array, part->array_count, err);
         if (rc == ERROR_NONE)
             rc = seal_of(part, path, seal, err);
         if (rc == ERROR_NONE)
@@ -182,9 +176,11 @@ static enum error_code publish(struct store *store, const char *partition_id, in
 static enum error_code describe(struct part_arrays *part, struct error *err)
 {
     const uint32_t count = part->relation_count;
+    part->array_count = (int)count * TOPOLOGY_ARRAY_COUNT;
+    describe_seal(part);
     enum error_code rc = memory_new(&part->weight_sum, count, "the arrays of a part", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&part->array, (size_t)array_count(part), "the arrays of a part", err);
+        rc = memory_new(&part->array, (size_t)part->array_count, "the arrays of a part", err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < count; r++) {
         const struct topology_arrays *rows = &part->relation[r];
         must(rows->row_start[0] == 0 && rows->row_start[rows->node_count] == rows->edge_count);
@@ -244,4 +240,29 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
 {
     return topology_write_relations(store, partition_id, part, arrays->first_node,
                                     arrays->node_count, arrays, 1, err);
+}
+
+enum error_code topology_write_held(struct store *store, const char *partition_id, int part,
+                                    const struct topology_held *held, struct error *err)
+{
+    struct topology_array array[TOPOLOGY_HELD_ARRAY_COUNT];
+    const struct part_arrays arrays = {
+        .array = array,
+        .array_count = TOPOLOGY_HELD_ARRAY_COUNT,
+        .seal = {.first_node = held->first_node,
+                 .node_count = held->node_count,
+                 .edge_count = held->own_edge_count,
+                 .width = held->columns.width,
+                 .is_held = true,
+                 .held = {.rows = held->row_count, .edges = held->edge_count}},
+    };
+    must(held->row_start[0] == 0 && held->row_start[held->row_count] == held->edge_count);
+    topology_arrays_describe_held(held->row_count, held->edge_count, &held->columns.width, array);
+    array[TOPOLOGY_ROW_START].data = (const char *)held->row_start;
+    array[TOPOLOGY_NEIGHBOR].data = (const char *)held->neighbor;
+    array[TOPOLOGY_ROW_NODE].data = (const char *)held->row_node;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        array[TOPOLOGY_FIRST_COLUMN + c].data = held->columns.data[c];
+    const enum error_code rc = write_part(store, partition_id, part, &arrays, err);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
 }

@@ -12,9 +12,9 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/stop_signal.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/redis_server.h"
 #include "store/queue/work_queue.h"
+#include "store/redis/redis_connection.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,9 +16,9 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/redis_server.h"
 #include "store/queue/work_queue.h"
+#include "store/redis/redis_connection.h"
 
 #include "tests/support/redis_fixture.h"
 #include "tests/support/temp_dir.h"

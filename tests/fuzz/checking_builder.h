@@ -7,6 +7,7 @@
 #define TESTS_FUZZ_CHECKING_BUILDER_H
 
 #include "common/base/error.h"
+#include "common/base/memory.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "store/records/node_ids.h"
 
@@ -70,6 +71,43 @@ enum error_code dataset_builder_put_features(struct dataset_builder *builder, co
     return ERROR_NONE;
 }
 
+enum error_code dataset_builder_set_types(struct dataset_builder *builder,
+                                          const struct node_type *node_type,
+                                          uint32_t node_type_count,
+                                          const struct edge_type *edge_type,
+                                          uint32_t edge_type_count, struct error *err)
+{
+    uint64_t nodes = 0;
+    (void)err;
+    for (uint32_t i = 0; i < node_type_count; i++) {
+        must(node_type[i].first_node == nodes);
+        nodes += node_type[i].node_count;
+    }
+    must(nodes == builder->node_count && node_type_count <= NODE_TYPE_COUNT_MAX);
+    for (uint32_t i = 0; i < edge_type_count; i++)
+        must(edge_type[i].source_type < node_type_count &&
+             edge_type[i].target_type < node_type_count);
+    return ERROR_NONE;
+}
+
+void dataset_builder_select_type(struct dataset_builder *builder, uint32_t type)
+{
+    (void)builder;
+    must(type < NODE_TYPE_COUNT_MAX);
+}
+
+enum error_code dataset_builder_add_features(struct dataset_builder *builder, const char *where,
+                                             const float *rows, uint64_t row_count, uint32_t dim,
+                                             struct error *err)
+{
+    (void)where;
+    (void)err;
+    must(rows && dim > 0);
+    builder->feature_rows += row_count;
+    must(builder->feature_rows <= builder->node_count);
+    return ERROR_NONE;
+}
+
 enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
                                            int64_t first_line, const struct label_rows *labels,
                                            struct error *err)
@@ -84,6 +122,15 @@ enum error_code dataset_builder_set_labels(struct dataset_builder *builder, cons
         must(task->label_check(row, classes, err) == ERROR_NONE);
     builder->label_count = labels->count;
     return ERROR_NONE;
+}
+
+/* Archives have a fuzzer of their own (fuzz_npz.c) and are not unpacked here. */
+enum error_code dataset_builder_folder(struct dataset_builder *builder, const char *name,
+                                       char path[FILE_PATH_SIZE], struct error *err)
+{
+    (void)builder;
+    path[0] = '\0';
+    return error_set(err, ERROR_INPUT, "%s is not unpacked", name);
 }
 
 enum error_code dataset_builder_set_graphs(struct dataset_builder *builder, const char *where,
@@ -103,6 +150,19 @@ uint32_t dataset_builder_graphs(const struct dataset_builder *builder)
     return 1;
 }
 
+void dataset_builder_take_times(struct dataset_builder *builder, double *time)
+{
+    (void)builder;
+    memory_free(time);
+}
+
+void dataset_builder_take_encoding(struct dataset_builder *builder,
+                                   struct column_encoding *encoding)
+{
+    (void)builder;
+    column_encoding_release(encoding);
+}
+
 enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
                                           const char *where, int64_t first_line,
                                           const int64_t *node, uint64_t count, struct error *err)
@@ -110,7 +170,7 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
     (void)split;
     (void)where;
     (void)err;
-    must(first_line >= 1 && count >= 1);
+    must(first_line >= 0 && count >= 1);
     for (uint64_t i = 0; i < count; i++)
         must(node[i] >= 0 && (uint64_t)node[i] < builder->node_count);
     return ERROR_NONE;

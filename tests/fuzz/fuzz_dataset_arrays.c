@@ -2,6 +2,7 @@
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/feature_statistics.h"
+#include "store/records/node_columns.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
@@ -90,15 +91,29 @@ static void read_statistics(const struct record_view *view)
         must(isfinite(statistics.mean[c]) && statistics.deviation[c] >= 0);
 }
 
+static void read_columns(const struct record_view *view)
+{
+    struct column_encoding encoding;
+    if (node_columns_decode(view, &encoding, NULL) != ERROR_NONE)
+        return;
+    const struct field word = {"7", 1};
+    float out[2 * COLUMN_VALUES_MAX];
+    must(column_encoding_class(&encoding, &word) < (int64_t)encoding.class_count);
+    for (size_t i = 0; i < encoding.column_count; i++)
+        error_ignore(column_code_take(&encoding.column[i], &word, out, NULL));
+    column_encoding_release(&encoding);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct {
         enum record_kind kind;
         void (*read)(const struct record_view *view);
     } readers[] = {
-        {RECORD_EDGE_CHUNK, read_edges},   {RECORD_FEATURE_CHUNK, read_features},
-        {RECORD_NODE_LABELS, read_labels}, {RECORD_NODE_SPLITS, read_splits},
-        {RECORD_NODE_IDS, read_ids},       {RECORD_FEATURE_STATISTICS, read_statistics},
+        {RECORD_EDGE_CHUNK, read_edges},     {RECORD_FEATURE_CHUNK, read_features},
+        {RECORD_NODE_LABELS, read_labels},   {RECORD_NODE_SPLITS, read_splits},
+        {RECORD_NODE_IDS, read_ids},         {RECORD_FEATURE_STATISTICS, read_statistics},
+        {RECORD_NODE_COLUMNS, read_columns},
     };
     struct record_view view;
     if (size == 0)

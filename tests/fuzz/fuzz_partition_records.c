@@ -66,6 +66,9 @@ static enum error_code read_assignment(struct store *store, const char *key, str
         sink = part[i];
     if (rc == ERROR_NONE && assignment_full_cut(&view, &cut, err) == ERROR_NONE)
         must(cut <= 1.0);
+    const uint16_t *edge_part = NULL;
+    if (rc == ERROR_NONE && assignment_edges(&view, count, 5, &edge_part, err) == ERROR_NONE)
+        must(count == 0 || edge_part[count - 1] < 5);
     if (rc == ERROR_NONE)
         store_release_record(&view);
     return rc;
@@ -88,6 +91,7 @@ static enum error_code read_topology_seal(struct store *store, const char *key, 
     struct topology_seal seal;
     (void)key;
     const enum error_code rc = topology_seal_get(store, "p", 0, &seal, err);
+    must(rc != ERROR_NONE || !seal.is_held || seal.held.rows <= seal.held.edges);
     must(rc != ERROR_NONE || (uint64_t)seal.first_node + seal.node_count <= UINT32_MAX);
     for (uint32_t r = 0; rc == ERROR_NONE && r < topology_seal_relations(&seal); r++) {
         const struct sealed_rows rows = topology_seal_rows(&seal, r);

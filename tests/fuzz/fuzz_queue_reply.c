@@ -5,6 +5,7 @@
  * The first byte picks the parser, the others are what the server sends.
  */
 #include "store/queue/queue_reply.h"
+#include "store/redis/redis_policy.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +82,7 @@ static void parse_texts(const struct redisReply *reply)
         must(!won && !alive);
     if (queue_reply_scan(reply, cursor, sizeof cursor, NULL) == ERROR_NONE)
         must(redis_reply_count(reply) >= 2);
-    if (queue_reply_evicts(reply, policy, sizeof policy))
+    if (redis_policy_evicts(reply, policy, sizeof policy))
         must(policy[0] != '\0' || strcmp(policy, "noeviction") != 0);
     (void)queue_reply_unit(reply, unit);
     check_text(token, sizeof token);

@@ -1,6 +1,6 @@
 /* fuzz_redis_url - addresses of Redis servers: what is one has a host and numbers in their bounds, and reads back
  * as the same one when it is written in full. */
-#include "store/queue/redis_address.h"
+#include "store/redis/redis_address.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must_read_back(const struct redis_address *address)
 {
-    static char url[REDIS_URL_SIZE + 64];
+    static char url[2 * REDIS_URL_SIZE];
     struct redis_address again;
     const bool bracketed = address->host[0] == '[' || strpbrk(address->host, ":/") != NULL;
     const int length =

@@ -1,7 +1,7 @@
 /* fuzz_s3_texts - what comes from S3, and what a user writes to reach it. The first byte says which. */
 #include "common/base/error.h"
+#include "store/backends/artifact_manifest.h"
 #include "store/backends/s3_address.h"
-#include "store/backends/s3_manifest.h"
 #include "store/backends/s3_profile.h"
 #include "store/backends/s3_xml.h"
 
@@ -20,12 +20,12 @@ static enum error_code look(void *context, const char *element, const char *text
 
 static void read_manifest(const char *text)
 {
-    char attempt[S3_ATTEMPT_SIZE];
-    struct s3_file_entry entry;
-    if (s3_manifest_check("key", text, attempt, NULL) != ERROR_NONE)
+    char attempt[ARTIFACT_ATTEMPT_SIZE];
+    struct artifact_file entry;
+    if (artifact_manifest_check("key", text, attempt, NULL) != ERROR_NONE)
         return;
-    must(strlen(attempt) == S3_ATTEMPT_SIZE - 1);
-    for (size_t i = 0; s3_manifest_entry(text, i, &entry); i++)
+    must(strlen(attempt) == ARTIFACT_ATTEMPT_SIZE - 1);
+    for (size_t i = 0; artifact_manifest_entry(text, i, &entry); i++)
         must(!strchr(entry.name, '/') && entry.name[0] != '.');
 }
 

@@ -13,7 +13,21 @@ fail() {
     failed=1
 }
 
+# A folder with a pipeline file says in `expected` what it must end with, its own path left out.
+ingest_tables() { # folder
+    "$bin/graphmill-ingest" --store "$work/store" --pipeline "$1/pipeline.yaml" >"$work/out" 2>"$work/err"
+    local status=$? said
+    said=$(sed -n "s,^[^ ]* error graphmill-ingest ,,p" "$work/err")
+    said=${said//"$1/"/}
+    [ "$said" = "$(cat "$1/expected")" ] || fail "$(basename "$1"): said '$said', expected '$(cat "$1/expected")'"
+    return $status
+}
+
 ingest() { # folder
+    if [ -e "$1/pipeline.yaml" ]; then
+        ingest_tables "$1"
+        return
+    fi
     "$bin/graphmill-ingest" --store "$work/store" --pipeline "$work/pipeline.yaml" \
         --set "ingest.path=$1" >"$work/out" 2>"$work/err"
 }
@@ -28,6 +42,10 @@ for folder in "$source"/tests/data/bad/*/; do
     [ -s "$work/out" ] && fail "$name: printed an answer: $(cat "$work/out")"
     [ -z "$(find "$work/store" -type f -path '*dataset*' 2>/dev/null)" ] || fail "$name: left something"
 done
+
+# The place in the source is said to those who ask for it, and to nobody else.
+"$bin/graphmill-ingest" --store "$work/store" --pipeline "$source/tests/data/bad/table-row-short/pipeline.yaml" --debug >"$work/out" 2>"$work/err"
+grep -q 'found 9 \[.*keyed_file.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"
 
 ingest "$source/tests/data/karate" || fail "good input after bad: $(cat "$work/err")"
 grep -q '^dataset=sample-[0-9a-f]\{16\} nodes=34 edges=156 ' "$work/out" || fail "answer: $(cat "$work/out")"

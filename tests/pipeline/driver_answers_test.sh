@@ -58,6 +58,9 @@ grep -q "^ingest .*pid $holder" <<<"$("$bin/graphmill" status "$work/held")" || 
 kill -KILL $holder
 wait $holder 2>/dev/null || true
 grep -q '^ingest  *ended before it was done' <<<"$("$bin/graphmill" status "$work/held")" || fail "status after a kill in ingest"
+# Stage by stage, in every state.
+grep -q '^partition  *waiting$' <<<"$("$bin/graphmill" status "$work/held")" && grep -q '^infer  *waiting$' <<<"$("$bin/graphmill" status "$work/held")" ||
+    fail "stages after a kill in ingest: $("$bin/graphmill" status "$work/held")"
 
 # Redis that is not there, or wants another password, before anything is made.
 expect 75 'redis://127.0.0.1:1: is a server there' run no-redis "$pipeline" --redis redis://127.0.0.1:1
@@ -100,6 +103,9 @@ done
     kill $left
     fail "still there without Redis 30 s after the run was finished: $left"
 }
+for stage in ingest partition sample train-step aggregate checkpoint infer; do
+    grep -q "^$stage  *done$" <<<"$("$bin/graphmill" status "$work/started")" || fail "stages of a finished run: $("$bin/graphmill" status "$work/started")"
+done
 grep -q finished "$work/status" && [ -e "$work/started/outputs/predictions.csv" ] || fail "no outputs link: $(tail -3 "$work/status")"
 
 # On a terminal of 60 columns no line of the panel is wider, and none says that nothing is left while infer is at work.
@@ -119,10 +125,14 @@ while True:
         break
     text += piece
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+# From the first moment of ingest on there is a line that is drawn over, and rates of each stage.
+assert re.search(r"^ingest +0\.[0-9] s  at work", re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "\n", text.decode()), re.M), text[:300]
+assert re.search(rb"partition +[0-9.]+ s  at work", text), text[:600]
 lines = [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", text.decode())]
 panel = [line for line in lines if re.match(r"(sample|train-step|aggregate|checkpoint|infer|epoch) ", line)]
 wide = [line for line in panel if len(line) > 59]
 assert status == 0 and len(panel) > 20, (status, panel[-3:])
+assert any(re.match(r"train-step done +[0-9]+ +[0-9]*[1-9][0-9.]*/s", line) for line in panel), panel[-8:]
 assert not wide, wide[0]
 assert not any("left 0 s" in line for line in panel if line.startswith("infer ")), panel[-3:]
 PYTHON

@@ -67,7 +67,7 @@ assert texts["round"] == "3" and int(texts["seeds"]) == len(labels) and float(te
 PYTHON
 
 expect 78 'the run has rounds 0 to 29' "$bin/graphmill" export "$work/karate" --what step --round 30 --output "$work/none"
-expect 64 'expected model, logits, features, embedding, step, assignment or report' "$bin/graphmill" export "$work/karate" --what nothing
+expect 64 'expected model, embeddings, logits, features, embedding, step, assignment, report, .*metrics or tensorboard' "$bin/graphmill" export "$work/karate" --what nothing
 run pruned "$pipeline" >/dev/null
 expect 65 'round 3 slot 0: pruned, or not made yet \(checkpoint.keep: 0 keeps every record\)' \
     "$bin/graphmill" export "$work/pruned" --what step --round 3 --output "$work/none"

@@ -152,6 +152,104 @@ bolt("bolt-path", lambda m: m["feature_data"][1].pop("path"))
 bolt("bolt-short", lambda m: m["tasks"][0]["test_set"][0]["data"][1].update(path="set/train-label.npy"))
 bolt("bolt-few", lambda m: m["graph"]["nodes"][0].update(num=30))
 
+# OGB: by its name, many graphs, a choice of splits
+ogb("ogbn_products", lambda d: None)
+ogb("ogbn-arxiv", lambda d: None)
+sizes = [12, 4, 14, 10]
+place = np.repeat(np.arange(4), sizes)
+begin = np.cumsum([0] + sizes)
+inside = [(a, b) for a, b in pairs if place[a] == place[b]]
+per_graph = [[(a - begin[g], b - begin[g]) for a, b in inside if place[a] == g] for g in range(4)]
+def molecules(name, change=lambda folder: None):
+    os.makedirs(name + "/raw")
+    os.makedirs(name + "/split/scaffold")
+    np.savetxt(name + "/raw/num-node-list.csv.gz", sizes, "%d")
+    np.savetxt(name + "/raw/num-edge-list.csv.gz", [len(g) for g in per_graph], "%d")
+    np.savetxt(name + "/raw/edge.csv.gz", [e for g in per_graph for e in g], "%d", ",")
+    np.savetxt(name + "/raw/node-feat.csv.gz", x, "%r", ",")
+    np.savetxt(name + "/raw/graph-label.csv.gz", [0, 1, 0, 1], "%d")
+    for s, g in (("train", [0, 1]), ("valid", [2]), ("test", [3])):
+        np.savetxt(f"{name}/split/scaffold/{s}.csv.gz", g, "%d")
+    change(name + "/raw/")
+molecules("ogbg_molsmall")
+molecules("molecules-outside", lambda f: np.savetxt(f + "edge.csv.gz", [(0, 11)] * len(per_graph[0]) + [(0, 99)] * (len(inside) - len(per_graph[0])), "%d", ","))
+molecules("molecules-behind", lambda f: np.savetxt(f + "edge.csv.gz", [e for g in per_graph for e in g] + [(0, 1)], "%d", ","))
+molecules("molecules-counts", lambda f: np.savetxt(f + "num-edge-list.csv.gz", [1, 2], "%d"))
+molecules("molecules-count", lambda f: np.savetxt(f + "num-node-list.csv.gz", [12, -1, 14, 10], "%d"))
+folder("graphs", np.array(inside).T, False)
+np.save("graphs/node-graph.npy", place)
+np.save("graphs/graph-label.npy", np.array([0, 1, 0, 1]))
+for s, g in (("train", [0, 1]), ("valid", [2]), ("test", [3])):
+    np.save(f"graphs/{s}.npy", np.array(g))
+masks3 = {s: np.stack([np.roll(m[0], 1), m[0]]) for s, m in masks.items()}
+np.savez("tasks-second.npz", edges=np.stack([low, high], 1), node_features=x, node_labels=y, train_masks=masks3["train"],
+         val_masks=masks3["valid"], test_masks=masks3["test"])
+
+# LINQS and GraphML
+os.mkdir("linqs")
+cites = "".join(f"n{b}\tn{a}\n" for a, b in pairs)
+def linqs(name, papers, citations):
+    os.makedirs(name, exist_ok=True)
+    open(name + "/small.content", "w").write(papers)
+    open(name + "/small.cites", "w").write(citations)
+names = ["blue", "green", "red"]
+content = lambda change=lambda i, row: row: "".join("\t".join(change(i, [f"n{i}"] + [repr(float(v)) for v in x[i]] + [names[y[i]]])) + "\n" for i in range(nodes))
+linqs("linqs", content(), cites)
+linqs("linqs-dangling", content(), cites + "n0\tsomebody\n")
+linqs("linqs-strangers", content(), "a\tb\n")
+linqs("linqs-twice", content(lambda i, row: ["n0"] + row[1:] if i == 3 else row), cites)
+linqs("linqs-short", content(lambda i, row: row[:-2] + row[-1:] if i == 3 else row), cites)
+linqs("linqs-word", content(lambda i, row: row[:2] + ["x"] + row[3:] if i == 3 else row), cites)
+linqs("linqs-alone", "n0\n", cites)
+linqs("linqs-empty", "", cites)
+linqs("linqs-three", content(), "n0\tn1\tn2\n")
+linqs("linqs-two", content(), cites)
+open("linqs-two/other.content", "w").close()
+linqs("linqs-no-cites", content(), cites)
+os.remove("linqs-no-cites/small.cites")
+
+def graphml(name, change=lambda text: text, weights=None):
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    text += ' <key id="l" for="node" attr.name="label" attr.type="string"/>\n <key id="z" for="node" attr.name="colour" attr.type="string"><default>grey</default></key>\n'
+    text += "".join(f' <key id="f{c}" for="node" attr.name="feat_{c}" attr.type="double">{"<default>0</default>" if c % 2 else ""}</key>\n' for c in range(dim))
+    text += "".join(f' <key id="{s}" for="node" attr.name="{m}" attr.type="boolean"><default>false</default></key>\n' for s, m in (("train", "train_mask"), ("valid", "val_mask"), ("test", "test_mask")))
+    if weights is not None:
+        text += ' <key id="w" for="edge" attr.name="weight" attr.type="int"/>\n'
+    text += ' <graph edgedefault="undirected">\n'
+    for (a, b), w in zip(pairs[:5], weight):
+        text += f'  <edge source="n{a}" target="n{b}">' + (f'<data key="w">{w}</data>' if weights is not None else "") + "</edge>\n"
+    for i in range(nodes):
+        text += f'  <node id="n{i}"><data key="l">{names[y[i]]}</data><data key="z">&lt;red&gt;</data>'
+        text += "".join(f'<data key="f{c}">{float(v)!r}</data>' for c, v in enumerate(x[i]) if v or c % 2 == 0)
+        text += "".join(f'<data key="{s}">true</data>' for s in split if i in split[s]) + "</node>\n"
+    for (a, b), w in list(zip(pairs, weight))[5:]:
+        text += f'  <edge source="n{a}" target="n{b}">' + (f'<data key="w">{w}</data>' if weights is not None else "") + "</edge>\n"
+    open(name + ".graphml", "w").write(change(text + " </graph>\n</graphml>\n"))
+graphml("small")
+graphml("weighted", weights=weight)
+graphml("doctype", lambda t: t.replace("<graphml ", '<!DOCTYPE graphml [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>\n<graphml ', 1))
+graphml("cut", lambda t: t[: len(t) // 2])
+graphml("second", lambda t: t.replace(" </graph>\n", ' </graph>\n <graph edgedefault="directed"/>\n'))
+graphml("nested", lambda t: t.replace('<node id="n7">', '<node id="n7"><graph edgedefault="directed"/>'))
+graphml("direction", lambda t: t.replace(' edgedefault="undirected"', ""))
+graphml("mixed", lambda t: t.replace('<edge source="n', '<edge directed="true" source="n', 1))
+graphml("hyper", lambda t: t.replace("  <node", "  <hyperedge/>\n  <node", 1))
+graphml("twice", lambda t: t.replace('id="n7"', 'id="n6"'))
+graphml("nameless", lambda t: t.replace(' id="n7"', ""))
+graphml("stranger", lambda t: t.replace('target="n', 'target="m', 1))
+graphml("endless", lambda t: t.replace(' target="n', ' end="n', 1))
+graphml("keyless", lambda t: t.replace('<data key="z">', '<data key="y">', 1))
+graphml("number", lambda t: t.replace('<data key="f0">', '<data key="f0">x', 1))
+graphml("mask", lambda t: t.replace('<data key="train">true', '<data key="train">yes', 1))
+graphml("valueless", lambda t: t.replace('<data key="f0">', '<data key="z">', 1))
+graphml("unweighed", lambda t: t.replace('<data key="w">', '<data key="z">', 1), weights=weight)
+graphml("labels", lambda t: t.replace('attr.name="colour"', 'attr.name="class"'))
+graphml("key-twice", lambda t: t.replace('<key id="z"', '<key id="l"'))
+graphml("key-late", lambda t: t.replace("  <node", '  <key id="late" attr.name="x"/>\n  <node', 1))
+graphml("nodeless", lambda t: t[: t.index("  <edge")] + " </graph>\n</graphml>\n")
+graphml("long", lambda t: t.replace('<data key="l">', '<data key="l">' + "x" * 5000, 1))
+graphml("deep", lambda t: t.replace('<data key="z">', '<data key="z">' + "<a>" * 70 + "</a>" * 70, 1))
+
 with open("graph.mtx", "w") as f:
     f.write("%%MatrixMarket matrix coordinate pattern symmetric\n% a comment\n%d %d %d\n" .replace("%d %d %d", f"{nodes} {nodes} {len(low)}"))
     f.writelines(f"{b + 1} {a + 1}\n" for a, b in pairs)
@@ -173,7 +271,7 @@ with open("features.csv", "w") as f:
 for s in split:
     open(s + ".csv", "w").writelines(f"{i + 1}\n" for i in split[s])
 PYTHON
-gzip -k graph.mtx
+gzip -k graph.mtx small.graphml
 zstd -q graph.mtx
 
 pipeline() { # name, format, path, more lines of the ingest section
@@ -238,6 +336,30 @@ ingest market_zstd matrix_market graph.mtx.zst "$beside"
 agree market_zstd all $all
 ingest metis metis graph.metis "$beside"
 agree metis all $all
+ingest ogb_products ogb ogbn_products
+agree ogb_products all $all
+ingest ogb_arxiv ogb ogbn-arxiv
+ingest ogb_as_given ogb ogb-binary '  direction: as_given\n'
+cmp <(records ogb_arxiv edge_chunk) <(records ogb_as_given edge_chunk) || fail "edges of ogbn-arxiv go one way"
+graphs='  task: graph_classification\n'
+ingest graphs folder graphs "$graphs"
+ingest molecules ogb ogbg_molsmall "$graphs"
+cmp <(records molecules $all graph_index) <(records graphs $all graph_index) || fail "graphs of OGB are others"
+ingest second npz tasks-second.npz '  split_name: 1\n'
+agree second all $all
+ingest first npz tasks-second.npz
+! cmp -s <(records first node_splits) <(records second node_splits) || fail "split_name chooses nothing"
+ingest bolt_task graphbolt bolt '  split_name: node_classification\n'
+agree bolt_task all $all
+ingest linqs linqs linqs '  direction: undirected\n  split: random 60/20/20\n'
+agree linqs unsplit edge_chunk feature_chunk node_labels
+ingest linqs_dangling linqs linqs-dangling '  direction: undirected\n  split: random 60/20/20\n'
+agree linqs_dangling unsplit edge_chunk feature_chunk node_labels
+grep -q '1 citations are of papers without a line in .*small.content, the first in line' runs/linqs_dangling/logs/ingest.log || fail "a dangling citation is not named"
+ingest graphml graphml small.graphml
+agree graphml all $all
+ingest graphml_gz graphml small.graphml.gz
+agree graphml_gz all $all
 
 # auto is the format that was meant, down to the id of the dataset, and says why
 as_auto() { # name, format, path, more
@@ -258,6 +380,9 @@ as_auto market matrix_market graph.mtx "$beside"
 as_auto market_gz matrix_market graph.mtx.gz "$beside"
 as_auto market_zstd matrix_market graph.mtx.zst "$beside"
 as_auto metis metis graph.metis "$beside"
+as_auto linqs linqs linqs '  direction: undirected\n  split: random 60/20/20\n'
+as_auto graphml graphml small.graphml
+as_auto graphml_gz graphml small.graphml.gz
 links='  task: link_prediction\n'
 ingest link_columns folder columns "$links"
 for name in csr csc coo; do
@@ -272,6 +397,8 @@ done
 cmp <(records weighted_matrix_market edge_chunk) <(records weighted_metis edge_chunk) && fail "as_given lists an edge of METIS once"
 ingest weighted_both metis weighted.metis "$beside"
 cmp <(records weighted_matrix_market edge_chunk) <(records weighted_both edge_chunk) || fail "weights of METIS and of a matrix differ"
+ingest weighted_graphml graphml weighted.graphml
+cmp <(records weighted_matrix_market edge_chunk) <(records weighted_graphml edge_chunk) || fail "weights of GraphML and of a matrix differ"
 
 # Predictions have the numbers of the input, from 1.
 "$bin/graphmill" run market.yaml --directory runs/market --quiet >/dev/null
@@ -313,7 +440,7 @@ text 'x\n'; bad 'broken:1: expected the numbers of nodes and edges' metis broken
 bad 'expected one of .*ogb-two/raw/edge.csv and .*ogb-two/raw/data.npz, found both' ogb ogb-two
 bad 'ogb-no-edges/raw/data.npz: expected an array edge_index, found none' ogb ogb-no-edges
 bad 'ogb-no-count/raw/data.npz: expected an array num_nodes_list, found none' ogb ogb-no-count
-bad 'data.npz/edge_index.npy: expected 7 edges as num_edges_list says, found' ogb ogb-count
+bad "status 65: $work/ogb-count/raw/data.npz/edge_index.npy: expected 7 edges as num_edges_list says, found" ogb ogb-count
 bad 'data.npz/num_nodes_list.npy: expected one number .a data set of one graph., found 2' ogb ogb-graphs
 bad 'data.npz/edge_index.npy:0: source .* is out of range' ogb ogb-outside
 bad 'data.npz/edge_index.npy: expected the shape \[2, edges\] or \[edges, 2\], found 1 dimensions' ogb ogb-flat
@@ -321,7 +448,7 @@ bad 'data.npz/node_feat.npy: expected .*40' ogb ogb-rows
 bad 'data.npz/edge-type.npy: row 0: expected an edge type from 0 to 511, found 60' ogb ogb-types
 bad 'data.npz/edge-weight.npy: expected .* rows, one for each edge, found' ogb ogb-weights
 bad 'ogb-label/raw/node-label.npz: expected an array node_label, found none' ogb ogb-label
-bad 'node-label.npz/node_label.npy: expected 40 rows of labels, one for each node, found 39' ogb ogb-labels
+bad "status 65: $work/ogb-labels/raw/node-label.npz/node_label.npy: expected 40 rows of labels, one for each node, found 39" ogb ogb-labels
 text 'no archive\n'; bad 'broken: expected an archive of NumPy arrays' npz broken
 /usr/bin/python3 - <<'PYTHON'
 import json, shutil
@@ -346,8 +473,9 @@ open("cut.npz", "wb").write(whole[: len(whole) // 2])
 flipped = bytearray(open("citations.npz", "rb").read())
 flipped[len(flipped) // 2] ^= 255
 open("flipped.npz", "wb").write(flipped)
-for name in ("labels", "lists", "keys", "roles", "role-item"):
+for name in ("labels", "lists", "keys", "roles", "role-item", "outside"):
     shutil.copytree("saint", "saint-" + name)
+np.savez("saint-outside/adj_full.npz", **{**d, "indices": d["indices"] + 40})
 json.dump({"0": "x"}, open("saint-labels/class_map.json", "w"))
 json.dump({"0": [0, 1], "1": [1]}, open("saint-lists/class_map.json", "w"))
 json.dump({"99": 1}, open("saint-keys/class_map.json", "w"))
@@ -357,23 +485,24 @@ PYTHON
 bad 'no-shape.npz: expected an array shape, found none' npz no-shape.npz "$links"
 bad 'oblong.npz: shape: expected as many rows as columns, the nodes, found 40 x 41' npz oblong.npz "$links"
 bad "bsr.npz: format: expected csr, csc or coo, found 'bsr'" npz bsr.npz "$links"
-bad 'indptr.npy: expected 1 dimension of 41 elements, found 40' npz short.npz "$links"
+bad "status 65: $work/short.npz/indptr.npy: expected 1 dimension of 41 elements, found 40" npz short.npz "$links"
 bad 'indptr.npy: row [0-9]*: expected starts that never fall' npz falling.npz "$links"
 bad 'indices.npy:[0-9]*: target [0-9]* is out of range: expected a node id from 0 to 39' npz outside.npz "$links"
 bad 'indices.npy: expected integers' npz floats.npz "$links"
 bad 'others.npz: expected the arrays of a scipy matrix' npz others.npz "$links"
 bad 'train_masks.npy: node [0-9]*: expected 0 or 1, found 2' npz mask.npz
-bad 'train_masks.npy: expected a mask of 40 nodes' npz mask-short.npz
+bad "status 65: $work/mask-short.npz/train_masks.npy: expected a mask of 40 nodes" npz mask-short.npz
 bad 'edges.npy: expected the shape \[2, edges\] or \[edges, 2\]' npz three.npz
 bad 'cut.npz: expected an archive of NumPy arrays .numpy.savez., found something else, or one that is cut off' npz cut.npz
 bad 'flipped.npz: .*the archive is damaged' npz flipped.npz
+bad "status 65: $work/saint-outside/adj_full.npz/indices.npy:[0-9]*: target" graphsaint saint-outside
 bad 'class_map.json: "0": expected numbers' graphsaint saint-labels
 bad 'class_map.json: "1": expected 2 labels as the first node has, found 1' graphsaint saint-lists
 bad 'class_map.json: expected nodes from 0 to 39 as keys, found .99' graphsaint saint-keys
 bad 'role.json: "tr": expected a list of nodes' graphsaint saint-roles
 bad 'role.json: "tr": item 1: expected a node' graphsaint saint-role-item
 expect 65 'adj_full.npz, found no such file' "$bin/graphmill" partition bad.yaml --set ingest.path="$work/columns" --directory runs/bad --quiet
-bad 'metadata.yaml:[0-9]*: expected one type of nodes and one of edges' graphbolt bolt-typed
+bad 'metadata.yaml:[0-9]*: expected a `type:` of each item of `nodes:`, as there are several' graphbolt bolt-typed
 bad 'metadata.yaml:[0-9]*: expected `format: numpy` .of a file of torch' graphbolt bolt-torch
 bad 'metadata.yaml:[0-9]*: expected `num:` with the number of nodes' graphbolt bolt-num
 bad 'metadata.yaml:[0-9]*: expected a list below `tasks:`' graphbolt bolt-list
@@ -381,7 +510,7 @@ bad 'metadata.yaml:[0-9]*: expected `data:` with an item `name: seeds`' graphbol
 bad 'metadata.yaml:1: expected `nodes:` below `graph:`' graphbolt bolt-graph
 bad 'metadata.yaml:[0-9]*: expected a `path:` beside `format:`' graphbolt bolt-path
 bad 'train-label.npy: expected 12 rows, one for each seed, found 20' graphbolt bolt-short
-bad 'edges.npy:[0-9]*: .* out of range: expected a node id from 0 to 29' graphbolt bolt-few
+bad 'edges.npy:[0-9]*: target: expected a node of type node, which has 30, numbered from 0, found' graphbolt bolt-few
 bad 'expected metadata.yaml, found no such file' graphbolt columns
 
 # auto: nothing says what it is, or two things do
@@ -394,3 +523,46 @@ bad 'edges.npy: ingest.format is auto, and this is one array: expected a folder 
 pipeline bad auto rows "  labels: $work/labels.csv\n"
 expect 78 'only the formats edge_list, matrix_market and metis have files beside them' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
 bad 'meta.json is not there: expected {"num_nodes": ..., "directed": ...} in it' folder saint
+
+# LINQS and GraphML
+bad "small.cites:1: expected ids of .*small.content, found none in any of 1 lines" linqs linqs-strangers "$links"
+bad "small.content:4: 'n0' is the id of an earlier line already: expected one line a paper" linqs linqs-twice "$links"
+bad 'small.content:4: expected 6 numbers between id and class as the first line has, found 5' linqs linqs-short "$links"
+bad "small.content:4: feature in column 3: expected a finite number, found 'x'" linqs linqs-word "$links"
+bad 'small.content:1: expected an id, at least one number and a class, found 1 columns' linqs linqs-alone "$links"
+bad 'small.content: expected a line a paper, found none' linqs linqs-empty "$links"
+bad 'small.cites:1: expected two ids, of the cited paper and of the citing one, found 3 columns' linqs linqs-three "$links"
+bad 'linqs-two: expected one file \*.content, found' linqs linqs-two "$links"
+bad 'linqs-no-cites: expected a file \*.cites, found none' linqs linqs-no-cites "$links"
+bad 'doctype.graphml:2: expected no DOCTYPE, which could define entities: remove it' graphml doctype.graphml
+bad 'cut.graphml is no XML: line [0-9]*, column' graphml cut.graphml
+bad 'second.graphml:[0-9]*: expected one graph in the file, found a second' graphml second.graphml
+bad 'nested.graphml:[0-9]*: expected no graph within a node or an edge' graphml nested.graphml
+bad 'direction.graphml:[0-9]*: expected edgedefault="directed" or "undirected" of <graph>' graphml direction.graphml
+bad 'mixed.graphml:[0-9]*: expected edges that are all directed, or all undirected' graphml mixed.graphml
+bad 'hyper.graphml:[0-9]*: expected edges between two nodes, found a hyperedge' graphml hyper.graphml
+bad 'twice.graphml:[0-9]*: expected each id of a node once, found .n6.' graphml twice.graphml
+bad 'nameless.graphml:[0-9]*: expected an id of <node>' graphml nameless.graphml
+bad 'stranger.graphml:[0-9]*: expected the id of a <node> as the end of an edge, found .m' graphml stranger.graphml
+bad 'endless.graphml:[0-9]*: expected source and target of <edge>' graphml endless.graphml
+bad 'keyless.graphml:[0-9]*: expected the id of a <key> as key of <data>, found .y.' graphml keyless.graphml
+bad 'number.graphml:[0-9]*: feat_0: expected a finite number, found .x' graphml number.graphml
+bad 'mask.graphml:[0-9]*: expected true or false, whether the node is in the split, found .yes.' graphml mask.graphml
+bad 'valueless.graphml:[0-9]*: expected a value of each feature in each node, or a <default> of its key, found none of feat_0' graphml valueless.graphml
+bad 'unweighed.graphml:[0-9]*: expected a weight of each edge, or a <default> of its key' graphml unweighed.graphml
+bad 'labels.graphml:[0-9]*: expected one key of nodes called label, class or y, found .z.' graphml labels.graphml
+bad 'key-twice.graphml:[0-9]*: expected each id of a key once, found .l.' graphml key-twice.graphml
+bad 'key-late.graphml:[0-9]*: expected <key> before <graph>' graphml key-late.graphml
+bad 'nodeless.graphml: expected <graphml> with a <graph> with nodes, found none' graphml nodeless.graphml
+bad 'long.graphml:[0-9]*: expected a value of at most 4096 bytes' graphml long.graphml
+bad 'deep.graphml:[0-9]*: expected at most 64 elements in each other, found more' graphml deep.graphml
+
+# OGB's graphs, and the choice of a split
+bad 'edge.csv.gz:[0-9]*: target: expected a node of graph [0-9], which has [0-9]*, numbered from 0, found 99' ogb molecules-outside "$graphs"
+bad 'edge.csv.gz:[0-9]*: expected no edge behind those of the last of 4 graphs' ogb molecules-behind "$graphs"
+bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb molecules-counts "$graphs"
+bad 'num-node-list.csv.gz:2: expected a count, found -1' ogb molecules-count "$graphs"
+bad 'expected one number .a data set of one graph., found 4; of many write .task: graph_classification. below' ogb ogbg_molsmall
+bad "ingest.split_name is 'first', expected of npz the number of a row of the masks" npz tasks-second.npz '  split_name: first\n'
+bad "train_masks.npy: ingest.split_name is '2', expected a row from 0 to 1" npz tasks-second.npz '  split_name: 2\n'
+bad 'metadata.yaml:[0-9]*: expected a task called as ingest.split_name says, found none' graphbolt bolt '  split_name: links\n'

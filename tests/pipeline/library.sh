@@ -5,15 +5,25 @@ source_folder=$GRAPHMILL_SOURCE
 work=$(mktemp -d "${TMPDIR:-/tmp}/graphmill-pipeline-XXXXXX")
 failure=
 started=() # processes in the background, ended when the test ends
+# Ends what was started and waits until it is gone, so that nobody writes into a folder that is being removed.
+end_started() {
+    local pid turns=100
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null && kill -CONT "$pid" 2>/dev/null || true; done
+    for pid in "${started[@]}"; do
+        while kill -0 "$pid" 2>/dev/null && [ $((turns--)) -gt 0 ]; do sleep 0.1; done
+        kill -KILL "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+}
 # What failed is said last, after the ends of the logs.
 finish() {
-    local status=$? file pid
-    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
+    local status=$? file
+    end_started
     [ $status -eq 0 ] || [ $status -eq 77 ] || {
         for file in "$work"/*.log "$work"/*/logs/*.log; do [ -s "$file" ] && { echo "--- $file"; tail -3 "$file"; }; done
         echo "FAILED: ${failure:-line $last_line: a command ended with $status}"
     } >&2
-    rm -rf "$work"
+    rm -rf "$work" || { sleep 1; rm -rf "$work"; } # a worker that outlived its killed driver for a moment
     exit $status
 }
 last_line=0
@@ -143,4 +153,54 @@ same_outputs() {
     for file in predictions.csv embeddings.npy metrics.json; do
         cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
     done
+}
+
+# 60 nodes n0 to n59 in three classes, three edges each, two columns of features, and a pipeline file for them: ring_graph FOLDER
+ring_graph() {
+    mkdir "$1"
+    awk 'BEGIN {for (v = 0; v < 60; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % 60}' >"$1/edges.csv"
+    awk 'BEGIN {for (v = 0; v < 60; v++) print "n" v "," v % 3}' >"$1/labels.csv"
+    awk 'BEGIN {for (v = 0; v < 60; v++) print "n" v "," v % 3 "," v % 5 / 4}' >"$1/rows.csv"
+    cat >"$1/g.yaml" <<'Y'
+name: g
+epochs: 2
+ingest: {format: edge_list, path: edges.csv, labels: labels.csv, features: rows.csv, split: random 60/20/20, direction: undirected}
+partition: {parts: 3}
+sample: {fanouts: [3, 3], batch_size: 16}
+train-step: {hidden: 8}
+Y
+}
+
+# A real SeaweedFS with the bucket "graphmill", which ends with the test: leaves its address in $endpoint, that of its objects as files in
+# $objects, and the credentials in the environment. Without the program the test ends as skipped.
+seaweedfs() {
+    local weed=${GRAPHMILL_WEED:-} ready= attempt second port weed_pid
+    [ -x "$weed" ] || weed=$(command -v weed) || { echo "skipped: there is no SeaweedFS (program weed) here"; exit 77; }
+    export AWS_ACCESS_KEY_ID=testkey AWS_SECRET_ACCESS_KEY=test/secret+key
+    cat >"$work/s3.json" <<'END'
+{"identities": [{"name": "test", "credentials": [{"accessKey": "testkey", "secretKey": "test/secret+key"}],
+                 "actions": ["Admin", "Read", "Write", "List"]}]}
+END
+    mkdir "$work/weed"
+    # Another program may have a port: then others are tried.
+    for attempt in 1 2 3 4 5; do
+        port=$((12000 + (RANDOM * 32768 + RANDOM) % 8000))
+        # It lingers when it is asked to end: timeout asks, and kills.
+        timeout -k 1 300 "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port \
+            -volume.port=$((port + 1)) -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) -s3.port.iceberg=0 -s3.port.lance=0 \
+            -s3.config="$work/s3.json" -master.volumeSizeLimitMB=64 >"$work/weed.log" 2>&1 &
+        weed_pid=$!
+        started+=($weed_pid)
+        for second in $(seq 60); do
+            kill -0 $weed_pid 2>/dev/null || break
+            echo 's3.bucket.create -name graphmill' | timeout 20 "$weed" -logdir="$work/weed" shell -master=127.0.0.1:$port \
+                -filer=127.0.0.1:$((port + 2)) >"$work/shell.log" 2>&1 && grep -q 'create[d]* bucket' "$work/shell.log" && ready=yes && break
+            sleep 1
+        done
+        [ -z "$ready" ] || break
+    done
+    [ -n "$ready" ] || fail "SeaweedFS does not start: $(tail -3 "$work/weed.log" "$work/shell.log")"
+    endpoint=http://127.0.0.1:$((port + 3))
+    # shellcheck disable=SC2034 # for those who source this
+    objects=http://127.0.0.1:$((port + 2))/buckets/graphmill
 }

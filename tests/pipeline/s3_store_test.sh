@@ -3,39 +3,13 @@
 # one takes its place. The weights are those of a local run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
-weed=${GRAPHMILL_WEED:-}
-[ -x "$weed" ] || weed=$(command -v weed) || { echo "skipped: there is no SeaweedFS (program weed) here"; exit 77; }
 pipeline=$source_folder/pipelines/karate.yaml
 settings=(--set epochs=20)
-export AWS_ACCESS_KEY_ID=testkey AWS_SECRET_ACCESS_KEY=test/secret+key
 
 redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' >"$work/redis.txt" &
 started+=($!)
-cat >"$work/s3.json" <<'END'
-{"identities": [{"name": "test", "credentials": [{"accessKey": "testkey", "secretKey": "test/secret+key"}],
-                 "actions": ["Admin", "Read", "Write", "List"]}]}
-END
-# Another program may have a port: then others are tried.
-mkdir "$work/weed"
-ready=
-for attempt in 1 2 3 4 5; do
-    port=$((12000 + (RANDOM * 32768 + RANDOM) % 8000))
-    # It lingers when it is asked to end: timeout asks, and kills.
-    timeout -k 1 300 "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port -volume.port=$((port + 1)) \
-        -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) -s3.port.iceberg=0 -s3.port.lance=0 -s3.config="$work/s3.json" \
-        -master.volumeSizeLimitMB=64 >"$work/weed.log" 2>&1 &
-    weed_pid=$!
-    started+=($weed_pid)
-    for second in $(seq 60); do
-        kill -0 $weed_pid 2>/dev/null || break
-        echo 's3.bucket.create -name graphmill' | timeout 20 "$weed" -logdir="$work/weed" shell -master=127.0.0.1:$port -filer=127.0.0.1:$((port + 2)) \
-            >"$work/shell.log" 2>&1 && grep -q 'create[d]* bucket' "$work/shell.log" && ready=yes && break
-        sleep 1
-    done
-    [ -z "$ready" ] || break
-done
-[ -n "$ready" ] || fail "SeaweedFS does not start: $(tail -3 "$work/weed.log" "$work/shell.log")"
-store="s3://graphmill/karate?endpoint=http://127.0.0.1:$((port + 3))"
+seaweedfs
+store="s3://graphmill/karate?endpoint=$endpoint"
 
 peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
 

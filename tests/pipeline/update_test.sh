@@ -2,18 +2,7 @@
 # A graph that changes: `graphmill update`, a run on the new version with the user's ids, a kill at any moment, damage, wrong files.
 . "$(dirname "$0")/library.sh"
 
-mkdir "$work/g" && cd "$work/g"
-awk 'BEGIN {for (v = 0; v < 60; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % 60}' >edges.csv
-awk 'BEGIN {for (v = 0; v < 60; v++) print "n" v "," v % 3}' >labels.csv
-awk 'BEGIN {for (v = 0; v < 60; v++) print "n" v "," v % 3 "," v % 5 / 4}' >rows.csv
-cat >g.yaml <<'Y'
-name: g
-epochs: 2
-ingest: {format: edge_list, path: edges.csv, labels: labels.csv, features: rows.csv, split: random 60/20/20, direction: undirected}
-partition: {parts: 3}
-sample: {fanouts: [3, 3], batch_size: 16}
-train-step: {hidden: 8}
-Y
+ring_graph "$work/g" && cd "$work/g"
 printf 'id,split,label\nzoe,train,1\nyan,,\n' >new_nodes
 printf 'zoe,1,0.5\nyan,2,0.5\nn5,0,0\n' >new_rows
 printf 'zoe,n1\nyan,zoe\nn5,n6\n' >new_edges
@@ -39,7 +28,8 @@ grep -q '^zoe,train,1,' "$predictions" && grep -q '^yan,,*' "$predictions" || fa
 grep -q '"method":"placed"' <<<"$("$bin/graphmill" export "$work/r" --what report --output /dev/stdout)" || fail 'nodes that stayed were partitioned again'
 
 # The same again; and what is lost of the version, without the files of the update.
-update "$work/r" "${files[@]}" --json | cmp - version.json
+update "$work/r" "${files[@]}" --json >again.json # what a run says of it meanwhile is another matter
+cmp <(sed 's/,"trained".*//' again.json) <(sed 's/,"trained".*//' version.json)
 id=$(json dataset <version.json)
 mkdir away && mv new_* old_* away
 printf x | dd of="$work/r/store/dataset/$id/features/0000000000.record" bs=1 seek=300 conv=notrunc status=none

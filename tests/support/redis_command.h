@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_REDIS_COMMAND_H
 #define TESTS_SUPPORT_REDIS_COMMAND_H
 
-#include "store/queue/redis_connection.h"
+#include "store/redis/redis_connection.h"
 
 #include "tests/support/test.h"
 

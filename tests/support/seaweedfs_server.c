@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "store/backends/s3_backend.h"
 
+#include "tests/support/free_ports.h"
 #include "tests/support/test.h"
 
 #include <arpa/inet.h>
@@ -25,32 +26,6 @@ static struct {
     pid_t pid, owner;
     struct temp_dir dir;
 } server;
-
-static bool is_free(int port)
-{
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons((uint16_t)port),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const bool free = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return free;
-}
-
-/* The first of some that are free, with those for gRPC that SeaweedFS puts 10,000 above. */
-static int free_ports(void)
-{
-    for (int i = 0; i < 1000; i++) {
-        const int first = 11000 + ((int)getpid() * 7 + i * PORTS) % 9000;
-        bool all = true;
-        for (int k = 0; all && k < PORTS; k++)
-            all = is_free(first + k) && is_free(first + k + GRPC_OFFSET);
-        if (all)
-            return first;
-    }
-    abort();
-}
 
 static const char *program(void)
 {
@@ -152,7 +127,7 @@ const char *seaweedfs_endpoint(void)
     (void)setenv("AWS_SECRET_ACCESS_KEY", "test/secret+key", 1);
     temp_dir_make(&server.dir);
     server.owner = getpid();
-    const int port = free_ports();
+    const int port = free_ports(PORTS, GRPC_OFFSET);
     start_weed(weed, port);
     (void)atexit(stop_server);
     (void)snprintf(server.endpoint, sizeof server.endpoint, "http://127.0.0.1:%d", port + 3);

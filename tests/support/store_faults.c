@@ -40,6 +40,9 @@ static bool is_next_to_fail(void)
     (void)pthread_mutex_lock(&lock);
     if (has_plan && plan.passed > 0) {
         plan.passed--;
+    } else if (has_plan && plan.meanwhile) {
+        plan.meanwhile(plan.context);
+        has_plan = false;
     } else if (has_plan && plan.count != 0) {
         plan.count -= plan.count > 0;
         failed_count++;

@@ -16,6 +16,10 @@ struct store_fault_plan {
     long count;           /* calls that fail then; -1: all */
     enum error_code code; /* with which they fail */
     bool after;           /* they have done their work, but say that they failed */
+    /* Or nothing fails, and this is done once, before the first call that is not passed: by another program, as it
+     * were. It must not call the store that was opened here. */
+    void (*meanwhile)(void *context);
+    void *context;
 };
 
 /* Opens `place` of the backend `inner`. Close with store_close(). Aborts when that fails. */

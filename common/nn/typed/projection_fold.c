@@ -2,6 +2,39 @@
 
 #include "common/base/cpu_kernel.h"
 #include "common/math/vector.h"
+#include "common/nn/typed/typed_layer.h"
+
+static bool takes_projections(const struct model *model, const struct relation_block *block)
+{
+    const struct model_layer *layer = &model->layer[0];
+    if (model->config.types.projected_activation != ACTIVATION_NONE || layer->residual ||
+        !layer->type->typed->sums || layer->option.aggr != LAYER_AGGR_MEAN)
+        return false;
+    for (uint32_t r = 0; r < model->config.types.schema.relation_count; r++)
+        if (block->edges[r].block.edge_value || block->edges[r].block.edge_factor)
+            return false;
+    return true;
+}
+
+void projection_fold_find(const struct model *model, const float *value,
+                          const struct relation_block *block, struct projection_fold *fold)
+{
+    const struct model_types *types = &model->config.types;
+    const bool takes = takes_projections(model, block);
+    for (uint32_t t = 0; t < types->schema.type_count; t++) {
+        fold[t] = (struct projection_fold){0};
+        if (!takes || !types->projects[t] ||
+            types->input_dim[t] > PROJECTION_FOLD_WIDTH * types->projected_dim)
+            continue;
+        fold[t].columns = types->input_dim[t];
+        fold[t].dim = types->projected_dim;
+        if (!value)
+            continue;
+        const struct parameter *parameter = &model->parameter[model->projection_parameter[t]];
+        fold[t].matrix = value + parameter[0].offset;
+        fold[t].bias = value + parameter[1].offset;
+    }
+}
 
 /* out [columns] = sum over i of factor[i] * row i of `rows`. */
 CPU_KERNEL(sum_of_rows,

@@ -16,6 +16,8 @@
 #ifndef COMMON_NN_TYPED_PROJECTION_FOLD_H
 #define COMMON_NN_TYPED_PROJECTION_FOLD_H
 
+#include "common/nn/model.h"
+
 #include <stdint.h>
 
 enum { PROJECTION_FOLD_WIDTH = 2 };
@@ -36,6 +38,10 @@ struct folded_weight {
     float *constant;     /* c [rows] */
 };
 
+/* Which types' projections the first layer takes in, on a block whose edges are as those of `block`: fold [types], with columns
+ * 0 where it does not. `value`: of the whole model; NULL: only the widths are asked for. The same for training and evaluation. */
+void projection_fold_find(const struct model *model, const float *value,
+                          const struct relation_block *block, struct projection_fold *fold);
 /* M and c of W. */
 void projection_fold_make(const struct projection_fold *fold, const struct folded_weight *weight,
                           uint32_t rows);

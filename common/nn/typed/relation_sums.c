@@ -5,6 +5,7 @@
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/typed/relation_fold.h"
+#include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/relation_rows.h"
 
 static const char what[] = "the rows of relations"; /* wants memory */
@@ -102,6 +103,11 @@ static struct linear_weight root_weight(const struct relation_sums *sums,
 
 /* --- forward --- */
 
+static bool is_ahead(const struct typed_pass *pass, uint32_t relation)
+{
+    return pass->ahead && pass->ahead->aggregated[relation];
+}
+
 struct forward_job {
     const struct relation_sums *sums;
     const struct typed_pass *pass;
@@ -163,9 +169,12 @@ static void add_relation(const struct forward_job *job, uint32_t relation, uint3
     float *aggregated = job->sums->aggregated[relation];
     float *rows = aggregated ? aggregated + (size_t)from * input_dim : scratch;
     float *product = scratch + job->rows_size;
-    aggregation_forward(&job->sums->aggregation[relation], &edges->block,
-                        &pass->input[pass->schema->relation[relation].source_type], input_dim, from,
-                        to, NULL, rows);
+    uint32_t there = is_ahead(pass, relation) ? pass->ahead->count[relation] : 0;
+    there = there < from ? from : there;
+    if (there < to)
+        aggregation_forward(&job->sums->aggregation[relation], &edges->block,
+                            &pass->input[pass->schema->relation[relation].source_type], input_dim,
+                            there, to, NULL, rows + (size_t)(there - from) * input_dim);
     linear_forward(&weight, rows_of(rows, to - from, input_dim), product);
     if (job->sums->folded[relation].weight)
         add_bias_to_rows(product, job->sums->folded[relation].constant, dim, to - from);
@@ -200,6 +209,11 @@ static enum error_code weigh_relations(struct relation_sums *sums, const struct 
         const struct message_block *block = &pass->edges[r].block;
         if (block->destination_count == 0)
             continue;
+        if (is_ahead(pass, r)) {
+            sums->aggregation[r] = pass->ahead->aggregation[r];
+            sums->aggregated[r] = pass->ahead->aggregated[r];
+            continue;
+        }
         struct model_layer layer = *pass->layer;
         layer.input_dim = source_dim(pass, r);
         rc = neighbor_weights(&layer, block, arena, &sums->aggregation[r], err);

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct relation_input; /* relation_input.h */
+
 /* One layer at work on one block. */
 struct typed_pass {
     const struct model *model;
@@ -26,7 +28,9 @@ struct typed_pass {
     /* Of the block: counts [types], and of each relation the rows that have edges: `row` is there, ascending. */
     const uint32_t *destination_count, *source_count;
     const struct relation_edges *edges; /* [relations]; NULL: of a kind that uses no edges */
-    const struct input_rows *input;     /* [types]; columns: typed_pass_columns() */
+    const struct relation_input
+        *ahead;                     /* NULL, or of a kind that sums: what is aggregated already */
+    const struct input_rows *input; /* [types]; columns: typed_pass_columns() */
     /* NULL, or [types], of a kind that sums: whose rows come in unprojected (projection_fold.h). */
     const struct projection_fold *fold;
     /* NULL, or of a kind that sums, in inference: [relations] what aggregation_add() made of the sources of the rows that have

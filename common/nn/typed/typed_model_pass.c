@@ -1,6 +1,7 @@
 /* Forward and backward of a whole typed model (typed_model.h). */
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_tail.h"
+#include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/relation_rows.h"
 #include "common/nn/typed/typed_layer.h"
 #include "common/nn/typed/typed_model.h"
@@ -29,6 +30,7 @@ struct typed_trace {
     const bool *wants_gradient;   /* [types], or NULL */
     struct type_rows *projection; /* [types]: of those that are not folded */
     struct projection_fold *fold; /* [types] */
+    const struct relation_input *ahead;
     const float *input_gradient[RELATION_TYPE_COUNT_MAX]; /* of the rows that came in */
     struct typed_step step[LAYER_COUNT_MAX];
 };
@@ -96,37 +98,6 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
         rc = layer_tail_forward(&own->tail, &own->pass, arena, workspace->pool, err);
     *rows = rows_at(own->pass.output, types->projected_dim);
     return rc;
-}
-
-/* Whether the first layer can take projections in (projection_fold.h). Same for training and evaluation. */
-static bool takes_projections(const struct model *model, const struct relation_block *block)
-{
-    const struct model_layer *layer = &model->layer[0];
-    if (model->config.types.projected_activation != ACTIVATION_NONE || layer->residual ||
-        !layer->type->typed->sums || layer->option.aggr != LAYER_AGGR_MEAN)
-        return false;
-    for (uint32_t r = 0; r < model->config.types.schema.relation_count; r++)
-        if (block->edges[r].block.edge_value || block->edges[r].block.edge_factor)
-            return false;
-    return true;
-}
-
-static void find_folds(struct typed_trace *trace, const struct relation_block *block)
-{
-    const struct model *model = trace->model;
-    const struct model_types *types = &model->config.types;
-    if (!takes_projections(model, block))
-        return;
-    for (uint32_t t = 0; t < type_count(model); t++) {
-        if (!types->projects[t] ||
-            types->input_dim[t] > PROJECTION_FOLD_WIDTH * types->projected_dim)
-            continue;
-        const struct parameter *parameter = &model->parameter[model->projection_parameter[t]];
-        trace->fold[t] = (struct projection_fold){.matrix = trace->value + parameter[0].offset,
-                                                  .bias = trace->value + parameter[1].offset,
-                                                  .columns = types->input_dim[t],
-                                                  .dim = types->projected_dim};
-    }
 }
 
 /* What a pass over the layers is for. */
@@ -199,18 +170,20 @@ static enum error_code begin_step(struct typed_trace *trace, int number,
 {
     const struct model *model = trace->model;
     struct typed_step *step = &trace->step[number];
-    *step =
-        (struct typed_step){.pass = {.model = model,
-                                     .layer = &model->layer[number],
-                                     .schema = &model->config.types.schema,
-                                     .value = trace->value,
-                                     .fold = number == 0 ? trace->fold : NULL,
-                                     .destination_count = block ? block->destination_count : count,
-                                     .source_count = block ? block->source_count : count}};
+    *step = (struct typed_step){
+        .pass = {.model = model,
+                 .layer = &model->layer[number],
+                 .schema = &model->config.types.schema,
+                 .value = trace->value,
+                 .fold = number == 0 ? trace->fold : NULL,
+                 .ahead = number == 0 ? trace->ahead : NULL,
+                 .edges = number == 0 && trace->ahead ? trace->ahead->edges : NULL,
+                 .destination_count = block ? block->destination_count : count,
+                 .source_count = block ? block->source_count : count}};
     enum error_code rc = arena_new(arena, &step->row, type_count(model), what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &step->input_gradient, type_count(model), what, err);
-    if (rc == ERROR_NONE && block)
+    if (rc == ERROR_NONE && block && !step->pass.edges)
         rc = relation_rows_find(step->pass.schema, block, arena, &step->pass.edges, err);
     return rc;
 }
@@ -307,8 +280,9 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
     if (rc != ERROR_NONE)
         return rc;
     made->wants_gradient = input->wants_gradient;
+    made->ahead = input->aggregated_relations;
     memcpy(rows, input->type_rows, type_count(model) * sizeof *rows);
-    find_folds(made, &input->relations[0]);
+    projection_fold_find(model, value, &input->relations[0], made->fold);
     rc = project(made, input->relations[0].source_count, wish.keep, workspace, rows, err);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++) {
         const bool uses_edges = model->layer[i].type->uses_edges;

@@ -17,6 +17,7 @@
 #include "stages/ingest/build/graph_members.h"
 #include "stages/ingest/build/node_targets.h"
 #include "store/records/dataset_types.h"
+#include "store/records/node_columns.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct dataset_builder {
     int64_t *id_integer;
     uint64_t *id_offset;
     char *id_text;
+    struct column_encoding encoding;
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -83,12 +85,27 @@ void dataset_builder_free(struct dataset_builder *builder)
         feature_maker_close(&builder->features[t]);
     node_targets_release(&builder->targets);
     graph_members_release(&builder->graphs);
+    column_encoding_release(&builder->encoding);
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
     if (builder->scratch[0])
         error_ignore(file_remove_all(builder->scratch, NULL)); /* store_sweep() takes what stays */
     memory_free(builder);
+}
+
+void dataset_builder_take_times(struct dataset_builder *builder, double *time)
+{
+    must(!builder->targets.time);
+    builder->targets.time = time;
+}
+
+void dataset_builder_take_encoding(struct dataset_builder *builder,
+                                   struct column_encoding *encoding)
+{
+    column_encoding_release(&builder->encoding);
+    builder->encoding = *encoding;
+    *encoding = (struct column_encoding){0};
 }
 
 enum error_code dataset_builder_folder(struct dataset_builder *builder, const char *name,
@@ -377,9 +394,9 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
         rc = choose_features(builder, err);
     if (rc == ERROR_NONE && builder->targets.expected_classes && !builder->targets.label)
         rc = node_targets_set_none(&builder->targets, (enum task_kind)settings->ingest.task, err);
-    if (rc == ERROR_NONE && shares.is_random && !pipeline_learns_pairs(settings))
-        rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
-                                      err);
+    if (rc == ERROR_NONE && shares.is_random && shares.kind != SPLIT_IS_COLUMN &&
+        shares.kind != SPLIT_IS_MASKS && !pipeline_learns_pairs(settings))
+        rc = node_targets_draw_splits(&builder->targets, &shares, (uint64_t)settings->seed, err);
     if (rc == ERROR_NONE)
         rc = pipeline_learns_pairs(settings)
                  ? edge_holdout_prepare(&builder->edges.holdout, &builder->edges.spool, err)
@@ -509,6 +526,8 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
         rc = graph_members_put(&builder->graphs, builder->config.store, builder->schema.id, err);
     if (rc == ERROR_NONE)
         rc = store_ids(builder, err);
+    if (rc == ERROR_NONE && (builder->encoding.class_count || builder->encoding.column_count))
+        rc = node_columns_put(builder->config.store, builder->schema.id, &builder->encoding, err);
     if (rc == ERROR_NONE)
         rc = store_schema(builder, one_way, err);
     if (rc == ERROR_NONE && schema)

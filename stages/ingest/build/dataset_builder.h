@@ -23,6 +23,7 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "common/formats/column_encoding.h"
 #include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/dataset_summary.h"
@@ -144,6 +145,12 @@ MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *bui
 /* The user's ids when they are not 0 .. N-1: one of the two forms of struct node_ids. Copied. */
 MUST_CHECK enum error_code dataset_builder_set_ids(struct dataset_builder *builder,
                                                    const struct node_ids *ids, struct error *err);
+
+/* The time of each node, [node_count], that a split by time goes by; and the words of classes and encoded columns, which are
+ * stored. Both become the builder's. */
+void dataset_builder_take_times(struct dataset_builder *builder, double *time);
+void dataset_builder_take_encoding(struct dataset_builder *builder,
+                                   struct column_encoding *encoding);
 
 /* A new folder of this name in the builder's scratch space, where a reader unpacks what it reads; gone with the builder.
  * Fails: ERROR_IO, ERROR_NO_SPACE. */

@@ -163,9 +163,11 @@ static void note_weight(struct dataset_edges *edges, const struct edge_piece *pi
 static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uint32_t target,
                          const struct edge_columns_view *columns, size_t i)
 {
+    if (!edges->has_last || source != edges->last_source || target != edges->last_target ||
+        source == target)
+        return false;
     const struct edge_columns_view last = edge_columns_read(&edges->last, 0);
-    return edges->has_last && source == edges->last_source && target == edges->last_target &&
-           source != target && edge_columns_compare(columns, i, &last, 0) == 0;
+    return edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
 static enum error_code add_edge(struct dataset_edges *edges, const struct edge_piece *piece,

@@ -63,5 +63,6 @@ enum error_code edge_buffer_flush(struct edge_buffer *buffer, struct error *err)
                                    : ERROR_NONE;
     if (rc != ERROR_NONE)
         return rc;
-    return dataset_builder_add_edges(buffer->builder, &piece, err);
+    return buffer->aside ? piece_spool_add(buffer->aside, buffer->builder, &piece, err)
+                         : dataset_builder_add_edges(buffer->builder, &piece, err);
 }

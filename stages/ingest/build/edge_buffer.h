@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/build/piece_spool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct edge_buffer { /* {0} is releasable */
     enum error_code (*bring)(const void *context, uint64_t first, size_t count,
                              const struct edge_columns *out, struct error *err);
     const void *bring_context;
+    struct piece_spool *aside; /* where pieces go until nodes are numbered; NULL: to the builder */
 };
 
 /* `width`: of the columns that edges have. */

@@ -66,6 +66,23 @@ enum error_code label_table_columns(struct label_table *table, uint64_t count, s
     return rc == ERROR_NONE ? clear(table, err) : rc;
 }
 
+static enum error_code take_word(struct label_table *table, const struct field *field, uint32_t at,
+                                 int64_t line, struct error *err)
+{
+    const int64_t found = column_encoding_class(table->words, field);
+    if (found >= 0 || column_is_missing(field) || field_is(field, "-1")) {
+        table->column[at] = found >= 0 ? (double)found : (double)NAN;
+        return ERROR_NONE;
+    }
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": label: expected one of the %zu words that are classes (%.40s, "
+                     "..., %.40s), found '%.*s'",
+                     table->path, line, table->words->class_count, table->words->class_name[0],
+                     table->words->class_name[table->words->class_count - 1],
+                     field->size < 40 ? (int)field->size : 40, field->text);
+}
+
 enum error_code label_table_parse(struct label_table *table, struct delimited *cursor, int64_t line,
                                   struct error *err)
 {
@@ -76,6 +93,12 @@ enum error_code label_table_parse(struct label_table *table, struct delimited *c
         if (at >= table->column_count)
             continue;
         table->column[at] = (double)NAN;
+        if (table->words && table->words->class_count) {
+            const enum error_code rc = take_word(table, &field, at, line, err);
+            if (rc != ERROR_NONE)
+                return rc;
+            continue;
+        }
         if (field.size && !text_double(field.text, field.size, &table->column[at]))
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": label in column %" PRIu32

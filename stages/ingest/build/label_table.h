@@ -8,6 +8,7 @@
 #define STAGES_INGEST_BUILD_LABEL_TABLE_H
 
 #include "common/base/error.h"
+#include "common/formats/column_encoding.h"
 #include "common/formats/delimited.h"
 #include "stages/ingest/build/dataset_builder.h"
 
@@ -19,12 +20,13 @@ struct label_table { /* {0} is releasable */
     uint64_t node_count;
     uint32_t
         class_count; /* known from elsewhere: a class at or above it is refused; 0: not known */
-    uint32_t column_count; /* 0 before label_table_columns() */
-    enum task_kind task;   /* TASK_UNKNOWN until then: what the columns look like */
-    double *column;        /* [column_count], the row at hand */
-    uint32_t width;        /* elements of a row of labels */
-    uint32_t *row;         /* [width], of the row at hand */
-    uint32_t *label;       /* [node_count, width] */
+    uint32_t column_count;               /* 0 before label_table_columns() */
+    enum task_kind task;                 /* TASK_UNKNOWN until then: what the columns look like */
+    const struct column_encoding *words; /* of classes; NULL or none: they are numbers */
+    double *column;                      /* [column_count], the row at hand */
+    uint32_t width;                      /* elements of a row of labels */
+    uint32_t *row;                       /* [width], of the row at hand */
+    uint32_t *label;                     /* [node_count, width] */
 };
 
 void label_table_release(struct label_table *table);

@@ -40,32 +40,46 @@ static enum error_code say_origin(const struct named_nodes *nodes, const char *w
     return rc;
 }
 
-static enum error_code note_integer(struct named_nodes *nodes, const struct field *field,
-                                    const char *what, const char *where, struct error *err)
+static enum error_code refer_integer(struct named_nodes *nodes, const struct field *field,
+                                     const char *what, const char *where, int64_t *reference,
+                                     struct error *err)
 {
-    int64_t id = 0;
-    if (text_int64(field->text, field->size, &id))
-        return node_id_assigner_add_integer(&nodes->ids, id, err);
+    if (text_int64(field->text, field->size, reference))
+        return node_id_assigner_add_integer(&nodes->ids, *reference, err);
     const enum error_code rc =
         error_set(err, ERROR_INPUT, "%s: expected a 64-bit integer, found '%.*s'", what,
                   shown(field), field->text);
     return say_origin(nodes, where, rc, err);
 }
 
+enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
+                                  const char *what, const char *where, int64_t line,
+                                  int64_t *reference, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (!nodes->ids.of_strings)
+        rc = refer_integer(nodes, field, what, where, reference, err);
+    else if (field->size == 0)
+        rc = error_set(err, ERROR_INPUT, "%s: expected a node id, found nothing", what);
+    else
+        rc = node_id_assigner_number_text(&nodes->ids, field->text, field->size, reference, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "%s:%" PRId64, where, line);
+    return ERROR_NONE;
+}
+
 enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *field,
                                  const char *what, const char *where, int64_t line,
                                  struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    if (!nodes->ids.of_strings)
-        rc = note_integer(nodes, field, what, where, err);
-    else if (field->size == 0)
-        rc = error_set(err, ERROR_INPUT, "%s: expected a node id, found nothing", what);
-    else
-        rc = node_id_assigner_add_text(&nodes->ids, field->text, field->size, err);
-    if (rc != ERROR_NONE)
-        return error_context(err, rc, "%s:%" PRId64, where, line);
-    return ERROR_NONE;
+    int64_t reference = 0;
+    return named_nodes_refer(nodes, field, what, where, line, &reference, err);
+}
+
+int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference)
+{
+    return nodes->ids.of_strings ? reference
+                                 : node_id_assigner_find_integer(&nodes->ids, reference);
 }
 
 void named_nodes_finish(struct named_nodes *nodes)

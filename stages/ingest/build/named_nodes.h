@@ -32,6 +32,13 @@ void named_nodes_release(struct named_nodes *nodes);
 MUST_CHECK enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *field,
                                             const char *what, const char *where, int64_t line,
                                             struct error *err);
+/* The same, and *reference is by what the node is found again when all are noted, which takes no look at the field: an integer
+ * itself, of strings their number. */
+MUST_CHECK enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
+                                             const char *what, const char *where, int64_t line,
+                                             int64_t *reference, struct error *err);
+/* After finish: its number. */
+int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference);
 /* No id is noted behind this. */
 void named_nodes_finish(struct named_nodes *nodes);
 /* The number of the id in `field`, -1 when there is no such node. Before finish only the sign counts. */

@@ -21,6 +21,7 @@ void node_id_assigner_release(struct node_id_assigner *ids)
     memory_free(ids->offset);
     memory_free(ids->text);
     memory_free(ids->slot);
+    memory_free(ids->is_there);
     *ids = (struct node_id_assigner){0};
 }
 
@@ -99,12 +100,36 @@ static void put_in_slot(struct node_id_assigner *ids, uint64_t i)
     ids->slot[at] = (uint32_t)(i + 1);
 }
 
+static bool is_small(const struct node_id_assigner *ids, int64_t id)
+{
+    return id >= 0 && (uint64_t)id < ids->slot_count && ids->is_there;
+}
+
+static void mark_there(struct node_id_assigner *ids, int64_t id)
+{
+    if (is_small(ids, id))
+        ids->is_there[id / 64] |= UINT64_C(1) << id % 64;
+}
+
 static void rebuild_slots(struct node_id_assigner *ids)
 {
     if (ids->slot)
         memset(ids->slot, 0, ids->slot_count * sizeof *ids->slot);
     for (uint64_t i = 0; i < ids->count; i++)
         put_in_slot(ids, i);
+}
+
+static enum error_code grow_marks(struct node_id_assigner *ids, struct error *err)
+{
+    const uint64_t count = ids->slot_count / 64;
+    memory_free(ids->is_there);
+    ids->is_there = NULL;
+    enum error_code rc = take_budget(ids, count / 2 * sizeof *ids->is_there, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&ids->is_there, count, "the table of node ids", err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < ids->count; i++)
+        mark_there(ids, ids->integer[i]);
+    return rc;
 }
 
 /* The old table is given back before the new one is made: it can be built again from the ids. */
@@ -122,7 +147,7 @@ static enum error_code grow_slots(struct node_id_assigner *ids, struct error *er
         return made;
     ids->slot_count = slot_count;
     rebuild_slots(ids);
-    return ERROR_NONE;
+    return ids->of_strings ? ERROR_NONE : grow_marks(ids, err);
 }
 
 /* Room for one more id. */
@@ -173,12 +198,13 @@ static int64_t find_text(const struct node_id_assigner *ids, const char *text, s
 enum error_code node_id_assigner_add_integer(struct node_id_assigner *ids, int64_t id,
                                              struct error *err)
 {
-    if (find_integer(ids, id) >= 0)
+    if (is_small(ids, id) ? ids->is_there[id / 64] >> id % 64 & 1 : find_integer(ids, id) >= 0)
         return ERROR_NONE;
     const enum error_code rc = reserve(ids, err);
     if (rc != ERROR_NONE)
         return rc;
     ids->integer[ids->count] = id;
+    mark_there(ids, id);
     put_in_slot(ids, ids->count++);
     return ERROR_NONE;
 }
@@ -199,8 +225,17 @@ static enum error_code grow_text(struct node_id_assigner *ids, uint64_t needed, 
 enum error_code node_id_assigner_add_text(struct node_id_assigner *ids, const char *text,
                                           size_t size, struct error *err)
 {
-    if (find_text(ids, text, size) >= 0)
+    int64_t number = 0;
+    return node_id_assigner_number_text(ids, text, size, &number, err);
+}
+
+enum error_code node_id_assigner_number_text(struct node_id_assigner *ids, const char *text,
+                                             size_t size, int64_t *number, struct error *err)
+{
+    *number = find_text(ids, text, size);
+    if (*number >= 0)
         return ERROR_NONE;
+    *number = (int64_t)ids->count;
     enum error_code rc = reserve(ids, err);
     if (rc != ERROR_NONE)
         return rc;

@@ -6,7 +6,7 @@
  * first appearance, which needs no sorting and is the same for the same file.
  *
  * Ids stand once, packed, and a table of 32-bit positions finds them (open addressing, at most three
- * quarters full): 14 bytes an integer id, its length and 14 bytes a string.
+ * quarters full): 14 bytes an integer id (and a bit for each place of the table), its length and 14 bytes a string.
  */
 #ifndef STAGES_INGEST_BUILD_NODE_ID_ASSIGNER_H
 #define STAGES_INGEST_BUILD_NODE_ID_ASSIGNER_H
@@ -30,6 +30,8 @@ struct node_id_assigner { /* {0} is releasable */
     uint64_t text_capacity;
     uint32_t *slot; /* [slot_count] position + 1 of an id, 0: empty */
     uint64_t slot_count;
+    /* Integers below slot_count: whether they are there, a bit each. Most ids of most files are small and come many times. */
+    uint64_t *is_there; /* [slot_count / 64] */
 };
 
 void node_id_assigner_init(struct node_id_assigner *ids, bool of_strings, uint64_t memory_bytes);
@@ -40,6 +42,10 @@ MUST_CHECK enum error_code node_id_assigner_add_integer(struct node_id_assigner 
                                                         struct error *err);
 MUST_CHECK enum error_code node_id_assigner_add_text(struct node_id_assigner *ids, const char *text,
                                                      size_t size, struct error *err);
+/* The same; *number is its number. */
+MUST_CHECK enum error_code node_id_assigner_number_text(struct node_id_assigner *ids,
+                                                        const char *text, size_t size,
+                                                        int64_t *number, struct error *err);
 /* No id is added behind this. */
 void node_id_assigner_finish(struct node_id_assigner *ids);
 

@@ -1,13 +1,16 @@
 #include "stages/ingest/build/node_targets.h"
 
+#include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "common/base/text.h"
 #include "store/objects/keys.h"
 #include "store/records/node_labels.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
@@ -227,45 +230,153 @@ static void share_out(uint64_t count, const int percent[SPLIT_COUNT], uint64_t w
         }
 }
 
-/* Walks over the labelled nodes: each goes to a split with the chance of the places that are left in it
+static void put_in(struct node_targets *targets, int split, uint32_t node)
+{
+    targets->split_of[node] = (uint8_t)(1 + split);
+    targets->split[split].node[targets->split[split].count++] = node;
+}
+
+enum { ANY_CLASS = -1 };
+
+static bool is_dealt(const struct node_targets *targets, uint32_t node, int64_t class_number)
+{
+    int32_t label = 0;
+    if (!node_targets_has_label(targets, node))
+        return false;
+    memcpy(&label, node_targets_row(targets, node), sizeof label);
+    return class_number == ANY_CLASS || label == class_number;
+}
+
+/* Walks over the labelled nodes (of a class): each goes to a split with the chance of the places that are left in it
  * (selection sampling: Knuth, TAOCP 2, 3.4.2, algorithm S), which makes the counts exact. */
-static void deal(struct node_targets *targets, uint64_t left[SPLIT_COUNT], uint64_t seed)
+static void deal(struct node_targets *targets, int64_t class_number, const int percent[SPLIT_COUNT],
+                 uint64_t seed)
 {
     const struct random_stream stream = random_stream_of(seed, RANDOM_SPLIT, 0, 0, 0);
-    uint64_t all = left[SPLIT_TRAIN] + left[SPLIT_VALID] + left[SPLIT_TEST];
+    uint64_t all = 0, left[SPLIT_COUNT];
+    for (uint32_t node = 0; node < targets->node_count; node++)
+        all += is_dealt(targets, node, class_number);
+    share_out(all, percent, left);
     for (uint32_t node = 0; node < targets->node_count; node++) {
-        if (!node_targets_has_label(targets, node))
+        if (!is_dealt(targets, node, class_number))
             continue;
         uint64_t place = (uint64_t)(random_unit_double(&stream, node, 0) * (double)all--);
         int split = SPLIT_TRAIN;
         while (split < SPLIT_COUNT - 1 && place >= left[split])
             place -= left[split++];
         left[split]--;
-        targets->split_of[node] = (uint8_t)(1 + split);
-        targets->split[split].node[targets->split[split].count++] = node;
+        put_in(targets, split, node);
     }
 }
 
+static enum error_code deal_classes(struct node_targets *targets, const int percent[SPLIT_COUNT],
+                                    uint64_t seed, struct error *err)
+{
+    const struct task *task = task_of(targets->task);
+    if (!task) /* no node has a label, which is said elsewhere */
+        return ERROR_NONE;
+    if (!task->is_class_number)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.split is stratified, which goes by the class of a node: expected "
+                         "labels of one class each; write `split: random 60/20/20`");
+    for (uint32_t c = 0; c < targets->class_count; c++)
+        deal(targets, c, percent, seed);
+    return ERROR_NONE;
+}
+
+static void deal_by_hash(struct node_targets *targets, const int percent[SPLIT_COUNT])
+{
+    char text[TEXT_NUMBER_SIZE + 1];
+    for (uint32_t node = 0; node < targets->node_count; node++) {
+        const struct node_ids *ids = &targets->ids;
+        if (!node_targets_has_label(targets, node))
+            continue;
+        const char *id = text;
+        size_t size = 0;
+        if (ids->offset) {
+            id = ids->text + ids->offset[node];
+            size = (size_t)(ids->offset[node + 1] - ids->offset[node]);
+        } else {
+            size = (size_t)snprintf(text, sizeof text, "%" PRId64,
+                                    ids->integer ? ids->integer[node] : (int64_t)node);
+        }
+        const struct checksum sum = checksum_of(id, size);
+        int bucket = 0, split = SPLIT_TRAIN;
+        for (size_t i = 0; i < sizeof sum.bytes; i++)
+            bucket = (bucket * 256 + sum.bytes[i]) % 100;
+        for (; split < SPLIT_COUNT - 1 && bucket >= percent[split]; split++)
+            bucket -= percent[split];
+        put_in(targets, split, node);
+    }
+}
+
+struct dated {
+    double time;
+    uint32_t node;
+};
+
+static int compare_dated(const void *a, const void *b)
+{
+    const struct dated *x = a, *y = b;
+    if (x->time < y->time || x->time > y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static enum error_code deal_by_time(struct node_targets *targets, uint64_t labelled,
+                                    const int percent[SPLIT_COUNT], struct error *err)
+{
+    struct dated *dated = NULL;
+    uint64_t wanted[SPLIT_COUNT], end[SPLIT_COUNT], count = 0;
+    must(targets->time); /* the settings were checked */
+    share_out(labelled, percent, wanted);
+    const enum error_code rc = memory_new(&dated, labelled + 1, "times of nodes", err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < targets->node_count; node++)
+        if (node_targets_has_label(targets, node))
+            dated[count++] = (struct dated){targets->time[node], node};
+    if (rc == ERROR_NONE)
+        qsort(dated, count, sizeof *dated, compare_dated);
+    end[SPLIT_TRAIN] = wanted[SPLIT_TRAIN];
+    end[SPLIT_VALID] = end[SPLIT_TRAIN] + wanted[SPLIT_VALID];
+    end[SPLIT_TEST] = count;
+    int split = SPLIT_TRAIN;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        const bool same = i > 0 && !(dated[i].time > dated[i - 1].time);
+        while (!same && split < SPLIT_TEST && i >= end[split])
+            split++;
+        put_in(targets, split, dated[i].node);
+    }
+    memory_free(dated);
+    return rc;
+}
+
 enum error_code node_targets_draw_splits(struct node_targets *targets,
-                                         const int percent[SPLIT_COUNT], uint64_t seed,
+                                         const struct split_shares *shares, uint64_t seed,
                                          struct error *err)
 {
-    uint64_t labelled = 0, wanted[SPLIT_COUNT];
+    uint64_t labelled = 0;
     for (uint32_t node = 0; node < targets->node_count; node++)
         labelled += node_targets_has_label(targets, node);
-    share_out(labelled, percent, wanted);
     enum error_code rc = ERROR_NONE;
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
         must(!targets->split[s].where); /* readers leave the splits alone then */
         rc = copy_text(&targets->split[s].where, "ingest.split", err);
         if (rc == ERROR_NONE)
-            rc = memory_new(&targets->split[s].node, wanted[s], "a split", err);
+            rc = memory_new(&targets->split[s].node, labelled, "a split", err);
     }
     if (rc == ERROR_NONE)
         rc = memory_new(&targets->split_of, targets->node_count, "the splits of nodes", err);
-    if (rc == ERROR_NONE)
-        deal(targets, wanted, seed);
-    return rc;
+    if (rc != ERROR_NONE)
+        return rc;
+    if (shares->kind == SPLIT_IS_STRATIFIED)
+        return deal_classes(targets, shares->percent, seed, err);
+    if (shares->kind == SPLIT_IS_TIME)
+        return deal_by_time(targets, labelled, shares->percent, err);
+    if (shares->kind == SPLIT_IS_HASH)
+        deal_by_hash(targets, shares->percent);
+    else
+        deal(targets, ANY_CLASS, shares->percent, seed);
+    return ERROR_NONE;
 }
 
 /* Rewrites the lists in ascending order, by a walk over the nodes. */
@@ -324,6 +435,7 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
 void node_targets_release(struct node_targets *targets)
 {
     memory_free(targets->label);
+    memory_free(targets->time);
     memory_free(targets->split_of);
     for (int s = 0; s < SPLIT_COUNT; s++) {
         memory_free(targets->split[s].node);

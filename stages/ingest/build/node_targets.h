@@ -45,6 +45,7 @@ struct node_targets {    /* {0} has nothing */
     uint32_t *label;           /* [node_count, label_width] or NULL */
     uint8_t *split_of;         /* [node_count] 0: none, else 1 + enum split */
     struct split_list split[SPLIT_COUNT];
+    double *time; /* [node_count] that a split by time goes by, or NULL; owned */
 };
 
 /* See dataset_builder.h for the rules. */
@@ -59,11 +60,17 @@ MUST_CHECK enum error_code node_targets_set_split(struct node_targets *targets, 
                                                   const char *where, int64_t first_line,
                                                   const int64_t *node, uint64_t count,
                                                   struct error *err);
-/* Draws the splits out of the labelled nodes instead: `percent` of them for train, valid and test, as
- * nearly as whole nodes go, at least one for train. No split may have been given. Fails: ERROR_NO_MEMORY. */
+/* Makes the splits out of the labelled nodes instead: shares->percent of them for train, valid and test, as
+ * nearly as whole nodes go. No split may have been given.
+ *   random      drawn; at least one for train
+ *   stratified  the same of each class by itself, where a node has one class
+ *   hash        by the id: 100 buckets, the first percent[train] of them for train, ... So shares are met nearly, and a node
+ *               stays in its split whatever other nodes come
+ *   time        the earliest for train; nodes of one time are in one split, the earlier of two
+ * Fails: ERROR_INPUT without nodes for train; ERROR_INVALID for strata without classes; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code node_targets_draw_splits(struct node_targets *targets,
-                                                    const int percent[SPLIT_COUNT], uint64_t seed,
-                                                    struct error *err);
+                                                    const struct split_shares *shares,
+                                                    uint64_t seed, struct error *err);
 /* What concerns labels, splits and the chosen task together; *task is what the dataset is for. */
 MUST_CHECK enum error_code node_targets_check(struct node_targets *targets, enum task_kind choice,
                                               enum task_kind *task, struct error *err);

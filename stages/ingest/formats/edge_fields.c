@@ -1,6 +1,7 @@
 #include "stages/ingest/formats/edge_fields.h"
 
 #include "common/base/text.h"
+#include "stages/plan/named_entries.h"
 #include "store/records/dataset_schema.h"
 
 #include <ctype.h>
@@ -82,6 +83,43 @@ bool edge_fields_named(struct edge_fields *fields, const struct field *field, co
             *unknown = (int)i;
     }
     return fields->source != EDGE_FIELD_NONE && fields->target != EDGE_FIELD_NONE;
+}
+
+static bool is_understood(const struct named_entry *entry)
+{
+    const struct field name = {entry->name, entry->name_size};
+    bool any = field_is(&name, "source") || field_is(&name, "target");
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        any |= is_one_of(&name, edge_column[c].words);
+    return any;
+}
+
+enum error_code edge_fields_rename(const char *columns, struct field *field, size_t count,
+                                   const struct text_line *line, const char *where,
+                                   struct error *err)
+{
+    struct field renamed[EDGE_FIELD_MAX] = {{.size = 0}};
+    struct named_entry entry;
+    while (named_entry_next(&columns, &entry)) {
+        size_t at = 0;
+        if (!entry.name_size || !is_understood(&entry))
+            return error_set(err, ERROR_INVALID,
+                             "ingest.edge_columns: found '%.*s', expected source, target, weight, "
+                             "time, etype, edge_id or feat, a colon and the name of a column",
+                             named_entry_shown(entry.size), entry.text);
+        while (at < count && (field[at].size != entry.value_size ||
+                              memcmp(field[at].text, entry.value, entry.value_size) != 0))
+            at++;
+        if (at == count)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": expected a column '%.*s' in the header "
+                             "(ingest.edge_columns), found %.*s",
+                             where, line->number, named_entry_shown(entry.value_size), entry.value,
+                             line->size < 200 ? (int)line->size : 200, line->text);
+        renamed[at] = (struct field){entry.name, entry.name_size};
+    }
+    memcpy(field, renamed, count * sizeof *field);
+    return ERROR_NONE;
 }
 
 enum error_code edge_fields_split(const struct edge_fields *fields, const struct text_line *line,

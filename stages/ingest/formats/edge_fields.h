@@ -42,6 +42,13 @@ void edge_fields_drop(struct edge_fields *fields, enum edge_column column);
 bool edge_fields_named(struct edge_fields *fields, const struct field *field, const char *label,
                        int *unknown);
 
+/* Of a header: the columns that `columns` names ("source: from; target: to; weight: amount") get the words that edge_fields_named()
+ * understands, and the others none. Texts are borrowed. Fails: ERROR_INPUT when one is not there; ERROR_INVALID for a word that
+ * is none. */
+MUST_CHECK enum error_code edge_fields_rename(const char *columns, struct field *field,
+                                              size_t count, const struct text_line *line,
+                                              const char *where, struct error *err);
+
 /* Splits a line into field [EDGE_FIELD_MAX].
  * Fails: ERROR_INPUT naming file and line when it has another number of fields. */
 MUST_CHECK enum error_code edge_fields_split(const struct edge_fields *fields,

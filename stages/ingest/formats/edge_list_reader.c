@@ -1,5 +1,7 @@
 #include "stages/ingest/formats/edge_list_reader.h"
 
+#include "common/base/file_pattern.h"
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
@@ -31,23 +33,39 @@ struct survey {
 
 struct edge_list { /* one run */
     const struct edge_list_input *input;
+    const char *name; /* of the file at hand */
+    char *header;     /* the header line, owned, or NULL */
     enum id_type id_type;
     struct survey survey;
     struct named_nodes nodes;
     struct edge_columns value; /* of the edge at hand */
+    struct edge_columns_view value_view;
     struct edge_buffer buffer;
+    struct piece_spool aside; /* edges by the ids that they were read with */
 };
 
 /* Called for each row: `field` [fields.count]. */
 typedef enum error_code (*row_visitor)(struct edge_list *list, const struct field *field,
                                        int64_t line, struct error *err);
 
-static enum error_code open_input(const struct edge_list_input *input, struct line_reader **out,
+static enum error_code open_input(const struct edge_list *list, struct line_reader **out,
                                   struct error *err)
 {
+    const struct edge_list_input *input = list->input;
     if (input->data)
-        return line_reader_open_memory(input->name, input->data, input->size, out, err);
-    return line_reader_open(input->name, out, err);
+        return line_reader_open_memory(list->name, input->data, input->size, out, err);
+    return line_reader_open(list->name, out, err);
+}
+
+/* Calls `visit` for each file, list->name being its path. */
+static enum error_code for_each_file(struct edge_list *list, file_pattern_visitor visit,
+                                     void *context, struct error *err)
+{
+    const enum error_code rc = list->input->data
+                                   ? visit(context, list->input->name, 0, err)
+                                   : file_pattern_visit(list->input->name, visit, context, err);
+    list->name = list->input->name;
+    return rc;
 }
 
 static enum error_code survey_comment(struct survey *survey, const struct text_line *line,
@@ -81,9 +99,11 @@ static bool is_number(const struct field *field)
 
 /* The first line that is no comment: a header by its names, or a row, or (decided by the rows that
  * follow) a header whose names mean nothing here. */
-static enum error_code survey_first(struct survey *survey, const struct text_line *line,
+static enum error_code survey_first(struct edge_list *list, const struct text_line *line,
                                     const char *where, struct error *err)
 {
+    struct survey *survey = &list->survey;
+    const char *columns = list->input->settings ? list->input->settings->ingest.edge_columns : "";
     struct field field[EDGE_FIELD_MAX];
     int unknown = 0;
     const enum delimiter delimiter = delimited_guess(line->text, line->size);
@@ -93,6 +113,11 @@ static enum error_code survey_first(struct survey *survey, const struct text_lin
                          "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
                          where, line->number, EDGE_FIELD_MAX, count);
     survey->fields = edge_fields_plain(delimiter, count);
+    if (columns[0]) {
+        const enum error_code rc = edge_fields_rename(columns, field, count, line, where, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
     survey->is_named = edge_fields_named(&survey->fields, field, survey->label, &unknown);
     if (survey->is_named) {
         for (size_t i = 0; i < count; i++) /* the format has one edge type */
@@ -169,21 +194,48 @@ static enum error_code survey_decide(struct edge_list *list, struct error *err)
     const bool are_integer =
         survey->others_are_integer && (!first_counts || survey->first_line_is_integer);
     survey->of_strings = id_type == ID_TYPE_STRING || (id_type == ID_TYPE_AUTO && !are_integer);
-    choose_columns(survey, first_counts, list->input->edge_features);
+    const bool says_all = list->input->settings && list->input->settings->ingest.edge_columns[0];
+    choose_columns(survey, first_counts,
+                   says_all && list->input->edge_features == EDGE_FEATURES_AUTO
+                       ? EDGE_FEATURES_NAMED
+                       : list->input->edge_features);
     return ERROR_NONE;
 }
 
-static enum error_code survey_run(struct edge_list *list, struct error *err)
+/* The line that the other files are compared with. */
+static enum error_code keep_header(struct edge_list *list, struct error *err)
 {
-    const char *where = list->input->name;
+    struct line_reader *reader = NULL;
+    struct text_line line = {.number = 0};
+    bool found = true;
+    if (!list->survey.header_line)
+        return ERROR_NONE;
+    enum error_code rc = open_input(list, &reader, err);
+    while (rc == ERROR_NONE && found && line.number < list->survey.header_line)
+        rc = line_reader_next(reader, &line, &found, err);
+    if (rc == ERROR_NONE && found)
+        rc = memory_new(&list->header, line.size + 1, "a header", err);
+    if (rc == ERROR_NONE && list->header && line.text)
+        memcpy(list->header, line.text, line.size);
+    line_reader_close(reader);
+    return rc;
+}
+
+static enum error_code survey_file(void *context, const char *where, size_t index,
+                                   struct error *err)
+{
+    struct edge_list *list = context;
     struct survey *survey = &list->survey;
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
+    if (index > 0) /* those behind the first are as that */
+        return ERROR_NONE;
+    list->name = where;
     survey->stated = STATED_NOTHING;
     survey->label = list->input->settings ? pipeline_edge_label(list->input->settings) : NULL;
     survey->others_are_integer = true;
-    enum error_code rc = open_input(list->input, &reader, err);
+    enum error_code rc = open_input(list, &reader, err);
     while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found)
@@ -191,83 +243,130 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
         if (text_line_is_skipped(&line))
             rc = survey_comment(survey, &line, where, err);
         else if (survey->fields.count == 0)
-            rc = survey_first(survey, &line, where, err);
+            rc = survey_first(list, &line, where, err);
         else
             rc = survey_row(survey, &line, where, err);
     }
     line_reader_close(reader);
-    return rc == ERROR_NONE ? survey_decide(list, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = survey_decide(list, err);
+    return rc == ERROR_NONE ? keep_header(list, err) : rc;
 }
 
-/* One pass over all rows. */
-static enum error_code visit_rows(struct edge_list *list, row_visitor visit, struct error *err)
+static enum error_code survey_run(struct edge_list *list, struct error *err)
 {
+    return for_each_file(list, survey_file, list, err);
+}
+
+/* The first line of each file is the header, if there is one. */
+static enum error_code expect_header(const struct edge_list *list, const struct text_line *line,
+                                     struct error *err)
+{
+    if (strlen(list->header) == line->size && memcmp(list->header, line->text, line->size) == 0)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": expected the header of the first file, '%.200s', found '%.*s'", list->name,
+        line->number, list->header, line->size < 200 ? (int)line->size : 200, line->text);
+}
+
+struct rows { /* one pass over all of them */
+    struct edge_list *list;
+    row_visitor visit;
+};
+
+static enum error_code visit_file(void *context, const char *path, size_t index, struct error *err)
+{
+    const struct rows *rows = context;
+    struct edge_list *list = rows->list;
     struct field field[EDGE_FIELD_MAX];
     struct line_reader *reader = NULL;
     struct text_line line;
-    bool found = true;
-    enum error_code rc = open_input(list->input, &reader, err);
+    bool found = true, needs_header = list->header != NULL;
+    (void)index;
+    list->name = list->buffer.where = path;
+    enum error_code rc = open_input(list, &reader, err);
     while (rc == ERROR_NONE) {
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
-        if (text_line_is_skipped(&line) || line.number == list->survey.header_line)
+        if (text_line_is_skipped(&line))
             continue;
-        rc = edge_fields_split(&list->survey.fields, &line, list->input->name, field, err);
+        if (needs_header) {
+            needs_header = false;
+            rc = expect_header(list, &line, err);
+            continue;
+        }
+        rc = edge_fields_split(&list->survey.fields, &line, path, field, err);
         if (rc == ERROR_NONE)
-            rc = visit(list, field, line.number, err);
+            rc = rows->visit(list, field, line.number, err);
     }
+    if (rc == ERROR_NONE && list->buffer.builder) /* a piece of edges is of one file */
+        rc = edge_buffer_flush(&list->buffer, err);
     line_reader_close(reader);
     return rc;
 }
 
-static enum error_code note_row_ids(struct edge_list *list, const struct field *field, int64_t line,
-                                    struct error *err)
+static enum error_code visit_rows(struct edge_list *list, row_visitor visit, struct error *err)
+{
+    struct rows rows = {list, visit};
+    return for_each_file(list, visit_file, &rows, err);
+}
+
+/* Notes the ids, and puts the edge aside until these are numbered. */
+static enum error_code put_aside(struct edge_list *list, const struct field *field, int64_t line,
+                                 struct error *err)
 {
     const struct edge_fields *fields = &list->survey.fields;
-    const char *where = list->input->name;
-    const enum error_code rc =
-        named_nodes_note(&list->nodes, &field[fields->source], "source", where, line, err);
+    const char *where = list->name;
+    int64_t source = 0, target = 0;
+    enum error_code rc = named_nodes_refer(&list->nodes, &field[fields->source], "source", where,
+                                           line, &source, err);
+    if (rc == ERROR_NONE)
+        rc = named_nodes_refer(&list->nodes, &field[fields->target], "target", where, line, &target,
+                               err);
+    if (rc == ERROR_NONE)
+        rc = edge_fields_values(fields, field, where, line, &list->value, err);
     return rc == ERROR_NONE
-               ? named_nodes_note(&list->nodes, &field[fields->target], "target", where, line, err)
+               ? edge_buffer_add(&list->buffer, line, source, target, &list->value_view, err)
                : rc;
 }
 
-static enum error_code push_row(struct edge_list *list, const struct field *field, int64_t line,
-                                struct error *err)
-{
-    const struct edge_fields *fields = &list->survey.fields;
-    const int64_t source = named_nodes_find(&list->nodes, &field[fields->source]);
-    const int64_t target = named_nodes_find(&list->nodes, &field[fields->target]);
-    const struct edge_columns_view value = edge_columns_read(&list->value, 0);
-    if (source < 0 || target < 0)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": an id that was not there when the file was first read: "
-                         "the file was changed in between",
-                         list->input->name, line);
-    const enum error_code rc =
-        edge_fields_values(fields, field, list->input->name, line, &list->value, err);
-    return rc == ERROR_NONE ? edge_buffer_add(&list->buffer, line, source, target, &value, err)
-                            : rc;
-}
-
-static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
+static enum error_code read_edges(struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {
     const struct edge_widths *width = &list->survey.fields.width;
     enum error_code rc = edge_columns_new(&list->value, width, 1, "the columns of an edge", err);
     if (rc == ERROR_NONE)
         rc = edge_buffer_init(&list->buffer, builder, list->input->name, width, err);
-    if (rc == ERROR_NONE)
-        rc = visit_rows(list, push_row, err);
-    if (rc == ERROR_NONE)
-        rc = edge_buffer_flush(&list->buffer, err);
+    list->buffer.aside = &list->aside;
+    list->value_view = edge_columns_read(&list->value, 0);
+    return rc == ERROR_NONE ? visit_rows(list, put_aside, err) : rc;
+}
+
+static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
+                                  struct error *err)
+{
+    struct edge_buffer *buffer = &list->buffer; /* empty by now */
+    struct edge_piece piece = {.count = 1};
+    enum error_code rc = piece_spool_rewind(&list->aside, err);
+    while (rc == ERROR_NONE && piece.count) {
+        rc = piece_spool_read(&list->aside, buffer->source, buffer->target, &buffer->columns,
+                              &piece, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < piece.count; i++) {
+            buffer->source[i] = named_nodes_of(&list->nodes, buffer->source[i]);
+            buffer->target[i] = named_nodes_of(&list->nodes, buffer->target[i]);
+        }
+        if (rc == ERROR_NONE && piece.count)
+            rc = dataset_builder_add_edges(builder, &piece, err);
+    }
+    piece_spool_release(&list->aside);
     return rc;
 }
 
 /* The ids of all files, numbered. */
 static enum error_code number_nodes(struct edge_list *list, uint64_t memory_bytes,
-                                    struct error *err)
+                                    struct dataset_builder *builder, struct error *err)
 {
     const struct survey *survey = &list->survey;
     named_nodes_init(&list->nodes, survey->of_strings, memory_bytes / 2);
@@ -276,7 +375,7 @@ static enum error_code number_nodes(struct edge_list *list, uint64_t memory_byte
         list->nodes.origin_first = survey->first_row_line;
         list->nodes.origin_last = survey->last_row_line;
     }
-    enum error_code rc = visit_rows(list, note_row_ids, err);
+    enum error_code rc = read_edges(list, builder, err);
     if (rc == ERROR_NONE && list->input->nodes)
         rc = node_files_note(list->input->nodes, &list->nodes, err);
     if (rc == ERROR_NONE)
@@ -297,10 +396,10 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
                                      uint64_t memory_bytes, struct dataset_builder *builder,
                                      struct error *err)
 {
-    struct edge_list list = {.input = input, .id_type = id_type};
+    struct edge_list list = {.input = input, .name = input->name, .id_type = id_type};
     enum error_code rc = survey_run(&list, err);
     if (rc == ERROR_NONE)
-        rc = number_nodes(&list, memory_bytes, err);
+        rc = number_nodes(&list, memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_nodes(builder, list.nodes.ids.count, list.survey.stated, err);
     if (rc == ERROR_NONE)
@@ -311,7 +410,9 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
         rc = node_files_push(input->nodes, &list.nodes, builder, err);
     if (rc == ERROR_NONE && input->settings)
         rc = held_edge_files_push(input->settings, &list.nodes, builder, err);
+    memory_free(list.header);
     edge_buffer_release(&list.buffer);
+    piece_spool_release(&list.aside);
     edge_columns_release(&list.value);
     named_nodes_release(&list.nodes);
     return rc;

@@ -11,8 +11,8 @@
  * (id_type: auto); a later line that does not fit is an error which names both. SNAP's comments
  * "# Undirected graph" and "# Directed graph" count as what the data says about direction.
  *
- * The file is read twice: for the ids, which node_id_assigner numbers, and for the edges. So are the
- * files of labels and features (node_files.h), which may name nodes without edges.
+ * The file is read once: the ids are noted, which node_id_assigner numbers, and the edges put aside until they are
+ * (piece_spool.h). The files of labels and features (node_files.h), which may name nodes without edges, are read twice.
  */
 #ifndef STAGES_INGEST_FORMATS_EDGE_LIST_READER_H
 #define STAGES_INGEST_FORMATS_EDGE_LIST_READER_H
@@ -25,7 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file, or its bytes in memory: `data` NULL means that `name` is a path. */
+/* A file, or its bytes in memory: `data` NULL means that `name` is a path, or a pattern (common/base/file_pattern.h) of files
+ * that have the header of the first, if that has one. */
 struct edge_list_input {
     const char *name;
     const void *data;

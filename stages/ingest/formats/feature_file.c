@@ -87,7 +87,16 @@ static enum error_code open_member(struct npy_reader *reader, const char *stem, 
                                    struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s_%s.npy", stem, member);
+    bool found = false;
+    enum error_code rc = file_path(path, err, "%s_%s.npy", stem, member);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, &found, err);
+    if (rc == ERROR_NONE && !found)
+        return error_set(
+            err, ERROR_INPUT,
+            "%s is not there: expected it beside %s_indptr.npy, as sparse features are "
+            "three files (indptr, indices, values)",
+            path, stem);
     return rc == ERROR_NONE ? npy_reader_open(reader, path, err) : rc;
 }
 

@@ -13,6 +13,7 @@ struct edge_table { /* one run over a CSV file */
     const struct folder_meta *meta;  /* NULL: no types to check */
     const struct named_nodes *names; /* NULL: ids are numbers */
     const struct edge_files *files;  /* NULL: none */
+    struct edge_ends *ends;          /* NULL: ids are those of nodes */
     const char *label;               /* what the field of labels is called; NULL: there is none */
     struct edge_fields fields;
     struct edge_columns value; /* of the edge at hand */
@@ -48,14 +49,17 @@ static enum error_code begin(struct edge_table *table, bool has_header,
                              struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    table->fields = edge_fields_plain(DELIMITER_COMMA, 2);
+    table->fields = edge_fields_plain(table->ends ? table->ends->delimiter : DELIMITER_COMMA, 2);
     if (has_header)
         rc = take_header(table, line, err);
     struct edge_widths width = table->fields.width;
+    edge_ends_widen(table->ends, &width);
     if (rc == ERROR_NONE)
         rc = edge_files_join(table->files, table->path, &width, err);
     if (rc == ERROR_NONE)
         rc = edge_columns_new(&table->value, &width, 1, "the columns of an edge", err);
+    if (rc == ERROR_NONE)
+        edge_ends_fill(table->ends, &table->value, 1);
     if (rc == ERROR_NONE)
         rc = edge_buffer_init(&table->buffer, builder, table->path, &width, err);
     table->buffer.bring = bring;
@@ -128,6 +132,8 @@ static enum error_code take_edge(struct edge_table *table, const struct text_lin
         rc = find_end(table, &field[fields->target], "target", line->number, &target, err);
     if (rc == ERROR_NONE)
         rc = edge_fields_values(fields, field, table->path, line->number, &table->value, err);
+    if (rc == ERROR_NONE && table->ends)
+        rc = edge_ends_place(table->ends, table->path, line->number, &source, &target, err);
     if (rc == ERROR_NONE)
         rc = check_types(table, line->number, source, target, err);
     if (rc != ERROR_NONE)
@@ -135,16 +141,19 @@ static enum error_code take_edge(struct edge_table *table, const struct text_lin
     return edge_buffer_add(&table->buffer, line->number, source, target, &value, err);
 }
 
-enum error_code
-folder_edges_read_csv(const char *path, bool has_header, const struct folder_meta *meta,
-                      const struct named_nodes *names, const struct edge_files *files,
-                      struct dataset_builder *builder, uint64_t *row_count, struct error *err)
+enum error_code folder_edges_read_csv(const char *path, const struct folder_meta *meta,
+                                      const struct named_nodes *names,
+                                      const struct edge_files *files, struct edge_ends *ends,
+                                      struct dataset_builder *builder, uint64_t *row_count,
+                                      struct error *err)
 {
     static const struct edge_files none;
+    const bool has_header = meta != NULL;
     struct edge_table table = {.path = path,
                                .meta = meta,
                                .names = names,
                                .files = files ? files : &none,
+                               .ends = ends,
                                .label = meta ? meta->edge_label : NULL};
     struct line_reader *reader = NULL;
     struct text_line line;
@@ -210,7 +219,7 @@ static enum error_code read_ends(const struct npy_reader *reader, uint64_t at, s
 }
 
 static enum error_code push_columns(const struct npy_reader *reader, const struct edge_files *files,
-                                    int64_t *source, int64_t *target,
+                                    struct edge_ends *ends, int64_t *source, int64_t *target,
                                     const struct edge_columns *columns,
                                     struct dataset_builder *builder, struct error *err)
 {
@@ -228,6 +237,9 @@ static enum error_code push_columns(const struct npy_reader *reader, const struc
         rc = edge_files_read(files, at, piece, columns, err);
         if (rc == ERROR_NONE)
             rc = read_ends(reader, at, piece, source, target, err);
+        for (size_t i = 0; rc == ERROR_NONE && ends && i < piece; i++)
+            rc =
+                edge_ends_place(ends, reader->path, (int64_t)(at + i), &source[i], &target[i], err);
         if (rc == ERROR_NONE)
             rc = dataset_builder_add_edges(builder, &edges, err);
     }
@@ -235,8 +247,8 @@ static enum error_code push_columns(const struct npy_reader *reader, const struc
 }
 
 enum error_code folder_edges_read_npy(const char *path, const struct edge_files *files,
-                                      struct dataset_builder *builder, uint64_t *row_count,
-                                      struct error *err)
+                                      struct edge_ends *ends, struct dataset_builder *builder,
+                                      uint64_t *row_count, struct error *err)
 {
     struct edge_columns columns = {0};
     struct npy_reader reader = {0};
@@ -259,11 +271,14 @@ enum error_code folder_edges_read_npy(const char *path, const struct edge_files 
         rc = memory_new(&target, EDGE_BUFFER_SIZE, "a piece of the edges", err);
     if (rc == ERROR_NONE)
         rc = edge_files_check(files, *row_count, err);
+    struct edge_widths width = files->width;
+    edge_ends_widen(ends, &width);
     if (rc == ERROR_NONE)
-        rc = edge_columns_new(&columns, &files->width, EDGE_BUFFER_SIZE, "a piece of the edges",
-                              err);
+        rc = edge_columns_new(&columns, &width, EDGE_BUFFER_SIZE, "a piece of the edges", err);
     if (rc == ERROR_NONE)
-        rc = push_columns(&reader, files, source, target, &columns, builder, err);
+        edge_ends_fill(ends, &columns, EDGE_BUFFER_SIZE);
+    if (rc == ERROR_NONE)
+        rc = push_columns(&reader, files, ends, source, target, &columns, builder, err);
     edge_columns_release(&columns);
     memory_free(source);
     memory_free(target);

@@ -4,6 +4,8 @@
  *   edges.csv[.gz]  header src,dst[,weight][,etype][,time], then a row an edge
  *   edges.npy       integers [2, E]: sources, then targets; or [E, 2]: a row an edge
  *   edge.csv[.gz]   OGB's: two columns and no header
+ *
+ * Where the ends are numbered within their node types, or within each of many graphs, edge_ends.h turns them into nodes.
  */
 #ifndef STAGES_INGEST_FORMATS_FOLDER_EDGES_H
 #define STAGES_INGEST_FORMATS_FOLDER_EDGES_H
@@ -11,6 +13,7 @@
 #include "common/base/error.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/edge_ends.h"
 #include "stages/ingest/formats/edge_files.h"
 #include "stages/ingest/formats/folder_meta.h"
 
@@ -18,14 +21,17 @@
 #include <stdint.h>
 
 /* Pushes all edges of the file `path`; *row_count is their number. With `names` (may be NULL) ids are looked
- * up there, otherwise they are the numbers of nodes. `files` bring further columns (NULL: none). With edge types in `meta` (may be
- * NULL), each edge must connect the node types that its own type says.
+ * up there, otherwise they are the numbers of nodes. `files` bring further columns (NULL: none). `meta` is that of a file
+ * with a header (NULL: it has none); with edge types in it each edge must connect the node types that its own type says. `ends`: NULL where ids are those of nodes.
  * Fails: ERROR_INPUT naming file and line, what was expected and found. */
-MUST_CHECK enum error_code
-folder_edges_read_csv(const char *path, bool has_header, const struct folder_meta *meta,
-                      const struct named_nodes *names, const struct edge_files *files,
-                      struct dataset_builder *builder, uint64_t *row_count, struct error *err);
+MUST_CHECK enum error_code folder_edges_read_csv(const char *path, const struct folder_meta *meta,
+                                                 const struct named_nodes *names,
+                                                 const struct edge_files *files,
+                                                 struct edge_ends *ends,
+                                                 struct dataset_builder *builder,
+                                                 uint64_t *row_count, struct error *err);
 MUST_CHECK enum error_code folder_edges_read_npy(const char *path, const struct edge_files *files,
+                                                 struct edge_ends *ends,
                                                  struct dataset_builder *builder,
                                                  uint64_t *row_count, struct error *err);
 /* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. `label` as in folder_meta.h. */

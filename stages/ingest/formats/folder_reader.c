@@ -120,8 +120,8 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
         rc = set_types(folder, path, &files, err);
     if (rc == ERROR_NONE)
         rc = input_files_ends_in(path, ".npy")
-                 ? folder_edges_read_npy(path, &files, folder->builder, &row_count, err)
-                 : folder_edges_read_csv(path, true, &folder->meta, names_of(folder), &files,
+                 ? folder_edges_read_npy(path, &files, NULL, folder->builder, &row_count, err)
+                 : folder_edges_read_csv(path, &folder->meta, names_of(folder), &files, NULL,
                                          folder->builder, &row_count, err);
     edge_files_close(&files);
     if (rc == ERROR_NONE && expected >= 0 && row_count != (uint64_t)expected)

@@ -23,6 +23,9 @@ struct folder_sign {
 };
 static const struct folder_sign signs[] = {{"meta.json", FORMAT_FOLDER, "folder"},
                                            {"metadata.yaml", FORMAT_GRAPHBOLT, "graphbolt"},
+                                           {"metadata.json", FORMAT_DISTDGL, "distdgl"},
+                                           {"meta.yaml", FORMAT_DGL_CSV, "dgl_csv"},
+                                           {"*.content", FORMAT_LINQS, "linqs"},
                                            {"adj_full.npz", FORMAT_GRAPHSAINT, "graphsaint"},
                                            {"*_A.txt", FORMAT_TU, "tu"},
                                            {"raw", FORMAT_OGB, "ogb"}};
@@ -58,12 +61,14 @@ static enum error_code detect_folder(const char *path, int64_t *format, char *se
     if (rc != ERROR_NONE)
         return rc;
     if (!look.found)
-        return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, and nothing in this folder says what it is: "
-                         "expected meta.json (folder), metadata.yaml (graphbolt), adj_full.npz "
-                         "(graphsaint), a file NAME_A.txt (tu) or a folder raw (ogb), or one file "
-                         "as ingest.path",
-                         path);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: ingest.format is auto, and nothing in this folder says what it is: "
+            "expected meta.json (folder), metadata.yaml (graphbolt), "
+            "metadata.json (distdgl), meta.yaml (dgl_csv), *.content (linqs), adj_full.npz "
+            "(graphsaint), a file NAME_A.txt (tu) or a folder raw (ogb), or one file "
+            "as ingest.path",
+            path);
     if (look.other)
         return error_set(err, ERROR_INPUT,
                          "%s: ingest.format is auto, but %s says %s and %s says %s: write "
@@ -90,6 +95,7 @@ static enum error_code detect_file(const char *path, int64_t *format, char *seen
 {
     static const char zip[] = "PK\003\004", market[] = "%%MatrixMarket", numpy[] = "\223NUMPY";
     static const char *const market_names[] = {".mtx", ".mtx.gz", ".mtx.zst", NULL};
+    static const char *const graphml_names[] = {".graphml", ".graphml.gz", ".graphml.zst", NULL};
     static const char *const metis_names[] = {".graph", ".metis", NULL};
     char first[FIRST_BYTES] = {0};
     const char *word = "edge_list", *why = "is none of the other formats of one file";
@@ -111,6 +117,10 @@ static enum error_code detect_file(const char *path, int64_t *format, char *seen
         *format = FORMAT_MATRIX_MARKET;
         word = "matrix_market";
         why = "begins or is called so";
+    } else if (is_called(path, graphml_names)) {
+        *format = FORMAT_GRAPHML;
+        word = "graphml";
+        why = "is called so";
     } else if (is_called(path, metis_names)) {
         *format = FORMAT_METIS;
         word = "metis";

@@ -3,7 +3,10 @@
  *
  *   a folder with    meta.json              folder           a file that    is a zip archive            npz
  *                    metadata.yaml          graphbolt                       begins %%MatrixMarket       matrix_market
- *                    adj_full.npz           graphsaint                      is called *.mtx[.gz|.zst]   matrix_market
+ *                    metadata.json          distdgl                         is called *.mtx[.gz|.zst]   matrix_market
+ *                    meta.yaml              dgl_csv                         is called *.graphml[.gz|.zst]   graphml
+ *                    a file *.content       linqs
+ *                    adj_full.npz           graphsaint
  *                    a file NAME_A.txt      tu                              is called *.graph, *.metis  metis
  *                    a folder raw           ogb                             is anything else            edge_list
  */

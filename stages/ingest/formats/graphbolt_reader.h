@@ -3,8 +3,9 @@
  *
  *   metadata.yaml
  *     graph:
- *       nodes: [{num: 34}]
- *       edges: [{format: csv | numpy, path: edges.csv}]      csv without a header, or [2, edges]; from source to target
+ *       nodes: [{num: 34}]                                   or, of several types, each with `type: user`
+ *       edges: [{format: csv | numpy, path: edges.csv}]      csv without a header, or [2, edges]; from source to target; with types each
+ *                                                            has `type: "user:likes:item"`, and nodes are numbered within theirs
  *     feature_data:
  *       - {domain: node, name: feat, format: numpy, path: feat.npy}
  *     tasks:                                                 the first whose seeds are nodes
@@ -14,7 +15,7 @@
  *         test_set: ...
  *
  * Labels of nodes outside of the three sets are not known to it. Names that GraphBolt had before 0.1 (seed_nodes) are read, too.
- * What it may have and is not read is refused by name and line: several types of nodes or edges, files of torch, seeds that are pairs.
+ * What it may have and is not read is refused by name and line: files of torch, seeds that are pairs.
  * Features of nodes that have another name than feat, and those of edges, are left out.
  *
  * Format: DGL's "OnDiskDataset specification".

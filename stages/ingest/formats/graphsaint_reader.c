@@ -17,6 +17,8 @@
 struct graphsaint { /* one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
+    char archive[FILE_PATH_SIZE]; /* adj_full.npz */
+    struct npz_folder folder;     /* of its arrays */
     uint64_t node_count;
 };
 
@@ -36,29 +38,27 @@ static enum error_code find_file(const struct graphsaint *g, const char *name,
 static enum error_code read_edges(struct graphsaint *g, struct error *err)
 {
     static const char *const wanted[] = {"indptr", "indices", "data", "shape", NULL};
-    char archive[FILE_PATH_SIZE], indptr[FILE_PATH_SIZE], indices[FILE_PATH_SIZE],
-        data[FILE_PATH_SIZE];
-    struct npz_folder folder;
+    char indptr[FILE_PATH_SIZE], indices[FILE_PATH_SIZE], data[FILE_PATH_SIZE];
     int64_t shape[NPZ_SHAPE];
-    enum error_code rc = find_file(g, "adj_full.npz", archive, err);
-    if (rc == ERROR_NONE && !archive[0])
+    enum error_code rc = find_file(g, "adj_full.npz", g->archive, err);
+    if (rc == ERROR_NONE && !g->archive[0])
         return error_set(err, ERROR_NOT_FOUND, "%s: expected adj_full.npz, found no such file",
                          g->settings->ingest.path);
     if (rc == ERROR_NONE)
-        rc = npz_folder_open(&folder, archive, "adj_full", wanted, g->builder, err);
+        rc = npz_folder_open(&g->folder, g->archive, "adj_full", wanted, g->builder, err);
     if (rc == ERROR_NONE)
-        rc = npz_folder_shape(&folder, "", shape, err);
+        rc = npz_folder_shape(&g->folder, "", shape, err);
     if (rc == ERROR_NONE && shape[0] != shape[1])
         return error_set(err, ERROR_INPUT,
                          "%s: shape: expected as many rows as columns, found %" PRId64
                          " x %" PRId64,
-                         archive, shape[0], shape[1]);
+                         g->archive, shape[0], shape[1]);
     if (rc == ERROR_NONE)
-        rc = npz_folder_need(&folder, "", "indptr", indptr, err);
+        rc = npz_folder_need(&g->folder, "", "indptr", indptr, err);
     if (rc == ERROR_NONE)
-        rc = npz_folder_need(&folder, "", "indices", indices, err);
+        rc = npz_folder_need(&g->folder, "", "indices", indices, err);
     if (rc == ERROR_NONE)
-        rc = npz_folder_find(&folder, "", "data", data, err);
+        rc = npz_folder_find(&g->folder, "", "data", data, err);
     if (rc != ERROR_NONE)
         return rc;
     g->node_count = (uint64_t)shape[0];
@@ -197,6 +197,7 @@ enum error_code graphsaint_reader_run(const struct pipeline_settings *settings,
 {
     struct graphsaint g = {.settings = settings, .builder = builder};
     enum error_code rc = read_edges(&g, err);
+    rc = npz_folder_blame(&g.folder, rc, err);
     if (rc == ERROR_NONE)
         rc = read_features(&g, err);
     if (rc == ERROR_NONE)

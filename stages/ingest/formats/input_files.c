@@ -1,5 +1,6 @@
 #include "stages/ingest/formats/input_files.h"
 
+#include "common/base/file_pattern.h"
 #include "stages/ingest/formats/input_format.h"
 
 #include <stdio.h>
@@ -57,6 +58,27 @@ static enum error_code sum_file(const struct file_notes *notes, struct checksum_
     return ERROR_NONE;
 }
 
+struct pattern_sum {
+    const struct file_notes *notes;
+    struct checksum_stream *sum;
+    const char *name;
+};
+
+static enum error_code sum_one(void *context, const char *path, size_t index, struct error *err)
+{
+    const struct pattern_sum *pattern = context;
+    (void)index;
+    return sum_file(pattern->notes, pattern->sum, path, pattern->name, err);
+}
+
+/* All files of a pattern. What they are called counts no more than what one file is called. */
+static enum error_code sum_pattern(const struct file_notes *notes, struct checksum_stream *sum,
+                                   const char *path, const char *name, struct error *err)
+{
+    struct pattern_sum pattern = {notes, sum, name};
+    return file_pattern_visit(path, sum_one, &pattern, err);
+}
+
 /* Readers take data from no file with another ending. */
 static bool is_data(const struct walk *walk, const char *name)
 {
@@ -112,15 +134,18 @@ static enum error_code sum_file_input(const struct pipeline_settings *settings,
     const char *path = settings->ingest.path;
     const struct {
         const char *setting, *path;
-    } beside[] = {
-        {"labels", settings->ingest.labels},           {"features", settings->ingest.features.path},
-        {"feature_ids", settings->ingest.feature_ids}, {"train", settings->ingest.split_file[0]},
-        {"valid", settings->ingest.split_file[1]},     {"test", settings->ingest.split_file[2]}};
-    enum error_code rc = sum_file(notes, sum, path, "edges", err);
+    } beside[] = {{"labels", settings->ingest.labels},
+                  {"features", settings->ingest.features.path},
+                  {"column_encoding", settings->ingest.column_encoding},
+                  {"feature_ids", settings->ingest.feature_ids},
+                  {"train", settings->ingest.split_file[0]},
+                  {"valid", settings->ingest.split_file[1]},
+                  {"test", settings->ingest.split_file[2]}};
+    enum error_code rc = sum_pattern(notes, sum, path, "edges", err);
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof beside / sizeof beside[0]; i++) {
         if (!beside[i].path[0])
             continue;
-        rc = sum_file(notes, sum, beside[i].path, beside[i].setting, err);
+        rc = sum_pattern(notes, sum, beside[i].path, beside[i].setting, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "ingest.%s", beside[i].setting);
     }

@@ -1,10 +1,14 @@
 #include "stages/ingest/formats/input_format.h"
 
 #include "common/base/memory.h"
+#include "stages/ingest/formats/dgl_csv_reader.h"
+#include "stages/ingest/formats/distdgl_reader.h"
 #include "stages/ingest/formats/edge_list_reader.h"
 #include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/graphbolt_reader.h"
+#include "stages/ingest/formats/graphml_reader.h"
 #include "stages/ingest/formats/graphsaint_reader.h"
+#include "stages/ingest/formats/linqs_reader.h"
 #include "stages/ingest/formats/matrix_market_reader.h"
 #include "stages/ingest/formats/metis_reader.h"
 #include "stages/ingest/formats/node_files.h"
@@ -29,19 +33,27 @@ WITHOUT_BUDGET(run_tu, tu_reader_run)
 WITHOUT_BUDGET(run_npz, npz_reader_run)
 WITHOUT_BUDGET(run_graphsaint, graphsaint_reader_run)
 WITHOUT_BUDGET(run_graphbolt, graphbolt_reader_run)
+WITHOUT_BUDGET(run_distdgl, distdgl_reader_run)
+WITHOUT_BUDGET(run_dgl_csv, dgl_csv_reader_run)
+WITHOUT_BUDGET(run_graphml, graphml_reader_run)
+WITHOUT_BUDGET(run_linqs, linqs_reader_run)
 
 static enum error_code run_edge_list(const struct pipeline_settings *settings,
                                      uint64_t memory_bytes, struct dataset_builder *builder,
                                      struct error *err)
 {
-    struct node_files files = node_files_of(settings);
+    struct node_files files;
     const struct edge_list_input input = {
         .name = settings->ingest.path,
         .nodes = &files,
         .edge_features = (enum edge_feature_choice)settings->ingest.edge_features,
         .settings = settings};
-    return edge_list_reader_run(&input, (enum id_type)settings->ingest.id_type, memory_bytes,
-                                builder, err);
+    enum error_code rc = node_files_open(&files, settings, err);
+    if (rc == ERROR_NONE)
+        rc = edge_list_reader_run(&input, (enum id_type)settings->ingest.id_type, memory_bytes,
+                                  builder, err);
+    node_files_release(&files);
+    return rc;
 }
 
 #define RANDOM_SPLIT "write `split: random 60/20/20` below `ingest:`"
@@ -93,6 +105,27 @@ static const struct input_format rows[] = {
                                      "add train_set below `tasks:`, or a line `split: random "
                                      "60/20/20` below `ingest:`"},
                           .run = run_graphbolt},
+    [FORMAT_DISTDGL] = {.has_folders = true,
+                        .endings = {".json", ".npy", ".csv", ".csv.gz", ".csv.zst", ".txt"},
+                        .advice = {"add \"label\" to the arrays of a type below \"node_data\"",
+                                   "add \"train_mask\" to them, or write `split: random 60/20/20` "
+                                   "below `ingest:`"},
+                        .run = run_distdgl},
+    [FORMAT_DGL_CSV] =
+        {.has_folders = true,
+         .endings = {".yaml", ".csv", ".tsv", ".txt"},
+         .advice = {"add a column `label` to a file of nodes",
+                    "add a column `train_mask` to it, or write `split: random 60/20/20` "
+                    "below `ingest:`"},
+         .run = run_dgl_csv},
+    [FORMAT_GRAPHML] = {.is_file = true,
+                        .advice = {"give nodes a <data> of a key with attr.name=\"label\"",
+                                   "give nodes a <data> of a key with attr.name=\"train_mask\", or "
+                                   "write `split: random 60/20/20` below `ingest:`"},
+                        .run = run_graphml},
+    [FORMAT_LINQS] = {.endings = {".content", ".cites"},
+                      .advice = {"end each line of NAME.content with a class", RANDOM_SPLIT},
+                      .run = run_linqs},
 };
 
 const struct training_advice input_format_graph_advice = {

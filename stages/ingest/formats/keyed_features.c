@@ -10,7 +10,8 @@
 
 struct rows { /* one run */
     struct keyed_file *features;
-    struct keyed_file *ids; /* of an array; NULL: text */
+    struct keyed_file *ids;                 /* of an array; NULL: text */
+    const struct column_encoding *encoding; /* of text; NULL: numbers as they stand */
     const struct named_nodes *nodes;
     struct dataset_builder *builder;
     struct npy_reader array; /* closed for text */
@@ -90,6 +91,25 @@ static enum error_code put_named(struct rows *rows, const struct field *id, cons
                     : put_row(rows, node, line, err);
 }
 
+static enum error_code encode(const struct rows *rows, struct delimited *values, int64_t line,
+                              struct error *err)
+{
+    const struct column_encoding *encoding = rows->encoding;
+    struct field field;
+    float *out = rows->row;
+    size_t i = 0;
+    enum error_code rc = ERROR_NONE;
+    for (; rc == ERROR_NONE && i < encoding->column_count && delimited_next(values, &field); i++) {
+        rc = column_code_take(&encoding->column[i], &field, out, err);
+        out += column_code_width(&encoding->column[i]);
+    }
+    if (rc == ERROR_NONE && (i < encoding->column_count || !values->is_done))
+        rc = error_set(err, ERROR_INPUT, "expected %zu feature columns, found %s",
+                       encoding->column_count, values->is_done ? "fewer" : "more");
+    return rc == ERROR_NONE ? rc
+                            : error_context(err, rc, "%s:%" PRId64, rows->features->path, line);
+}
+
 static enum error_code take_text(void *context, const struct field *id, struct delimited *values,
                                  int64_t line, struct error *err)
 {
@@ -97,12 +117,16 @@ static enum error_code take_text(void *context, const struct field *id, struct d
     const char *path = rows->features->path;
     enum error_code rc = ERROR_NONE;
     if (!rows->row) {
-        rc = feature_text_dim(path, line, *values, &rows->dim, err);
+        if (rows->encoding)
+            rows->dim = column_encoding_width(rows->encoding);
+        else
+            rc = feature_text_dim(path, line, *values, &rows->dim, err);
         if (rc == ERROR_NONE)
             rc = memory_new(&rows->row, rows->dim, "a feature row", err);
     }
     if (rc == ERROR_NONE)
-        rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
+        rc = rows->encoding ? encode(rows, values, line, err)
+                            : feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
     return rc == ERROR_NONE ? put_named(rows, id, path, line, err) : rc;
 }
 
@@ -184,10 +208,12 @@ static enum error_code expect_all(const struct rows *rows, struct error *err)
 }
 
 enum error_code keyed_features_push(struct keyed_file *features, struct keyed_file *ids,
+                                    const struct column_encoding *encoding,
                                     const struct named_nodes *nodes,
                                     struct dataset_builder *builder, struct error *err)
 {
-    struct rows rows = {.features = features, .nodes = nodes, .builder = builder};
+    struct rows rows = {
+        .features = features, .encoding = encoding, .nodes = nodes, .builder = builder};
     const bool is_array = input_files_ends_in(features->path, ".npy");
     enum error_code rc =
         memory_new(&rows.has_row, nodes->ids.count, "which nodes have features", err);

@@ -19,6 +19,7 @@ MUST_CHECK enum error_code keyed_features_note_rows(const char *path, struct nam
 /* Pushes a row for each node. `ids`: for .npy; its path may be NULL.
  * Fails: ERROR_INPUT naming file and line or row; a node without a row, or with two. */
 MUST_CHECK enum error_code keyed_features_push(struct keyed_file *features, struct keyed_file *ids,
+                                               const struct column_encoding *encoding,
                                                const struct named_nodes *nodes,
                                                struct dataset_builder *builder, struct error *err);
 

@@ -26,14 +26,14 @@ static enum error_code check_shape(const struct npy_reader *reader, uint64_t nod
 }
 
 /* The nodes of the mask, ascending, into node [*count]. */
-static enum error_code collect(const struct npy_reader *reader, uint64_t node_count, int64_t *node,
-                               uint64_t *count, struct error *err)
+static enum error_code collect(const struct npy_reader *reader, uint64_t row, uint64_t node_count,
+                               int64_t *node, uint64_t *count, struct error *err)
 {
     int64_t *value = NULL;
     enum error_code rc = memory_new(&value, PIECE, "a piece of a mask", err);
     for (uint64_t at = 0; rc == ERROR_NONE && at < node_count; at += PIECE) {
         const size_t size = node_count - at < PIECE ? (size_t)(node_count - at) : PIECE;
-        rc = npy_reader_int64(reader, at, size, value, err);
+        rc = npy_reader_int64(reader, row * node_count + at, size, value, err);
         for (size_t i = 0; rc == ERROR_NONE && i < size; i++) {
             if (value[i] != 0 && value[i] != 1)
                 rc = error_set(err, ERROR_INPUT,
@@ -47,8 +47,9 @@ static enum error_code collect(const struct npy_reader *reader, uint64_t node_co
     return rc;
 }
 
-enum error_code mask_splits_push(const char *path, enum split split, uint64_t node_count,
-                                 struct dataset_builder *builder, struct error *err)
+enum error_code mask_splits_push(const char *path, enum split split, uint64_t row,
+                                 uint64_t node_count, struct dataset_builder *builder,
+                                 struct error *err)
 {
     struct npy_reader reader = {0};
     int64_t *node = NULL;
@@ -56,10 +57,14 @@ enum error_code mask_splits_push(const char *path, enum split split, uint64_t no
     enum error_code rc = npy_reader_open(&reader, path, err);
     if (rc == ERROR_NONE)
         rc = check_shape(&reader, node_count, err);
+    if (rc == ERROR_NONE && row >= reader.header.element_count / node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: ingest.split_name is '%" PRIu64 "', expected a row from 0 to %" PRIu64,
+                       path, row, reader.header.element_count / node_count - 1);
     if (rc == ERROR_NONE)
         rc = memory_new(&node, node_count, "the nodes of a split", err);
     if (rc == ERROR_NONE)
-        rc = collect(&reader, node_count, node, &count, err);
+        rc = collect(&reader, row, node_count, node, &count, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_split(builder, split, path, 0, node, count, err);
     memory_free(node);

@@ -7,9 +7,10 @@
 
 #include <stdint.h>
 
-/* Reads the .npy file `path`, [nodes] or [splits, nodes], of which the first row is taken, and pushes the nodes that it has.
+/* Reads the .npy file `path`, [nodes] or [splits, nodes], of which row `row` is taken, and pushes the nodes that it has.
  * Fails: ERROR_INPUT naming file, what was expected and what was found. */
-MUST_CHECK enum error_code mask_splits_push(const char *path, enum split split, uint64_t node_count,
-                                            struct dataset_builder *builder, struct error *err);
+MUST_CHECK enum error_code mask_splits_push(const char *path, enum split split, uint64_t row,
+                                            uint64_t node_count, struct dataset_builder *builder,
+                                            struct error *err);
 
 #endif

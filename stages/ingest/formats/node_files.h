@@ -7,6 +7,9 @@
  *   feature_ids  id                          the node of line i here, or the node with the id i
  *   train, valid, test                       id, a line a node
  *
+ * Labels and features may be one table with a header, out of which settings take columns by name; words may be classes, and columns of
+ * features words, or lack values (table_encoding.h). Splits may be columns beside the labels, and so may the times that a split goes by.
+ *
  * Text is comma, tab or blank separated, plain or gzip, with or without a header (keyed_file.h). Nodes
  * that only labels or features name are nodes without edges; a split names nodes that are known.
  */
@@ -20,11 +23,20 @@
 
 struct node_files { /* a path of NULL: no such file */
     struct keyed_file labels, features, feature_ids, split[SPLIT_COUNT];
+    struct keyed_file marks; /* the labels' table once more, for what is said of splits there */
     enum task_kind task;
+    const struct pipeline_settings *settings; /* borrowed; NULL: what rows show, and nothing else */
+    struct split_shares shares;
+    struct column_encoding encoding;
+    uint8_t *has_label; /* [nodes] once labels are pushed, where marks are read; owned */
+    char *names;        /* the encoding's columns, when a file says them; owned */
 };
 
-/* The files that the settings name. Borrows `settings`. */
-struct node_files node_files_of(const struct pipeline_settings *settings);
+/* The files that the settings name. Borrows `settings`. Fails: ERROR_INPUT, ERROR_NOT_FOUND of ingest.column_encoding. */
+MUST_CHECK enum error_code node_files_open(struct node_files *files,
+                                           const struct pipeline_settings *settings,
+                                           struct error *err);
+void node_files_release(struct node_files *files);
 /* What training lacks is said before anything is read, with the line to add.
  * Fails: ERROR_INPUT without labels, and without training nodes. */
 MUST_CHECK enum error_code node_files_check(const struct pipeline_settings *settings,

@@ -4,6 +4,7 @@
 #include "common/formats/npz_members.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_wanted(void *context, const char *name)
@@ -22,6 +23,29 @@ enum error_code npz_folder_open(struct npz_folder *folder, const char *archive, 
     const enum error_code rc = dataset_builder_folder(builder, name, folder->path, err);
     return rc == ERROR_NONE ? npz_members_unpack(archive, folder->path, is_wanted, &wanted, err)
                             : rc;
+}
+
+enum error_code npz_folder_open_all(struct npz_folder *folder, const char *archive,
+                                    const char *name, struct dataset_builder *builder,
+                                    struct error *err)
+{
+    folder->archive = archive;
+    const enum error_code rc = dataset_builder_folder(builder, name, folder->path, err);
+    return rc == ERROR_NONE ? npz_members_unpack(archive, folder->path, NULL, NULL, err) : rc;
+}
+
+enum error_code npz_folder_blame(const struct npz_folder *folder, enum error_code rc,
+                                 struct error *err)
+{
+    char message[sizeof err->message];
+    const size_t size = strlen(folder->path);
+    const char *at = rc != ERROR_NONE && err && size ? strstr(err->message, folder->path) : NULL;
+    if (!at)
+        return rc;
+    (void)snprintf(message, sizeof message, "%.*s%s%s", (int)(at - err->message), err->message,
+                   folder->archive, at + size);
+    memcpy(err->message, message, sizeof message);
+    return rc;
 }
 
 enum error_code npz_folder_find(const struct npz_folder *folder, const char *prefix,

@@ -21,6 +21,14 @@ struct npz_folder {
 MUST_CHECK enum error_code npz_folder_open(struct npz_folder *folder, const char *archive,
                                            const char *name, const char *const *wanted,
                                            struct dataset_builder *builder, struct error *err);
+/* The same of all arrays. */
+MUST_CHECK enum error_code npz_folder_open_all(struct npz_folder *folder, const char *archive,
+                                               const char *name, struct dataset_builder *builder,
+                                               struct error *err);
+/* `rc`, and in the message of a failure the user's archive in place of the folder that it was unpacked into: "a.npz/labels.npy".
+ * A folder that was not opened ({0}) changes nothing. */
+enum error_code npz_folder_blame(const struct npz_folder *folder, enum error_code rc,
+                                 struct error *err);
 /* <folder>/<prefix><name>.npy; "" when there is no such array. */
 MUST_CHECK enum error_code npz_folder_find(const struct npz_folder *folder, const char *prefix,
                                            const char *name, char path[FILE_PATH_SIZE],

@@ -1,6 +1,7 @@
 #include "stages/ingest/formats/npz_reader.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/formats/npy_reader.h"
 #include "common/formats/npz_members.h"
 #include "stages/ingest/formats/csr_edges.h"
@@ -174,7 +175,7 @@ static enum error_code push_pairs(const struct archive *a, struct error *err)
     const struct edge_files none = {0};
     uint64_t rows = 0;
     const enum error_code rc = npz_folder_need(&a->folder, "", "edges", path, err);
-    return rc == ERROR_NONE ? folder_edges_read_npy(path, &none, a->builder, &rows, err) : rc;
+    return rc == ERROR_NONE ? folder_edges_read_npy(path, &none, NULL, a->builder, &rows, err) : rc;
 }
 
 static enum error_code push_features(const struct archive *a, uint64_t nodes, struct error *err)
@@ -193,12 +194,20 @@ static enum error_code push_features(const struct archive *a, uint64_t nodes, st
 static enum error_code push_masks(const struct archive *a, uint64_t nodes, struct error *err)
 {
     static const char *const name[SPLIT_COUNT] = {"train_masks", "val_masks", "test_masks"};
+    const char *row_text = a->settings->ingest.split_name;
     char path[FILE_PATH_SIZE];
+    int64_t row = 0;
     enum error_code rc = ERROR_NONE;
+    if (row_text[0] && (!text_int64(row_text, strlen(row_text), &row) || row < 0))
+        rc = error_set(
+            err, ERROR_INPUT,
+            "ingest.split_name is '%s', expected of npz the number of a row of the masks, "
+            "from 0",
+            row_text);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
         rc = npz_folder_find(&a->folder, "", name[s], path, err);
         if (rc == ERROR_NONE && path[0])
-            rc = mask_splits_push(path, (enum split)s, nodes, a->builder, err);
+            rc = mask_splits_push(path, (enum split)s, (uint64_t)row, nodes, a->builder, err);
     }
     return rc;
 }
@@ -257,6 +266,6 @@ enum error_code npz_reader_run(const struct pipeline_settings *settings,
     if (rc == ERROR_NONE)
         rc = npz_folder_open(&a.folder, settings->ingest.path, "arrays", wanted, builder, err);
     if (rc == ERROR_NONE)
-        rc = run_layout(&a, err);
+        rc = npz_folder_blame(&a.folder, run_layout(&a, err), err);
     return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, builder, err) : rc;
 }

@@ -28,7 +28,10 @@ enum error_code numbered_nodes_push_files(const struct named_nodes *nodes,
                                           const struct pipeline_settings *settings,
                                           struct dataset_builder *builder, struct error *err)
 {
-    struct node_files files = node_files_of(settings);
-    enum error_code rc = node_files_push(&files, nodes, builder, err);
+    struct node_files files;
+    enum error_code rc = node_files_open(&files, settings, err);
+    if (rc == ERROR_NONE)
+        rc = node_files_push(&files, nodes, builder, err);
+    node_files_release(&files);
     return rc == ERROR_NONE ? held_edge_files_push(settings, nodes, builder, err) : rc;
 }

@@ -66,16 +66,15 @@ enum error_code ogb_binary_push_features(const struct ogb_binary *binary, uint64
     return rc;
 }
 
-enum error_code ogb_binary_labels(const struct ogb_binary *binary, struct dataset_builder *builder,
+enum error_code ogb_binary_labels(struct ogb_binary *binary, struct dataset_builder *builder,
                                   char path[FILE_PATH_SIZE], struct error *err)
 {
     static const char *const wanted[] = {"node_label", NULL};
-    struct npz_folder labels;
     bool found = false;
     path[0] = '\0';
     enum error_code rc = file_is_there(binary->label, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    rc = npz_folder_open(&labels, binary->label, "node-label.npz", wanted, builder, err);
-    return rc == ERROR_NONE ? npz_folder_need(&labels, "", "node_label", path, err) : rc;
+    rc = npz_folder_open(&binary->labels, binary->label, "node-label.npz", wanted, builder, err);
+    return rc == ERROR_NONE ? npz_folder_need(&binary->labels, "", "node_label", path, err) : rc;
 }

@@ -26,6 +26,7 @@ struct ogb_binary {             /* {0}: a folder of text files */
     char data[FILE_PATH_SIZE];  /* path of raw/data.npz */
     char label[FILE_PATH_SIZE]; /* of raw/node-label.npz */
     struct npz_folder arrays;   /* of data.npz; borrows `data` */
+    struct npz_folder labels;   /* of node-label.npz; borrows `label` */
 };
 
 /* Unpacks raw/data.npz if there is one. `binary` must not move after it. Fails: as npz_folder_open(). */
@@ -40,7 +41,7 @@ MUST_CHECK enum error_code ogb_binary_push_features(const struct ogb_binary *bin
                                                     struct dataset_builder *builder,
                                                     struct error *err);
 /* The unpacked file of labels, for label_reader.h; "" when there is none. Fails: ERROR_INPUT for an archive without node_label. */
-MUST_CHECK enum error_code ogb_binary_labels(const struct ogb_binary *binary,
+MUST_CHECK enum error_code ogb_binary_labels(struct ogb_binary *binary,
                                              struct dataset_builder *builder,
                                              char path[FILE_PATH_SIZE], struct error *err);
 

@@ -2,9 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
-#include "common/formats/delimited.h"
-#include "common/formats/line_reader.h"
-#include "stages/ingest/formats/feature_text.h"
+#include "stages/ingest/formats/feature_rows.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/held_edge_files.h"
@@ -12,11 +10,12 @@
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/ogb_binary.h"
+#include "stages/ingest/formats/ogb_direction.h"
+#include "stages/ingest/formats/ogb_split.h"
+#include "stages/ingest/formats/ogb_types.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static const char *const endings[] = {".csv.gz", ".csv.zst", ".csv", NULL};
 /* Files beside the edges, with a line an edge. */
@@ -24,14 +23,16 @@ static const char *const column_stem[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "edge
                                                            [EDGE_TYPE] = "edge_reltype",
                                                            [EDGE_TIME] = "edge_year",
                                                            [EDGE_FEATURE] = "edge-feat"};
-enum { PIECE_FLOATS = 1 << 20, GRAPHS_READ = 1 << 16 /* to say how many graphs there are */ };
+enum { GRAPHS_READ = 1 << 16 /* to say how many graphs there are */, GRAPHS_MAX = 1 << 28 };
 
 struct ogb { /* one run */
     const char *path;
     char raw[FILE_PATH_SIZE];
     enum task_kind task;
-    bool draws_splits; /* the files of splits are left alone */
+    const char *split_name; /* ingest.split_name */
+    bool draws_splits;      /* the files of splits are left alone */
     uint64_t node_count;
+    struct integer_column nodes, edges; /* counts, one a graph */
     struct ogb_binary binary;
     struct dataset_builder *builder;
 };
@@ -49,22 +50,45 @@ static enum error_code find_needed(const struct ogb *ogb, const char *stem, cons
     return rc;
 }
 
-/* The one number of num-node-list and num-edge-list. */
-static enum error_code read_count(const struct ogb *ogb, const char *stem, const char *array,
-                                  uint64_t *out, struct error *err)
+/* num-node-list or num-edge-list: one number, or of a task of graphs one a graph. *sum: of them all. */
+static enum error_code read_counts(const struct ogb *ogb, const char *stem, const char *array,
+                                   struct integer_column *column, uint64_t *sum, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    struct integer_column column = {0};
+    const bool of_graphs = task_learns_graphs(ogb->task);
     enum error_code rc = find_needed(ogb, stem, array, path, err);
+    *sum = 0;
     if (rc == ERROR_NONE)
-        rc = integer_column_read(&column, path, GRAPHS_READ, err);
-    if (rc == ERROR_NONE && (column.count != 1 || column.value[0] < 0))
+        rc = integer_column_read(column, path, of_graphs ? GRAPHS_MAX : GRAPHS_READ, err);
+    if (rc == ERROR_NONE && (of_graphs ? column->count == 0 : column->count != 1))
         rc = error_set(err, ERROR_INPUT,
-                       "%s: expected one number (a data set of one graph), found %" PRIu64, path,
-                       column.count);
+                       "%s: expected one number (a data set of one graph), found %" PRIu64 "%s",
+                       path, column->count,
+                       of_graphs ? ""
+                                 : "; of many write `task: graph_classification` below `ingest:`");
+    for (uint64_t i = 0; rc == ERROR_NONE && i < column->count; i++) {
+        if (column->value[i] < 0 || column->value[i] > UINT32_MAX * (int64_t)GRAPHS_READ)
+            rc = error_set(err, ERROR_INPUT, "%s:%" PRIu64 ": expected a count, found %" PRId64,
+                           path, (uint64_t)column->first_line + i, column->value[i]);
+        *sum += (uint64_t)column->value[i];
+    }
+    return rc;
+}
+
+/* Of a task of graphs: which each node is of. */
+static enum error_code set_graphs(const struct ogb *ogb, struct error *err)
+{
+    int64_t *graph = NULL;
+    uint64_t node = 0;
+    if (!task_learns_graphs(ogb->task))
+        return ERROR_NONE;
+    enum error_code rc = memory_new(&graph, ogb->node_count + 1, "the graph of each node", err);
+    for (uint64_t g = 0; rc == ERROR_NONE && g < ogb->nodes.count; g++)
+        for (int64_t i = 0; i < ogb->nodes.value[g]; i++)
+            graph[node++] = (int64_t)g;
     if (rc == ERROR_NONE)
-        *out = (uint64_t)column.value[0];
-    integer_column_release(&column);
+        rc = dataset_builder_set_graphs(ogb->builder, ogb->raw, 1, graph, 0, err);
+    memory_free(graph);
     return rc;
 }
 
@@ -108,17 +132,27 @@ static enum error_code read_table(const struct ogb *ogb, const char *path,
                                   const struct edge_files *files, uint64_t *found,
                                   struct error *err)
 {
+    struct edge_ends of_graphs =
+        edge_ends_of_graphs(ogb->nodes.value, ogb->edges.value, ogb->nodes.count);
+    struct edge_ends *ends = task_learns_graphs(ogb->task) ? &of_graphs : NULL;
     return ogb->binary.is_there
-               ? folder_edges_read_npy(path, files, ogb->builder, found, err)
-               : folder_edges_read_csv(path, false, NULL, NULL, files, ogb->builder, found, err);
+               ? folder_edges_read_npy(path, files, ends, ogb->builder, found, err)
+               : folder_edges_read_csv(path, NULL, NULL, files, ends, ogb->builder, found, err);
 }
 
-static enum error_code read_edges(const struct ogb *ogb, struct error *err)
+static enum error_code read_edges(struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     struct edge_files files = {0};
     uint64_t expected = 0, found = 0;
-    enum error_code rc = read_count(ogb, "num-edge-list", "num_edges_list", &expected, err);
+    enum error_code rc =
+        read_counts(ogb, "num-edge-list", "num_edges_list", &ogb->edges, &expected, err);
+    if (rc == ERROR_NONE && ogb->edges.count != ogb->nodes.count)
+        rc = error_set(
+            err, ERROR_INPUT,
+            "%s: expected as many counts of edges as of nodes, one a graph, found %" PRIu64
+            " and %" PRIu64,
+            ogb->raw, ogb->edges.count, ogb->nodes.count);
     if (rc == ERROR_NONE)
         rc = find_needed(ogb, "edge", "edge_index", path, err);
     if (rc == ERROR_NONE)
@@ -137,144 +171,46 @@ static enum error_code read_edges(const struct ogb *ogb, struct error *err)
     return rc;
 }
 
-struct feature_table { /* one run over node-feat.csv */
-    const struct ogb *ogb;
-    const char *path;
-    uint64_t row_count;  /* taken so far */
-    uint64_t piece_rows; /* of them not pushed yet */
-    uint64_t piece_limit;
-    uint32_t dim;
-    float *row; /* [piece_limit, dim] */
-};
-
-static enum error_code push_piece(struct feature_table *table, struct error *err)
-{
-    const uint64_t rows = table->piece_rows;
-    table->piece_rows = 0;
-    if (rows == 0)
-        return ERROR_NONE;
-    return dataset_builder_add_features(table->ogb->builder, table->path, table->row, rows,
-                                        table->dim, err);
-}
-
-static enum error_code set_dim(struct feature_table *table, const struct text_line *line,
-                               struct error *err)
-{
-    struct delimited cursor;
-    delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
-    const enum error_code rc =
-        feature_text_dim(table->path, line->number, cursor, &table->dim, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    table->piece_limit = table->dim < PIECE_FLOATS ? PIECE_FLOATS / table->dim : 1;
-    return memory_new(&table->row, table->piece_limit * table->dim, "a piece of the features", err);
-}
-
-static enum error_code parse_features(const struct feature_table *table,
-                                      const struct text_line *line, float *out, struct error *err)
-{
-    struct delimited cursor;
-    delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
-    return feature_text_parse(table->path, line->number, &cursor, 0, table->dim, out, err);
-}
-
-static enum error_code take_features(struct feature_table *table, const struct text_line *line,
-                                     struct error *err)
-{
-    enum error_code rc = table->dim ? ERROR_NONE : set_dim(table, line, err);
-    if (rc == ERROR_NONE && table->row_count == table->ogb->node_count)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": expected %" PRIu64 " lines, one for each node, found more",
-                       table->path, line->number, table->ogb->node_count);
-    if (rc == ERROR_NONE)
-        rc = parse_features(table, line, table->row + table->piece_rows * table->dim, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    table->row_count++;
-    table->piece_rows++;
-    return table->piece_rows == table->piece_limit ? push_piece(table, err) : ERROR_NONE;
-}
-
 static enum error_code read_features(const struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    struct feature_table table = {.ogb = ogb, .path = path};
-    struct line_reader *reader = NULL;
-    struct text_line line;
-    bool found = true;
     if (ogb->binary.is_there)
         return ogb_binary_push_features(&ogb->binary, ogb->node_count, ogb->builder, err);
-    enum error_code rc = input_files_find(ogb->raw, "node-feat", endings, path, err);
-    if (rc != ERROR_NONE || !path[0])
-        return rc;
-    rc = line_reader_open(path, &reader, err);
-    while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
-        if (rc != ERROR_NONE || !found)
-            break;
-        rc = take_features(&table, &line, err);
-    }
-    line_reader_close(reader);
-    if (rc == ERROR_NONE && table.row_count != ogb->node_count)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRIu64 ": expected %" PRIu64 " lines, one for each node, found the "
-                       "end of the file",
-                       path, table.row_count + 1, ogb->node_count);
-    if (rc == ERROR_NONE)
-        rc = push_piece(&table, err);
-    memory_free(table.row);
-    return rc;
+    const enum error_code rc = input_files_find(ogb->raw, "node-feat", endings, path, err);
+    return rc == ERROR_NONE && path[0] ? feature_rows_push(path, ogb->node_count, ogb->builder, err)
+                                       : rc;
 }
 
-static enum error_code read_labels(const struct ogb *ogb, struct error *err)
+/* Labels and splits are of these. */
+static uint64_t subject_count(const struct ogb *ogb)
+{
+    return task_learns_graphs(ogb->task) ? ogb->nodes.count : ogb->node_count;
+}
+
+static enum error_code read_labels(struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
+    const char *stem = task_learns_graphs(ogb->task) ? "graph-label" : "node-label";
     const enum error_code rc = ogb->binary.is_there
                                    ? ogb_binary_labels(&ogb->binary, ogb->builder, path, err)
-                                   : input_files_find(ogb->raw, "node-label", endings, path, err);
+                                   : input_files_find(ogb->raw, stem, endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
-    return label_reader_run(path, ogb->node_count, 0, ogb->task, ogb->builder, err);
-}
-
-struct split_folder {
-    char path[FILE_PATH_SIZE]; /* "" when there is none yet */
-    const char *parent;
-};
-
-static enum error_code note_split_folder(void *context, const char *name, struct error *err)
-{
-    struct split_folder *folder = context;
-    struct stat status;
-    char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s/%s", folder->parent, name);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return ERROR_NONE;
-    if (folder->path[0])
-        return error_set(err, ERROR_INPUT, "expected one folder of splits, found %s and %s",
-                         folder->path, path);
-    memcpy(folder->path, path, sizeof path);
-    return ERROR_NONE;
+    return label_reader_run(path, subject_count(ogb), 0, ogb->task, ogb->builder, err);
 }
 
 static enum error_code read_splits(const struct ogb *ogb, struct error *err)
 {
     static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
-    char parent[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
-    struct split_folder folder = {.parent = parent};
-    bool has_splits = false;
-    enum error_code rc = file_path(parent, err, "%s/split", ogb->path);
-    if (rc == ERROR_NONE)
-        rc = file_is_there(parent, &has_splits, err);
-    if (rc != ERROR_NONE || ogb->draws_splits || !has_splits)
-        return rc;
-    rc = file_list(parent, note_split_folder, &folder, err);
-    for (int split = 0; rc == ERROR_NONE && folder.path[0] && split < SPLIT_COUNT; split++) {
-        rc = input_files_find(folder.path, stem[split], endings, path, err);
+    char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    if (ogb->draws_splits)
+        return ERROR_NONE;
+    enum error_code rc = ogb_split_find(ogb->path, ogb->split_name, folder, err);
+    for (int split = 0; rc == ERROR_NONE && folder[0] && split < SPLIT_COUNT; split++) {
+        rc = input_files_find(folder, stem[split], endings, path, err);
         if (rc == ERROR_NONE && path[0])
-            rc = folder_reader_split(path, (enum split)split, ogb->node_count, ogb->builder, err);
+            rc =
+                folder_reader_split(path, (enum split)split, subject_count(ogb), ogb->builder, err);
     }
     return rc;
 }
@@ -292,6 +228,35 @@ static enum error_code check_form(const struct ogb *ogb, struct error *err)
                      ogb->binary.data);
 }
 
+static enum error_code read_all(const struct pipeline_settings *settings, struct ogb *ogb,
+                                struct error *err)
+{
+    bool has_types = false;
+    enum error_code rc = ogb_types_are_there(ogb->raw, &has_types, err);
+    if (rc != ERROR_NONE || has_types)
+        return rc == ERROR_NONE ? ogb_types_run(settings, ogb->raw, ogb->builder, err) : rc;
+    rc = ogb_binary_open(&ogb->binary, ogb->raw, ogb->builder, err);
+    if (rc == ERROR_NONE)
+        rc = check_form(ogb, err);
+    if (rc == ERROR_NONE)
+        rc =
+            read_counts(ogb, "num-node-list", "num_nodes_list", &ogb->nodes, &ogb->node_count, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_nodes(ogb->builder, ogb->node_count, ogb_direction_of(ogb->path),
+                                       err);
+    if (rc == ERROR_NONE)
+        rc = set_graphs(ogb, err);
+    if (rc == ERROR_NONE)
+        rc = read_edges(ogb, err);
+    if (rc == ERROR_NONE)
+        rc = read_features(ogb, err);
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+        rc = read_labels(ogb, err);
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+        rc = read_splits(ogb, err);
+    return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, ogb->builder, err) : rc;
+}
+
 enum error_code ogb_reader_run(const struct pipeline_settings *settings,
                                struct dataset_builder *builder, struct error *err)
 {
@@ -299,27 +264,16 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct ogb ogb = {.path = settings->ingest.path,
                       .task = (enum task_kind)settings->ingest.task,
+                      .split_name = settings->ingest.split_name,
                       .draws_splits = shares.is_random,
                       .builder = builder};
     if (rc == ERROR_NONE)
         rc = file_path(ogb.raw, err, "%s/raw", ogb.path);
     if (rc == ERROR_NONE)
-        rc = ogb_binary_open(&ogb.binary, ogb.raw, builder, err);
-    if (rc == ERROR_NONE)
-        rc = check_form(&ogb, err);
-    if (rc == ERROR_NONE)
-        rc = read_count(&ogb, "num-node-list", "num_nodes_list", &ogb.node_count, err);
-    if (rc == ERROR_NONE)
-        rc = dataset_builder_set_nodes(builder, ogb.node_count, STATED_ONCE_IS_BOTH, err);
-    if (rc == ERROR_NONE)
-        rc = read_edges(&ogb, err);
-    if (rc == ERROR_NONE)
-        rc = read_features(&ogb, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
-        rc = read_labels(&ogb, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
-        rc = read_splits(&ogb, err);
-    if (rc == ERROR_NONE)
-        rc = held_edge_files_push(settings, NULL, builder, err);
+        rc = read_all(settings, &ogb, err);
+    rc = npz_folder_blame(&ogb.binary.arrays, rc, err);
+    rc = npz_folder_blame(&ogb.binary.labels, rc, err);
+    integer_column_release(&ogb.nodes);
+    integer_column_release(&ogb.edges);
     return rc;
 }

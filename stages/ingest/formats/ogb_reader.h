@@ -1,21 +1,22 @@
 /*
- * ogb_reader - the raw folder of an Open Graph Benchmark node data set (format: ogb).
+ * ogb_reader - the raw folder of an Open Graph Benchmark data set (format: ogb).
  *
  *   raw/edge.csv.gz           source,target a line, no header
- *   raw/num-node-list.csv.gz  one number: node data sets are one graph
- *   raw/num-edge-list.csv.gz  one number, checked
+ *   raw/num-node-list.csv.gz  one number; of tasks of graphs one a graph, whose nodes are numbered from 0 each
+ *   raw/num-edge-list.csv.gz  the same of edges, checked
  *   raw/edge-feat.csv.gz      optional: one row of numbers an edge, its features
  *   raw/edge_reltype.csv.gz   optional: the type of an edge, a number from 0
  *   raw/edge_weight.csv.gz    optional: its weight
  *   raw/edge_year.csv.gz      optional: its time
  *   raw/node-feat.csv.gz      optional: one row of numbers a node
  *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
- *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>
+ *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>, or that of ingest.split_name
+ *   raw/graph-label.csv.gz    of tasks of graphs, in place of node-label
  *
  * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/ there may be arrays, raw/data.npz and
- * raw/node-label.npz (ogb_binary.h). OGB says in its package, not here, whether edges go both ways: some sets
- * list each undirected edge once (add_inverse_edge), others are directed. With direction: auto a list that
- * names no pair of nodes in both directions is taken as undirected, and that is said.
+ * raw/node-label.npz (ogb_binary.h). Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
+ * here: of a folder with OGB's name it is known (ogb_direction.h); of another, with direction: auto, a list that names no pair of
+ * nodes in both directions is taken as undirected, and that is said.
  * Format: ogb/io/read_graph_raw.py.
  */
 #ifndef STAGES_INGEST_FORMATS_OGB_READER_H

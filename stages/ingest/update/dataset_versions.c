@@ -256,7 +256,9 @@ enum error_code dataset_versions_update(const struct version_place *place,
     struct dataset_schema *schema = NULL;
     *unchanged = false;
     enum error_code rc = dataset_versions_newest(place, newest, err);
-    if (rc == ERROR_NONE && strcmp(newest, place->root) != 0)
+    const bool is_for_newest =
+        rc == ERROR_NONE && request->base && strcmp(request->base, newest) == 0;
+    if (rc == ERROR_NONE && strcmp(newest, place->root) != 0 && !is_for_newest)
         rc = was_done(place, request, newest, unchanged, err);
     (void)text_copy(id, ID_SIZE, newest);
     if (rc != ERROR_NONE || *unchanged)

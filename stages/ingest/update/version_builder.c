@@ -6,6 +6,7 @@
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/feature_statistics.h"
+#include "store/records/node_columns.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
@@ -431,6 +432,16 @@ static enum error_code copy_statistics(const struct version *v, struct error *er
     return rc;
 }
 
+/* Words of classes and encoded columns are those of the root, too. */
+static enum error_code copy_columns(const struct version *v, struct error *err)
+{
+    struct column_encoding encoding = {0};
+    const enum error_code rc = node_columns_get(v->store, v->base.id, &encoding, err);
+    if (rc == ERROR_NONE)
+        dataset_builder_take_encoding(v->builder, &encoding);
+    return rc;
+}
+
 /* ---- all of it ---------------------------------------------------------------------------------- */
 
 static enum error_code build(struct version *v, uint64_t memory_bytes, struct error *err)
@@ -450,6 +461,8 @@ static enum error_code build(struct version *v, uint64_t memory_bytes, struct er
         rc = push_rows(v, err);
     if (rc == ERROR_NONE)
         rc = copy_statistics(v, err);
+    if (rc == ERROR_NONE)
+        rc = copy_columns(v, err);
     return rc == ERROR_NONE ? dataset_builder_finish(v->builder, NULL, err) : rc;
 }
 

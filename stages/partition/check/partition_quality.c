@@ -97,6 +97,43 @@ void partition_quality_add(struct partition_quality *quality, const struct part_
     }
 }
 
+/* A node at an end of an edge that the part holds. */
+static void meet_end(struct partition_quality *quality, const struct part_measure *measure,
+                     uint32_t node)
+{
+    struct partition_report *report = &quality->report;
+    const uint32_t mark = (uint32_t)measure->part + 1;
+    if (quality->met[node] == mark)
+        return;
+    quality->met[node] = mark;
+    if (node >= measure->first_node && node - measure->first_node < measure->node_count)
+        return;
+    report->part[measure->part].halo++;
+    report->halo_bytes += report->feature_dim * sizeof(float);
+}
+
+void partition_quality_add_held(struct partition_quality *quality,
+                                const struct part_measure *measure, const uint32_t *book,
+                                const struct topology_held *held)
+{
+    struct partition_report *report = &quality->report;
+    const struct part_figures figures = {
+        .nodes = measure->node_count, .train = measure->train_count, .edges = held->edge_count};
+    const struct topology parts = {.part_count = report->part_count, .book = book};
+    report->part[measure->part] = figures;
+    for (uint32_t row = 0; row < held->row_count; row++) {
+        const uint32_t target = held->row_node[row];
+        const int master = topology_part_of(&parts, target);
+        meet_end(quality, measure, target);
+        for (uint64_t e = held->row_start[row]; e < held->row_start[row + 1]; e++) {
+            const uint32_t source = held->neighbor[e];
+            meet_end(quality, measure, source);
+            if (source < book[master] || source >= book[master + 1])
+                report->part[measure->part].cut_edges++;
+        }
+    }
+}
+
 /* The balance of the uint64_t at `offset` in each part's figures. */
 static struct balance balance_of(const struct partition_report *report, size_t offset)
 {

@@ -18,7 +18,8 @@
 struct partition_quality { /* {0} is empty */
     struct partition_report report;
     const struct dataset_schema *schema; /* borrowed */
-    uint32_t *met; /* [node_count], owned: the last part that met the node as a source, plus 1 */
+    uint32_t *
+        met; /* [node_count], owned: the last part that met the node as a source (of a vertex cut as an end), plus 1 */
     uint32_t *met_by_relation; /* likewise, part and relation; NULL without relations */
 };
 
@@ -35,6 +36,11 @@ struct part_measure {
 /* Every part once, in any order, with the rows of each relation. */
 void partition_quality_add(struct partition_quality *quality, const struct part_measure *measure,
                            const struct topology_arrays *relation);
+/* The same of a part of a vertex cut, with the edges that it holds: its halo are the replicas of other parts' nodes, and an edge
+ * is cut when its ends have other masters. book [parts + 1]. */
+void partition_quality_add_held(struct partition_quality *quality,
+                                const struct part_measure *measure, const uint32_t *book,
+                                const struct topology_held *held);
 /* Sums up. The report is borrowed until release. */
 const struct partition_report *partition_quality_finish(struct partition_quality *quality);
 void partition_quality_release(struct partition_quality *quality);

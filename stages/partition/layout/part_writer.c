@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/partition/layout/feature_window.h"
+#include "stages/partition/layout/held_rows.h"
 #include "stages/partition/layout/part_relations.h"
 #include "store/features/feature_shard.h"
 #include "store/features/row_conversion.h"
@@ -20,13 +21,14 @@
 /* Rows of labels gathered, and of features converted, at a time. */
 enum { LABEL_ROWS = 4096, FEATURE_ROWS = 256 };
 
-static uint64_t count_train(const struct part_writer *writer, const struct topology_arrays *part)
+static struct part_measure measure_of(const struct part_writer *writer, int part)
 {
-    const uint32_t *to_dataset = writer->numbering->to_dataset + part->first_node;
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < part->node_count; i++)
-        count += writer->split_marks[to_dataset[i]] == SPLIT_TRAIN + 1;
-    return count;
+    const struct numbering *n = writer->numbering;
+    struct part_measure measure = {
+        .part = part, .first_node = n->book[part], .node_count = n->book[part + 1] - n->book[part]};
+    for (uint32_t i = n->book[part]; i < n->book[part + 1]; i++)
+        measure.train_count += writer->split_marks[n->to_dataset[i]] == SPLIT_TRAIN + 1;
+    return measure;
 }
 
 /* Measures a part, and writes its topology. */
@@ -38,10 +40,7 @@ static enum error_code write_topology(const struct part_writer *writer, int part
     enum error_code rc =
         part_relations_split(rows, part, writer->numbering, writer->schema, &set, err);
     if (rc == ERROR_NONE) {
-        const struct part_measure measure = {.part = part,
-                                             .first_node = rows->first_node,
-                                             .node_count = rows->node_count,
-                                             .train_count = count_train(writer, rows)};
+        const struct part_measure measure = measure_of(writer, part);
         partition_quality_add(quality, &measure, set.relation);
         if (!writer->only_measures)
             rc = topology_write_relations(writer->store, writer->partition_id, part,
@@ -66,6 +65,46 @@ static enum error_code write_group(const struct part_writer *writer, struct part
     return rc;
 }
 
+/* The edges that a part of a vertex cut holds, and how many end in its own nodes wherever they are. */
+static enum error_code write_held(const struct part_writer *writer, int part,
+                                  const struct held_rows *rows, struct partition_quality *quality,
+                                  struct error *err)
+{
+    const struct numbering *n = writer->numbering;
+    const struct part_measure measure = measure_of(writer, part);
+    struct topology_held held = held_rows_arrays(rows);
+    held.first_node = measure.first_node;
+    held.node_count = measure.node_count;
+    for (uint32_t i = n->book[part]; i < n->book[part + 1]; i++)
+        held.own_edge_count += writer->in_degree[n->to_dataset[i]];
+    partition_quality_add_held(quality, &measure, n->book, &held);
+    return writer->only_measures
+               ? ERROR_NONE
+               : topology_write_held(writer->store, writer->partition_id, part, &held, err);
+}
+
+static enum error_code write_vertex_cut(const struct part_writer *writer,
+                                        struct partition_quality *quality, struct error *err)
+{
+    const struct held_rows_source source = {
+        .store = writer->store,
+        .schema = writer->schema,
+        .numbering = writer->numbering,
+        .edge_part = writer->edge_part,
+        .bare = writer->only_measures,
+        .budget_bytes = writer->budget_bytes,
+    };
+    enum error_code rc = ERROR_NONE;
+    for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count; p++) {
+        struct held_rows rows = {0};
+        rc = held_rows_gather(&source, p, &rows, err);
+        if (rc == ERROR_NONE)
+            rc = write_held(writer, p, &rows, quality, err);
+        held_rows_release(&rows);
+    }
+    return rc;
+}
+
 enum error_code part_writer_topologies(const struct part_writer *writer,
                                        struct partition_quality *quality, struct error *err)
 {
@@ -79,6 +118,8 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
         .budget_bytes = writer->budget_bytes,
     };
     enum error_code rc = ERROR_NONE;
+    if (writer->edge_part)
+        return write_vertex_cut(writer, quality, err);
     for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count;) {
         struct part_rows rows = {0};
         rc = part_rows_gather(&source, p, &rows, err);

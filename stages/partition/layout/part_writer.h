@@ -2,7 +2,7 @@
  * part_writer - the artifacts and records of a partition's parts, from a dataset and a renumbering.
  *
  * Topologies: groups of parts that fit the budget, one pass over the edge chunks for each group; rows are
- * sorted by new id, weights, times and types along. Shards: windows of feature rows, one pass over the
+ * sorted by new id, weights, times and types along; of a vertex cut a pass for each part (held_rows.h). Shards: windows of feature rows, one pass over the
  * feature chunks for each. A part that stands sealed already is written again and found equal: the
  * bytes depend on the dataset and the renumbering only.
  */
@@ -26,6 +26,7 @@ struct part_writer { /* all borrowed */
     const struct numbering *numbering;
     const uint32_t *in_degree;     /* [node_count], of dataset ids */
     const uint8_t *split_marks;    /* [node_count], of dataset ids: enum split plus 1, 0 for none */
+    const uint16_t *edge_part;     /* of a vertex cut: [edge_count] in the order of edge_walk.h */
     enum tensor_type feature_type; /* what features are stored in */
     uint64_t budget_bytes;
     bool only_measures; /* writes no topology */

@@ -7,18 +7,33 @@
  * (mean degree) / n is added between any two nodes (Zhang and Rohe, "Understanding regularized spectral clustering via graph
  * conductance", NeurIPS 2018), which costs a sum in each product.
  *
+ * Of a graph of more than LARGE nodes the eigenvectors are those of a smaller one (coarse_graph.h), and a node has the row of its
+ * cluster: what takes time is ARPACK's products, and clusters of some ten nodes have the same parts as their nodes. The streams
+ * behind k-means look at the whole graph.
+ *
  * Elements are rounded to 2^-20, so that the last bits of the BLAS below ARPACK do not count, as far as rounding can do that.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/math/eigenvectors.h"
+#include "stages/partition/methods/coarse_graph.h"
 #include "stages/partition/methods/embedded_parts.h"
 #include "stages/partition/methods/undirected_graph.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { LARGE = 1 << 17, COARSE_NODES = 1 << 15 };
+
+/* A graph, its weights 1 when they are NULL. */
+struct weighted_graph {
+    uint32_t node_count;
+    const int32_t *row_start, *neighbor;
+    const uint32_t *weight;
+};
 
 struct adjacency {
-    const struct undirected_graph *graph;
+    const struct weighted_graph *graph;
     double added;  /* the weight between any two nodes */
     double *scale; /* [node_count] of D^-1/2, owned; likewise below */
     double *x;     /* [node_count] */
@@ -27,7 +42,7 @@ struct adjacency {
 static void product(void *context, const double *x, double *y)
 {
     const struct adjacency *a = context;
-    const struct undirected_graph *g = a->graph;
+    const struct weighted_graph *g = a->graph;
     double sum = 0.0;
     for (uint32_t node = 0; node < g->node_count; node++) {
         a->x[node] = a->scale[node] * x[node];
@@ -36,28 +51,40 @@ static void product(void *context, const double *x, double *y)
     for (uint32_t node = 0; node < g->node_count; node++) {
         double row = a->added * sum;
         for (int32_t e = g->row_start[node]; e < g->row_start[node + 1]; e++)
-            row += a->x[g->neighbor[e]];
+            row += g->weight ? g->weight[e] * a->x[g->neighbor[e]] : a->x[g->neighbor[e]];
         y[node] = a->scale[node] * row;
     }
 }
 
-static enum error_code adjacency_init(struct adjacency *a, const struct undirected_graph *graph,
+static double degree_of(const struct weighted_graph *g, uint32_t node)
+{
+    double degree = 0.0;
+    for (int32_t e = g->row_start[node]; e < g->row_start[node + 1]; e++)
+        degree += g->weight ? g->weight[e] : 1;
+    return degree;
+}
+
+static enum error_code adjacency_init(struct adjacency *a, const struct weighted_graph *graph,
                                       struct error *err)
 {
     const uint32_t n = graph->node_count;
-    const double mean_degree = (double)graph->row_start[n] / n;
-    *a = (struct adjacency){.graph = graph, .added = (mean_degree > 0 ? mean_degree : 1) / n};
+    double total = 0.0;
+    *a = (struct adjacency){.graph = graph};
     enum error_code rc = memory_new(&a->scale, n, "the degrees of nodes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&a->x, n, "a product", err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < n; node++) {
+        a->scale[node] = degree_of(graph, node);
+        total += a->scale[node];
+    }
+    a->added = (total > 0 ? total / n : 1) / n;
     for (uint32_t node = 0; rc == ERROR_NONE && node < n; node++)
-        a->scale[node] =
-            1.0 / sqrt(graph->row_start[node + 1] - graph->row_start[node] + a->added * n);
+        a->scale[node] = 1.0 / sqrt(a->scale[node] + a->added * n);
     return rc;
 }
 
 /* row [node_count, dim] from the eigenvectors. */
-static enum error_code embed(const struct undirected_graph *graph, uint32_t dim, int64_t seed,
+static enum error_code embed(const struct weighted_graph *graph, uint32_t dim, int64_t seed,
                              float *row, struct error *err)
 {
     static const double tolerance = 1e-4, grid = 1048576.0;
@@ -84,12 +111,53 @@ static enum error_code embed(const struct undirected_graph *graph, uint32_t dim,
     return rc;
 }
 
+static enum error_code embed_whole(const struct undirected_graph *graph, uint32_t dim, int64_t seed,
+                                   float *row, struct error *err)
+{
+    const struct weighted_graph whole = {.node_count = graph->node_count,
+                                         .row_start = graph->row_start,
+                                         .neighbor = graph->neighbor};
+    return embed(&whole, dim, seed, row, err);
+}
+
+static enum error_code embed_coarse(const struct undirected_graph *graph, uint32_t dim,
+                                    int64_t seed, float *row, struct error *err)
+{
+    struct coarse_graph coarse = {0};
+    float *of_cluster = NULL;
+    enum error_code rc = coarse_graph_build(graph, COARSE_NODES, &coarse, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&of_cluster, (size_t)coarse.node_count * dim, "the rows of clusters", err);
+    const struct weighted_graph small = {.node_count = coarse.node_count,
+                                         .row_start = coarse.row_start,
+                                         .neighbor = coarse.neighbor,
+                                         .weight = coarse.weight};
+    if (rc == ERROR_NONE)
+        rc = embed(&small, dim, seed, of_cluster, err);
+    for (size_t node = 0; rc == ERROR_NONE && node < graph->node_count; node++)
+        memcpy(&row[node * dim], &of_cluster[(size_t)coarse.cluster[node] * dim],
+               dim * sizeof *row);
+    memory_free(of_cluster);
+    coarse_graph_release(&coarse);
+    return rc;
+}
+
+/* With n nodes in the graph whose eigenvectors are found. */
+static uint64_t eigen_bytes(uint64_t n, uint32_t dim)
+{
+    return eigenvectors_bytes(n, (int)dim) + n * sizeof(double) * (dim + 2);
+}
+
 static uint64_t bytes_of(const struct partition_request *request)
 {
     const uint64_t n = request->schema->node_count;
     const uint32_t dim = embedded_parts_dim((uint32_t)request->settings->partition.parts);
-    return embedded_parts_bytes(request) + eigenvectors_bytes(n, (int)dim) +
-           n * sizeof(double) * (dim + 2);
+    const uint64_t rest = embedded_parts_bytes(request);
+    const uint64_t neighbors = request->schema->edge_count * (request->schema->undirected ? 1 : 2);
+    if (n <= LARGE)
+        return rest + eigen_bytes(n, dim);
+    /* Clusters may be more than are wanted: as many as half of the nodes are allowed for. */
+    return rest + coarse_graph_bytes(n, neighbors) + eigen_bytes(n / 2, dim);
 }
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,
@@ -107,7 +175,8 @@ static enum error_code assign(const struct partition_request *request, uint32_t 
     if (rc == ERROR_NONE)
         rc = memory_new(&row, (size_t)n * dim, "the embedding of nodes", err);
     if (rc == ERROR_NONE)
-        rc = embed(&graph, dim, request->settings->seed, row, err);
+        rc = (n > LARGE ? embed_coarse : embed_whole)(&graph, dim, request->settings->seed, row,
+                                                      err);
     undirected_graph_release(&graph);
     if (rc == ERROR_NONE)
         rc = embedded_parts(request, "spectral", row, dim, part, err);

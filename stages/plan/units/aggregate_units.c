@@ -26,7 +26,7 @@ static enum error_code initialise_sets_free(const struct schedule *s, const stru
     enum error_code rc = ERROR_NONE;
     for (int64_t round = 0; rc == ERROR_NONE && round <= s->staleness && round < s->round_count;
          round++)
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
+        rc = unit_list_add_steps(out, s, round, err);
     return rc == ERROR_NONE ? add_step(out, s, 0, err) : rc;
 }
 
@@ -100,7 +100,7 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
     enum error_code rc = ERROR_NONE;
     (void)weights_version;
     if (s->staleness > 0 || !schedule_waits_for_checkpoint(s, version))
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, version + s->staleness, err);
+        rc = unit_list_add_steps(out, s, version + s->staleness, err);
     if (rc == ERROR_NONE && !schedule_waits_for_checkpoint(s, version))
         rc = add_step(out, s, version, err);
     if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
@@ -119,9 +119,11 @@ static enum error_code aggregate_reads(const struct schedule *s, const struct un
                                        struct unit_list *out, struct error *err)
 {
     const int64_t base = schedule_base(s, unit->round);
-    if (!s->reads_base || base == unit->round)
-        return ERROR_NONE;
-    return unit_list_add_maker(out, base, err);
+    const int64_t last = s->chooses_base ? unit->round - 1 : base; /* any of them */
+    enum error_code rc = ERROR_NONE;
+    for (int64_t v = base; s->reads_base && v < unit->round && v <= last && rc == ERROR_NONE; v++)
+        rc = unit_list_add_maker(out, v, err);
+    return rc;
 }
 
 /* Where a snapshot is made it tells of all rounds since the last. */

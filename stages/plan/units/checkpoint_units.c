@@ -40,7 +40,7 @@ static enum error_code sets_free(const struct schedule *s, const struct unit *un
     if (rc != ERROR_NONE || !schedule_waits_for_checkpoint(s, unit->round))
         return rc;
     if (s->staleness == 0)
-        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
+        rc = unit_list_add_steps(out, s, unit->round, err);
     return rc == ERROR_NONE && unit_step_waits_for_weights(s) && unit->round < s->round_count
                ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err)
                : rc;

@@ -39,13 +39,12 @@ static enum error_code sample_reads(const struct schedule *s, const struct unit 
 static enum error_code add_step_again(const struct schedule *s, const struct unit *unit,
                                       int64_t round, struct unit_list *out, struct error *err)
 {
-    struct unit step = {.kind = UNIT_TRAIN_STEP, .round = round};
-    for (; step.slot < schedule_slot_count(s, round); step.slot++) {
+    for (int32_t slot = 0; slot < schedule_slot_count(s, round); slot++) {
         int64_t source_round = 0;
         int32_t source_slot = 0;
-        schedule_batch_source(s, round, step.slot, &source_round, &source_slot);
+        schedule_batch_source(s, round, slot, &source_round, &source_slot);
         if (source_round == unit->round && source_slot == unit->slot)
-            return unit_list_add(out, step, err);
+            return unit_list_add_step(out, s, round, slot, err);
     }
     return ERROR_NONE;
 }
@@ -54,9 +53,8 @@ static enum error_code sample_sets_free(const struct schedule *s, const struct u
                                         int64_t weights_version, struct unit_list *out,
                                         struct error *err)
 {
-    const struct unit step = {.kind = UNIT_TRAIN_STEP, .round = unit->round, .slot = unit->slot};
     const int64_t last = unit->round + s->staleness;
-    enum error_code rc = unit_list_add(out, step, err);
+    enum error_code rc = unit_list_add_step(out, s, unit->round, unit->slot, err);
     (void)weights_version;
     for (int64_t round = unit->round + 1; round <= last && round < s->round_count; round++)
         if (rc == ERROR_NONE && !schedule_samples(s, round))

@@ -1,5 +1,6 @@
 /* The units of train-step: the gradient of a mini-batch, the validation of weights on one, and the seals of learnable rows. */
 #include "stages/plan/gradient_sums.h"
+#include "stages/plan/layer_pipeline.h"
 #include "stages/plan/units/unit_row.h"
 
 /* Learnable rows of `version` are those of the seals of version `sealed` (0, -1: the first ones), under the gradients of the
@@ -23,41 +24,48 @@ static enum error_code add_step(int64_t round, int32_t slot, struct unit_list *o
     return round >= 0 ? unit_list_add(out, step, err) : ERROR_NONE;
 }
 
-/* Who makes its mini-batch. */
-static struct unit batch_of(const struct schedule *s, const struct unit *unit)
+/* The pass before the last, which this one is; without a pipeline what the step begins with. */
+static enum error_code add_before(const struct schedule *s, const struct unit *unit,
+                                  struct unit_list *out, struct error *err)
 {
-    struct unit sample = {.kind = UNIT_SAMPLE};
-    schedule_batch_source(s, unit->round, unit->slot, &sample.round, &sample.slot);
-    return sample;
+    const struct unit before = {.kind = UNIT_STEP_LAYER,
+                                .round = unit->round,
+                                .slot = unit->slot,
+                                .layer = layer_pipeline_passes(s)};
+    return before.layer > 0 ? unit_list_add(out, before, err)
+                            : unit_list_add_inputs(out, s, unit, err);
 }
 
 static enum error_code step_waits_for(const struct schedule *s, const struct unit *unit,
                                       int64_t last_version, struct unit_list *out,
                                       struct error *err)
 {
-    const struct unit sample = batch_of(s, unit);
-    enum error_code rc = ERROR_NONE;
+    const enum error_code rc = add_before(s, unit, out, err);
     (void)last_version;
-    if (schedule_waits_for_batch(s, unit->round, sample.round))
-        rc = unit_list_add(out, sample, err);
-    if (rc == ERROR_NONE && s->keeps_residuals)
-        rc = add_step(schedule_slot_before(s, unit->round, unit->slot), unit->slot, out, err);
-    if (rc != ERROR_NONE || s->staleness == 0)
-        return rc == ERROR_NONE ? unit_list_add_weights(out, s, unit->round, err) : rc;
-    return unit_list_add_maker(out, schedule_base(s, unit->round), err);
+    return rc == ERROR_NONE && s->keeps_residuals
+               ? add_step(schedule_slot_before(s, unit->round, unit->slot), unit->slot, out, err)
+               : rc;
 }
 
 static enum error_code step_reads(const struct schedule *s, const struct unit *unit,
                                   struct unit_list *out, struct error *err)
 {
-    const struct unit sample = batch_of(s, unit);
     const int64_t sealed = schedule_has_snapshot(s, unit->round)
                                ? unit->round
                                : schedule_snapshot_before(s, unit->round);
     const enum error_code rc = add_row_gradients(s, sealed, unit->round, out, err);
-    if (rc != ERROR_NONE || schedule_waits_for_batch(s, unit->round, sample.round))
-        return rc;
-    return unit_list_add(out, sample, err);
+    return rc == ERROR_NONE ? unit_list_add_passes(out, s, unit, layer_pipeline_passes(s) + 1, err)
+                            : rc;
+}
+
+/* The slot that may enter the pipeline when this one leaves it. */
+static enum error_code add_entering(const struct schedule *s, const struct unit *unit,
+                                    struct unit_list *out, struct error *err)
+{
+    const int32_t slot = unit->slot + layer_pipeline_window(s);
+    return layer_pipeline_passes(s) > 0 && slot < schedule_slot_count(s, unit->round)
+               ? unit_list_add_step(out, s, unit->round, slot, err)
+               : ERROR_NONE;
 }
 
 static enum error_code step_sets_free(const struct schedule *s, const struct unit *unit,
@@ -68,6 +76,8 @@ static enum error_code step_sets_free(const struct schedule *s, const struct uni
     (void)weights_version;
     if (s->keeps_residuals)
         rc = add_step(schedule_slot_after(s, unit->round, unit->slot), unit->slot, out, err);
+    if (rc == ERROR_NONE)
+        rc = add_entering(s, unit, out, err);
     if (rc == ERROR_NONE && gradient_sum_count(s, unit->round) == 0)
         return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err);
     for (int range = 0; range < gradient_sum_ranges(s) && rc == ERROR_NONE; range++) {
@@ -92,7 +102,14 @@ static struct key step_piece(const char *run_id, const struct unit *unit, int in
 static struct key step_companion(const struct schedule *s, const char *run_id,
                                  const struct unit *unit)
 {
+    if (s->chooses_base)
+        return key_round_base(run_id, unit->round);
     return s->keeps_residuals ? key_residual(run_id, unit->round, unit->slot) : (struct key){""};
+}
+
+static bool step_companion_is_chosen(const struct schedule *s)
+{
+    return s->chooses_base;
 }
 
 static bool step_is_covered(const struct schedule *s, const struct chain_state *state,
@@ -100,6 +117,12 @@ static bool step_is_covered(const struct schedule *s, const struct chain_state *
 {
     (void)s;
     return state->stopped || unit->round < state->snapshot_version;
+}
+
+/* Of a pipeline the last pass waits for the one before, which was made of them, and reads weights itself. */
+static int64_t step_reads_weights_after(const struct schedule *s, const struct unit *unit)
+{
+    return layer_pipeline_passes(s) > 0 ? unit->round - 1 : unit->round;
 }
 
 const struct unit_row train_step_unit = {
@@ -115,11 +138,13 @@ const struct unit_row train_step_unit = {
     .waits_for = step_waits_for,
     .reads = step_reads,
     .sets_free = step_sets_free,
+    .reads_weights_after = step_reads_weights_after,
     .output = step_output,
     .piece_count = gradient_sum_ranges,
     .piece = step_piece,
     .companion = step_companion,
     .companion_oldest = schedule_oldest_residual,
+    .companion_is_chosen = step_companion_is_chosen,
     .slot_count = schedule_slot_count,
     .is_covered = step_is_covered,
 };

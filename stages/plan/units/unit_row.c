@@ -1,6 +1,7 @@
 #include "stages/plan/units/unit_row.h"
 
 #include "stages/plan/gradient_sums.h"
+#include "stages/plan/layer_pipeline.h"
 
 #include <inttypes.h>
 
@@ -69,6 +70,66 @@ enum error_code unit_list_add_weights(struct unit_list *out, const struct schedu
     if (schedule_waits_for_checkpoint(s, version))
         return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
     return unit_list_add_maker(out, version, err);
+}
+
+enum error_code unit_list_add_step(struct unit_list *out, const struct schedule *s, int64_t round,
+                                   int32_t slot, struct error *err)
+{
+    const struct unit whole = {.kind = UNIT_TRAIN_STEP, .round = round, .slot = slot};
+    const struct unit first = {.kind = UNIT_STEP_LAYER, .round = round, .slot = slot, .layer = 1};
+    return unit_list_add(out, layer_pipeline_passes(s) > 0 ? first : whole, err);
+}
+
+enum error_code unit_list_add_steps(struct unit_list *out, const struct schedule *s, int64_t round,
+                                    struct error *err)
+{
+    const int32_t count = round < s->round_count ? schedule_slot_count(s, round) : 0;
+    enum error_code rc = ERROR_NONE;
+    for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++)
+        rc = unit_list_add_step(out, s, round, slot, err);
+    return rc;
+}
+
+/* Who makes the mini-batch of a slot. */
+static struct unit batch_of(const struct schedule *s, const struct unit *unit)
+{
+    struct unit sample = {.kind = UNIT_SAMPLE};
+    schedule_batch_source(s, unit->round, unit->slot, &sample.round, &sample.slot);
+    return sample;
+}
+
+enum error_code unit_list_add_inputs(struct unit_list *out, const struct schedule *s,
+                                     const struct unit *unit, struct error *err)
+{
+    const struct unit sample = batch_of(s, unit);
+    enum error_code rc = ERROR_NONE;
+    if (schedule_waits_for_batch(s, unit->round, sample.round))
+        rc = unit_list_add(out, sample, err);
+    if (rc != ERROR_NONE || s->staleness == 0)
+        return rc == ERROR_NONE ? unit_list_add_weights(out, s, unit->round, err) : rc;
+    return unit_list_add_maker(out, schedule_base(s, unit->round), err);
+}
+
+enum error_code unit_list_add_passes(struct unit_list *out, const struct schedule *s,
+                                     const struct unit *unit, int32_t pass, struct error *err)
+{
+    const struct unit sample = batch_of(s, unit);
+    enum error_code rc = ERROR_NONE;
+    if (pass > 1 || !schedule_waits_for_batch(s, unit->round, sample.round))
+        rc = unit_list_add(out, sample, err);
+    for (int32_t before = 1; before < pass - 1 && rc == ERROR_NONE; before++) {
+        /* layers above are not read on the way back, nor their rows: only what they left */
+        const int layer = layer_pipeline_pass(s, pass).layer;
+        const struct pipeline_pass made = layer_pipeline_pass(s, before);
+        if (made.is_backward || made.layer < layer)
+            rc = unit_list_add(out,
+                               (struct unit){.kind = UNIT_STEP_LAYER,
+                                             .round = unit->round,
+                                             .slot = unit->slot,
+                                             .layer = before},
+                               err);
+    }
+    return rc;
 }
 
 int32_t unit_evaluation_slots(const struct schedule *s, int64_t version)

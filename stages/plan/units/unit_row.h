@@ -36,7 +36,9 @@ enum unit_retention {
 struct unit_row {
     const char *name, *stage;
     enum unit_line line;
-    bool has_layer, has_slot;  /* numbers in its name, behind the one of its line */
+    bool has_layer, has_slot; /* numbers in its name, behind the one of its line */
+    bool
+        slots_wait_differently; /* those of a round, and of a layer, do not all wait for as many units */
     const char *replay_option; /* of `graphmill replay STAGE`; NULL: what is meant without one */
     bool recomputable;         /* its record can be made again from others that are kept as long */
     bool is_made_of_weights;   /* of a version that it does not wait for itself */
@@ -75,6 +77,8 @@ struct unit_row {
     struct key (*artifact)(const struct schedule *s, const char *run_id, const struct unit *unit);
     /* A second record, which is written before that one. NULL, or an empty key: there is one only. */
     struct key (*companion)(const struct schedule *s, const char *run_id, const struct unit *unit);
+    /* Is that no result but a choice, which stays when the unit is done again (chosen_base.h)? NULL: no. */
+    bool (*companion_is_chosen)(const struct schedule *s);
     /* Records beside that one, which are written before it and as old, such as the ranges of a gradient. NULL: none. */
     int (*piece_count)(const struct schedule *s);
     struct key (*piece)(const char *run_id, const struct unit *unit, int index);
@@ -82,6 +86,8 @@ struct unit_row {
     int64_t (*companion_oldest)(const struct schedule *s, int64_t oldest);
     /* Slots of the units at this number of its line; of infer the parts. NULL: one. */
     int32_t (*slot_count)(const struct schedule *s, int64_t number);
+    /* Layers at each number, from 1, each with all its slots. NULL: one, or those of infer, which one version has. */
+    int32_t (*layer_count)(const struct schedule *s);
     /* The numbers of its line that have units. NULL: all of the line. Before the first: below 0. */
     int64_t (*number_before)(const struct schedule *s, int64_t number);
     int64_t (*number_after)(const struct schedule *s, int64_t number);
@@ -111,6 +117,18 @@ MUST_CHECK enum error_code unit_list_add_maker(struct unit_list *out, int64_t ve
 /* What the step of a round, or what follows it, waits for: that weights `version` may be used. */
 MUST_CHECK enum error_code unit_list_add_weights(struct unit_list *out, const struct schedule *s,
                                                  int64_t version, struct error *err);
+/* What the step of a slot begins with, and of all slots of a round; none of a round that the run does not have. */
+MUST_CHECK enum error_code unit_list_add_step(struct unit_list *out, const struct schedule *s,
+                                              int64_t round, int32_t slot, struct error *err);
+MUST_CHECK enum error_code unit_list_add_steps(struct unit_list *out, const struct schedule *s,
+                                               int64_t round, struct error *err);
+/* What the step of the unit's slot waits for before it begins: mini-batch and weights. */
+MUST_CHECK enum error_code unit_list_add_inputs(struct unit_list *out, const struct schedule *s,
+                                                const struct unit *unit, struct error *err);
+/* What a later pass of a step reads, and does not wait for: its mini-batch, and the passes before the one before `pass`. */
+MUST_CHECK enum error_code unit_list_add_passes(struct unit_list *out, const struct schedule *s,
+                                                const struct unit *unit, int32_t pass,
+                                                struct error *err);
 int32_t unit_evaluation_slots(const struct schedule *s, int64_t version);
 
 #endif

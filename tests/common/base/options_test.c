@@ -6,6 +6,7 @@
 struct values {
     const char *path;
     int64_t threads;
+    int64_t workers;
     uint64_t memory;
     bool quiet;
     struct option_list set;
@@ -16,6 +17,7 @@ struct values {
 static const struct option_spec specs[] = {
     {"path", OPTION_TEXT, AT(path), "here", 0, 0, "FILE", "a file"},
     {"threads", OPTION_INT, AT(threads), "2", 1, 64, "N", "threads"},
+    {"workers", OPTION_INT_OR_AUTO, AT(workers), "3", 1, 64, "N", "workers"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "BYTES", "memory"},
     {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "say less"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "a setting"},
@@ -49,6 +51,24 @@ static void a_share_of_the_memory_is_that_of_this_machine(void **state)
     (void)state;
     assert_ok(parse(most, &values, &rest, &err), &err);
     assert_true(values.memory == host_memory_bytes() / 100 * 75);
+}
+
+static void a_number_may_be_left_to_the_program(void **state)
+{
+    static const char *const none[] = {NULL};
+    static const char *const left[] = {"--workers", "auto", NULL};
+    static const char *const zero[] = {"--workers", "0", NULL};
+    struct values values;
+    struct option_list rest;
+    struct error err = {0};
+    (void)state;
+    assert_ok(parse(none, &values, &rest, &err), &err);
+    assert_int_equal(values.workers, 3);
+    assert_ok(parse(left, &values, &rest, &err), &err);
+    assert_int_equal(values.workers, 0);
+    assert_int_equal(parse(zero, &values, &rest, &err), ERROR_USAGE);
+    assert_string_equal(err.message,
+                        "--workers is '0', expected a whole number from 1 to 64, or auto");
 }
 
 static void defaults_hold_until_something_is_given(void **state)
@@ -153,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_share_of_the_memory_is_that_of_this_machine),
+        cmocka_unit_test(a_number_may_be_left_to_the_program),
         cmocka_unit_test(defaults_hold_until_something_is_given),
         cmocka_unit_test(behind_two_dashes_all_are_arguments),
         cmocka_unit_test(wrong_words_are_named),

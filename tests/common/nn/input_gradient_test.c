@@ -1,20 +1,8 @@
 /* The gradient of the input rows, against central differences, for every kind that may read them; and nothing else is other
  * than without it. */
-#include "common/nn/layers/layer.h"
-
 #include "tests/common/nn/model_run.h"
 
-enum { LIST_MAX = 3 };
-
-struct trial {
-    int layer_count;
-    enum layer_kind kind[LIST_MAX];
-    enum norm_kind norm;
-    bool residual;
-    bool values; /* edges have them */
-};
-
-static const struct trial trials[] = {
+static const struct layer_list trials[] = {
     {2, {LAYER_SAGE, LAYER_SAGE}, NORM_NONE, false, false},
     {2, {LAYER_SAGE, LAYER_SAGE}, NORM_LAYER, true, true},
     {2, {LAYER_GCN, LAYER_GCN}, NORM_NONE, false, false},
@@ -34,28 +22,9 @@ enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 static const struct sizes all_sizes[] = {{2, {5, 20, 60}, 6, 5, 3, 1},
                                          {2, {4, 11, 30}, 4, 9, 4, 1}};
 
-static bool keeps_width(const struct trial *trial)
+static void start(struct run *run, const struct layer_list *trial, const struct sizes *sizes)
 {
-    for (int i = 0; i < trial->layer_count; i++)
-        if (layer_type_of(trial->kind[i])->keeps_width)
-            return true;
-    return false;
-}
-
-static void start(struct run *run, const struct trial *trial, const struct sizes *sizes)
-{
-    struct model_config config = {.input_dim = sizes->input, .layer_count = trial->layer_count};
-    for (int i = 0; i < trial->layer_count; i++) {
-        const bool is_last = i == trial->layer_count - 1;
-        const uint32_t dim = is_last ? sizes->output : sizes->hidden;
-        config.layer[i] =
-            (struct layer_config){.kind = trial->kind[i],
-                                  .output_dim = keeps_width(trial) ? sizes->input : dim,
-                                  .option = {.heads = 1, .alpha = 0.3},
-                                  .residual = trial->residual && !is_last,
-                                  .norm = is_last ? NORM_NONE : trial->norm,
-                                  .activation = is_last ? ACTIVATION_NONE : ACTIVATION_ELU};
-    }
+    const struct model_config config = config_of_list(trial, sizes, ACTIVATION_ELU, false);
     run_start_config(run, &config, sizes);
     for (uint64_t i = 0; i < run->model.value_count; i++)
         run->value[i] += 0.013F;

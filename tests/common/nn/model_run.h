@@ -3,6 +3,7 @@
 #define TESTS_COMMON_NN_MODEL_RUN_H
 
 #include "common/base/memory.h"
+#include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 
 #include "tests/reference/model_reference.h"
@@ -80,6 +81,43 @@ static inline void run_start(struct run *run, enum layer_kind kind, const struct
 {
     const struct model_config config = config_of_sizes(kind, sizes, dropout);
     run_start_config(run, &config, sizes);
+}
+
+/* A model as the list of its layers. */
+struct layer_list {
+    int count;
+    enum layer_kind kind[4];
+    enum norm_kind norm; /* behind all but the last, as is the next */
+    bool residual;
+    bool values; /* edges have them */
+};
+
+static inline bool layer_list_keeps_width(const struct layer_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (layer_type_of(list->kind[i])->keeps_width)
+            return true;
+    return false;
+}
+
+/* Hidden widths are those of the input where a kind keeps them; the last layer is like the others if it `is_hidden`. */
+static inline struct model_config config_of_list(const struct layer_list *list,
+                                                 const struct sizes *sizes,
+                                                 enum activation_kind activation, bool is_hidden)
+{
+    struct model_config config = {.input_dim = sizes->input, .layer_count = list->count};
+    for (int i = 0; i < list->count; i++) {
+        const bool is_last = !is_hidden && i == list->count - 1;
+        const uint32_t dim = is_last ? sizes->output : sizes->hidden;
+        config.layer[i] =
+            (struct layer_config){.kind = list->kind[i],
+                                  .output_dim = layer_list_keeps_width(list) ? sizes->input : dim,
+                                  .option = {.heads = 1, .alpha = 0.3},
+                                  .residual = list->residual && !is_last,
+                                  .norm = is_last ? NORM_NONE : list->norm,
+                                  .activation = is_last ? ACTIVATION_NONE : activation};
+    }
+    return config;
 }
 
 /* After run_start(). */

@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 
-from . import damage, deliveries, kills, losses, machine, pipeline, points, steady
+from . import damage, deliveries, kills, losses, machine, pipeline, places, points, steady
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
@@ -42,8 +42,11 @@ def arguments():
     parser.add_argument("--graph", choices=list(pipeline.INGEST), default="generated",
                         help="generated: GraphSAGE on one relation; links: its link prediction; relations: R-GCN on three node types; "
                         "relation_links: its link prediction; embeddings: the same graph with rows that are learnt instead of features; "
-                        "stale: GraphSAGE whose rounds start from weights two rounds old; "
-                        "ranges: GraphSAGE whose gradients are added up by range, as a tree; subgraphs: GraphSAINT's walks; gradients: their largest numbers alone; times: neighbourhoods in time")
+                        "vertex_cut: GraphSAGE over a vertex cut; stale: GraphSAGE whose rounds start from weights two rounds old; "
+                        "layers: GraphSAGE whose steps are pipelines of layers; ranges: GraphSAGE whose gradients are added up by range, as a tree; subgraphs: GraphSAINT's walks; gradients: their largest numbers alone; times: neighbourhoods in time")
+    parser.add_argument("--place", choices=places.NAMES, default="inside",
+                        help="where stores lie (of kills): inside their run's folder; tiered: in two, of which the fast one is lost, too; bucket: in "
+                        "SeaweedFS")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("FAULTS_JOBS", "2")), help="trials side by side")
     parser.add_argument("--trial", help="only trials whose name begins with this")
     parser.add_argument("--results", default=os.environ.get("FAULTS_RESULTS"), help="folder for results and broken runs")
@@ -51,6 +54,8 @@ def arguments():
     unknown = [name for name in options.experiments if name not in EXPERIMENTS]
     if unknown:
         parser.error(f"no experiment {unknown[0]}; there are {' '.join(EXPERIMENTS)}")
+    if options.place != "inside" and options.experiments != ["kills"]:
+        parser.error("--place is of kills alone")
     return options
 
 
@@ -173,9 +178,10 @@ def main():
     names = options.experiments or list(EXPERIMENTS)
     tag = options.level if full else f"quick-{'-'.join(options.experiments) or 'all'}"
     tag += "" if options.graph == "generated" else f"-{options.graph}"
+    tag += "" if options.place == "inside" else f"-{options.place}"
     print(f"SEED={seed}", flush=True)
     bench = pipeline.Bench(os.environ["GRAPHMILL_BIN"], os.path.join(build, "tests", "libfault_shim.so"),
-                           os.path.join(results, "broken"), seed, options.graph)
+                           os.path.join(results, "broken"), seed, options.graph, options.place)
     started = time.monotonic()
 
     def stop(number, _frame):

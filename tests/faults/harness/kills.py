@@ -15,6 +15,8 @@ SIGNALS_A_RUN = 14
 
 def plan(bench, level):
     storms, timed, stops = {"quick": (10, 3, 6), "full": (200, 30, 60)}[level]
+    if not bench.place.can_be_copied:  # far away, and slower
+        storms, timed, stops = storms // 3, 0, stops // 3
     return ([Trial(f"storm-{i}", lambda room, rng: storm(bench, room, rng)) for i in range(storms)] +
             [Trial(f"recovery-{i}", lambda room, rng: recovery(bench, room, rng)) for i in range(timed)] +
             [Trial(f"sigterm-{i}", lambda room, rng: sigterm(bench, room, rng)) for i in range(stops)])
@@ -39,6 +41,12 @@ class Storm:
             if all_of_them or now >= when:
                 processes.send(pid, signal.SIGCONT)
                 del self.stopped[pid]
+
+    def lose(self):
+        """What may be lost of the store, while programs work on it."""
+        what = self.run.bench.place.lose(self.run.folder, self.rng)
+        if what:
+            self.note("lose", what)
 
     def strike(self):
         """One to three programs at once; False when the driver is among the killed."""
@@ -71,6 +79,8 @@ class Storm:
                 break
             self.wake()
             alive = self.strike()
+            if self.rng.random() < 0.15:
+                self.lose()
         while self.stopped:
             time.sleep(0.02)
             self.wake()
@@ -80,8 +90,9 @@ class Storm:
 def storm(bench, room, rng):
     reference = bench.reference(pipeline.SMALL)
     folder = os.path.join(room, "run")
-    if rng.random() < 0.5:  # past ingest and partition, so that the loop gets its share
+    if rng.random() < 0.5 and bench.place.can_be_copied:  # past ingest and partition, so that the loop gets its share
         pipeline.copy(reference.prepared, folder)
+        bench.place.take_over(folder)
     workers = rng.choice([1, 1, 2, 2, 3, 4, 8, 16])
     run = pipeline.Run(bench, pipeline.SMALL, folder, workers=workers).start()
     outcome = Outcome(0)
@@ -108,13 +119,12 @@ PRODUCT = {"graphmill-sample": ("round", "mini_batch.record"), "graphmill-train-
            "graphmill-aggregate": ("weights", ".record"), "graphmill-checkpoint": ("snapshot", ".record")}
 
 
-def newest_product_ns(folder, stage):
+def newest_product_ns(bench, folder, stage):
     """When the newest record of a stage's kind got its name."""
     kind, end = PRODUCT[stage]
     newest = 0
-    store = os.path.join(folder, "store", "run")
-    for run in pipeline.list_folder(store):
-        base = os.path.join(store, run, kind)
+    for base in [os.path.join(store, "run", run, kind) for store in bench.place.stores(folder)
+                 for run in pipeline.list_folder(os.path.join(store, "run"))]:
         names = sorted(pipeline.list_folder(base))[-16:]
         paths = [os.path.join(base, name) for name in names]
         if kind == "round":
@@ -133,6 +143,7 @@ def recovery(bench, room, rng):
     reference = bench.reference(pipeline.LONG)
     folder = os.path.join(room, "run")
     pipeline.copy(reference.prepared, folder)
+    bench.place.take_over(folder)
     run = pipeline.Run(bench, pipeline.LONG, folder).start()
     outcome = Outcome(0, {"recovery_s": [], "restart_s": []})
     try:
@@ -152,14 +163,14 @@ def recovery(bench, room, rng):
             outcome.notes[f"kill {stage}"] = outcome.notes.get(f"kill {stage}", 0) + 1
             restarted = None
             # The clock that stamps files ticks every few milliseconds.
-            while run.running() and newest_product_ns(folder, stage) <= killed_ns + 10_000_000:
+            while run.running() and newest_product_ns(bench, folder, stage) <= killed_ns + 10_000_000:
                 if restarted is None and any(name == stage and new not in others for new, name in run.programs().items()):
                     restarted = (time.time_ns() - killed_ns) / 1e9
                 if time.time_ns() - killed_ns > 30e9:
                     raise pipeline.Violation(f"30 s after {stage} was killed it has stored nothing")
                 time.sleep(0.002)
             if run.running():
-                outcome.samples["recovery_s"].append((newest_product_ns(folder, stage) - killed_ns) / 1e9)
+                outcome.samples["recovery_s"].append((newest_product_ns(bench, folder, stage) - killed_ns) / 1e9)
                 if restarted is not None:
                     outcome.samples["restart_s"].append(restarted)
         pipeline.run_until_done(run, reference, tries=0)
@@ -183,7 +194,7 @@ def sigterm(bench, room, rng):
             raise pipeline.Violation(f"SIGTERM: status {status} after {took:.2f} s: {run.said()}")
         if took > 3:
             raise pipeline.Violation(f"SIGTERM: took {took:.2f} s to end")
-        left = pipeline.list_folder(os.path.join(folder, "store", "tmp"))
+        left = [name for store in bench.place.stores(folder) for name in pipeline.list_folder(os.path.join(store, "tmp"))]
         if left:
             raise pipeline.Violation(f"SIGTERM: left {left} in tmp/")
         pipeline.run_until_done(run.again(), reference, tries=0)
@@ -197,6 +208,7 @@ def figure(samples, notes):
     stopped = sum(count for name, count in notes.items() if name.startswith("stop "))
     recovery_s, stop_s = samples.get("recovery_s", []), samples.get("stop_s", [])
     return (f"{killed} SIGKILL ({notes.get('kill graphmill', 0)} of the driver, {notes.get('kill redis-server', 0)} of Redis), "
-            f"{stopped} SIGSTOP, {notes.get('term graphmill', 0)} SIGTERM; next record of the stage after "
+            f"{stopped} SIGSTOP, {notes.get('term graphmill', 0)} SIGTERM; "
+            + (f"the fast store lost {notes['lose fast store']} times; " if "lose fast store" in notes else "") + f"next record of the stage after "
             f"{percentile(recovery_s, .5):.2f} s p50, {percentile(recovery_s, .99):.2f} s p99; ends on SIGTERM within "
             f"{max(stop_s, default=0):.2f} s")

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+static const struct column_encoding no_words;
+
 static const char *write_file(struct temp_dir *dir, const char *text)
 {
     static char path[FILE_PATH_SIZE];
@@ -36,7 +38,7 @@ static void counts_the_test_split(void **state)
     const char *path = write_file(*state, "node,split,label,prediction,probability\n"
                                           "a,train,0,1,0.5\nb,test,0,0,0.9\nc,test,0,2,0.9\n"
                                           "d,test,2,2,0.9\ne,test,,1,0.4\nf,valid,1,1,0.5\n");
-    assert_ok(class_counts_read(path, 3, &counts, &err), &err);
+    assert_ok(class_counts_read(path, 3, &no_words, &counts, &err), &err);
     assert_string_equal(counts.split, "test");
     assert_true(counts.nodes == 3.0);
     assert_true(counts.count[0] == 1.0 && counts.count[2] == 1.0 && counts.count[8] == 1.0);
@@ -55,7 +57,7 @@ static void takes_validation_where_nothing_is_tested(void **state)
     struct error err = {0};
     const char *path =
         write_file(*state, "node,split,label,prediction\n1,valid,1,0\n2,train,1,1\n");
-    assert_ok(class_counts_read(path, 2, &counts, &err), &err);
+    assert_ok(class_counts_read(path, 2, &no_words, &counts, &err), &err);
     assert_string_equal(counts.split, "valid");
     assert_true(counts.nodes == 1.0 && counts.count[2] == 1.0);
     class_counts_release(&counts);
@@ -66,9 +68,9 @@ static void other_tasks_and_many_classes_have_none(void **state)
     struct class_counts counts;
     struct error err = {0};
     const char *path = write_file(*state, "source,target,score\n1,2,0.5\n");
-    assert_ok(class_counts_read(path, 3, &counts, &err), &err);
+    assert_ok(class_counts_read(path, 3, &no_words, &counts, &err), &err);
     assert_null(counts.count);
-    assert_ok(class_counts_read(path, CLASS_COUNT_MAX + 1, &counts, &err), &err);
+    assert_ok(class_counts_read(path, CLASS_COUNT_MAX + 1, &no_words, &counts, &err), &err);
     assert_null(counts.count);
 }
 
@@ -77,10 +79,12 @@ static void what_does_not_fit_is_named(void **state)
     struct class_counts counts;
     struct error err = {0};
     const char *path = write_file(*state, "node,split,label,prediction\n1,test,0,0\n2,test,0,7\n");
-    assert_fails(class_counts_read(path, 2, &counts, &err), ERROR_INPUT, "line 3", &err);
+    assert_fails(class_counts_read(path, 2, &no_words, &counts, &err), ERROR_INPUT, "line 3", &err);
     path = write_file(*state, "node,split,label,prediction\n1,test,0\n");
-    assert_fails(class_counts_read(path, 2, &counts, &err), ERROR_INPUT, "expected 4 fields", &err);
-    assert_fails(class_counts_read("/nonexistent", 2, &counts, &err), ERROR_NOT_FOUND, "", &err);
+    assert_fails(class_counts_read(path, 2, &no_words, &counts, &err), ERROR_INPUT,
+                 "expected 4 fields", &err);
+    assert_fails(class_counts_read("/nonexistent", 2, &no_words, &counts, &err), ERROR_NOT_FOUND,
+                 "", &err);
 }
 
 int main(void)

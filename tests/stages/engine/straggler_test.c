@@ -49,25 +49,44 @@ static void what_lasts_is_begun_a_second_time(void **state)
     work_queue_close(quick);
 }
 
-/* Other threads of a process have names of their own; and who never did a unit does not know what is long. */
-static void own_units_and_those_of_an_unknown_length_are_left_alone(void **state)
+/* Other threads of a process have names of their own. */
+static void own_units_are_left_alone(void **state)
 {
     NEED_REDIS(state);
     struct work_queue *own = open_queue(state, "quick+1", "sample", 60000);
     struct work_queue *quick = open_queue(state, "quick", "sample", 60000);
-    struct straggler knows = {0}, new_here = {0};
+    struct straggler knows = {0};
     struct work_claim held, copy = {0};
     fill(own, 1);
     take(own, &held);
     straggler_note(&knows, UNIT_SAMPLE, 0.01);
     for (int look = 0; look < 2; look++) {
         assert_false(finds(&knows, quick, "quick", &copy));
-        assert_false(finds(&new_here, quick, "other", &copy));
         clock_sleep_ms(QUICK_PATIENCE_MS + 50);
     }
     assert_true(finds(&knows, quick, "quic", &copy)); /* a name that begins alike is another's */
     work_queue_close(own);
     work_queue_close(quick);
+}
+
+/* A standby has not done a unit itself, and a stopped worker's lease may be long. */
+static void who_never_did_a_unit_has_more_patience(void **state)
+{
+    NEED_REDIS(state);
+    struct work_queue *slow = open_queue(state, "slow", "sample", 600000);
+    struct work_queue *standby = open_queue(state, "standby", "sample", 600000);
+    struct straggler straggler = {0};
+    struct work_claim held, copy = {0};
+    fill(slow, 1);
+    take(slow, &held);
+    assert_false(finds(&straggler, standby, "standby", &copy));
+    clock_sleep_ms(4 * (int64_t)QUICK_PATIENCE_MS);
+    assert_false(finds(&straggler, standby, "standby", &copy));
+    clock_sleep_ms(QUICK_PATIENCE_MS + 100);
+    assert_true(finds(&straggler, standby, "standby", &copy));
+    assert_string_equal(copy.unit, held.unit);
+    work_queue_close(slow);
+    work_queue_close(standby);
 }
 
 /* Three times as long as the median of the slowest kind: a single slow one moves it little. */
@@ -122,7 +141,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_REDIS(what_lasts_is_begun_a_second_time),
-        WITH_REDIS(own_units_and_those_of_an_unknown_length_are_left_alone),
+        WITH_REDIS(own_units_are_left_alone),
+        WITH_REDIS(who_never_did_a_unit_has_more_patience),
         WITH_REDIS(patience_goes_by_what_units_took),
         WITH_REDIS(a_unit_in_new_hands_is_given_its_time),
     };

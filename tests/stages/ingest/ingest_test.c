@@ -267,6 +267,7 @@ static const struct {
     {"edges-nul-byte", "edges.csv:3: expected text, found a NUL byte in column 3"},
     {"edges-quote-open", "edges.csv:2: source: expected a 64-bit integer, found '\"0'"},
     {"features-dense-and-sparse", "feat_indptr.npy, found both"},
+    {"features-sparse-without-values", "feat_values.npy is not there: expected it beside "},
     {"features-of-one-dimension", "node-feat.npy: expected 2 dimensions with 3 rows, one for "
                                   "each node, found 3 rows in 1 dimensions"},
     {"features-of-text", "node-feat.npy: byte 20: the elements are strings, expected numbers: "

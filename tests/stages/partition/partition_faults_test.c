@@ -45,15 +45,14 @@ static void keep_partition(void *context)
     (void)context;
 }
 
-static void whichever_store_call_fails_a_partition_ends_alike(void **state)
+static void walk_a_partition(enum partition_method method, int forms)
 {
     static struct scene scene;
     struct error err = {0};
     uint32_t source[2 * KARATE_EDGE_COUNT], target[2 * KARATE_EDGE_COUNT];
     const struct small_dataset dataset = small_dataset_karate(source, target);
-    (void)state;
     scene = (struct scene){.store = store_faults_open(&memory_backend, place),
-                           .settings = settings_of(dataset.name, PARTITION_HASH, PARTS)};
+                           .settings = settings_of(dataset.name, method, PARTS)};
     write_dataset(scene.store, &dataset);
     assert_ok(attempt(&scene, &err), &err);
     assert_true(newest_partition(scene.store, &scene.settings, scene.id));
@@ -62,7 +61,7 @@ static void whichever_store_call_fails_a_partition_ends_alike(void **state)
                               .prefix = "partition",
                               .attempt = attempt,
                               .undo = remove_partition};
-    fault_walk_some(&walk, 1, 2); /* RocksDB takes its time */
+    fault_walk_some(&walk, 1, forms); /* RocksDB takes its time */
     scene.keeps_assignment = true;
     fault_walk_some(&walk, 1, 1);
     walk.undo = keep_partition; /* it stands, and is only switched to */
@@ -72,10 +71,23 @@ static void whichever_store_call_fails_a_partition_ends_alike(void **state)
     assert_int_equal(memory_live_blocks(), 0);
 }
 
+static void whichever_store_call_fails_a_partition_ends_alike(void **state)
+{
+    (void)state;
+    walk_a_partition(PARTITION_HASH, 2);
+}
+
+static void whichever_store_call_fails_a_vertex_cut_ends_alike(void **state)
+{
+    (void)state;
+    walk_a_partition(PARTITION_HDRF, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_store_call_fails_a_partition_ends_alike),
+        cmocka_unit_test(whichever_store_call_fails_a_vertex_cut_ends_alike),
     };
     log_open("test", LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

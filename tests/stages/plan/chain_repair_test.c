@@ -1,4 +1,5 @@
 #include "stages/plan/chain_repair.h"
+#include "stages/plan/layer_pipeline.h"
 #include "store/records/embedding_rows.h"
 #include "store/records/gradient_range.h"
 #include "store/records/residual.h"
@@ -102,6 +103,33 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_true(repair(&run, UNIT_CHECKPOINT, 4));
     assert_false(stored(&run, key_evaluation(SMALL_RUN_ID, 4, 0)));
     assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+}
+
+/* A pass waits for the one before it, and reads weights that were there when that one was made. */
+static void weights_that_a_pipeline_of_layers_reads_are_made_again(void **state)
+{
+    struct small_run run;
+    const uint32_t value = 1;
+    struct record record = {.kind = RECORD_GRADIENT, .version = 1};
+    begin(&run, *state);
+    run.schedule.pipelined_layers = 3;
+    small_run_put_version(&run, 3);
+    small_run_put_mini_batches(&run, 3);
+    record_add(&record, "value", ELEMENT_U32, &value, 1);
+    for (int pass = 1; pass <= layer_pipeline_passes(&run.schedule); pass++) {
+        const struct unit unit = {.kind = UNIT_STEP_LAYER, .round = 3, .layer = pass};
+        const struct key key = chain_output_key(&run.schedule, SMALL_RUN_ID, &unit);
+        assert_ok(
+            store_put(run.store, key.text, SMALL_RUN_ID, &record, STORE_RECOMPUTABLE, &run.err),
+            &run.err);
+    }
+    const struct key last =
+        key_pass_gradient(SMALL_RUN_ID, 3, layer_pipeline_passes(&run.schedule), 0);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_true(stored(&run, last));
+    assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 3).text, &run.err), &run.err);
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_false(stored(&run, last));
 }
 
 /* With staleness a round behind the snapshot starts from weights before it, which no snapshot has. */
@@ -291,6 +319,7 @@ int main(void)
         test_with_store(weights_of_the_newest_snapshot_come_back_from_it),
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
+        test_with_store(weights_that_a_pipeline_of_layers_reads_are_made_again),
         test_with_store(a_gradient_without_one_of_its_ranges_is_made_again),
         test_with_store(without_weights_of_before_it_a_snapshot_is_none),
         test_with_store(weights_between_two_snapshots_side_by_side_are_made_again),

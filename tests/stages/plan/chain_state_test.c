@@ -1,7 +1,9 @@
 /* What chain_state says of the switch, on a real store: whoever finds it lost sets it. */
 #include "stages/plan/chain.h"
+#include "store/backends/directory.h"
 #include "store/records/snapshot.h"
 
+#include "tests/support/store_faults.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
@@ -57,6 +59,46 @@ static void mend(struct temp_store *p, int64_t version)
     assert_ok(snapshot_position_get(p->store, run, &position, &p->err), &p->err);
     assert_int_equal(position.version, version > 0 ? version : 0);
     expect_state(p, version, true);
+}
+
+/* Another program makes the snapshot after the one that stands, and lets that one go. */
+static void go_on(void *context)
+{
+    struct temp_store *p = context;
+    put(p, 8);
+    assert_ok(snapshot_switch(p->store, run, 8, &p->err), &p->err);
+    assert_ok(store_remove(p->store, key_snapshot(run, 4).text, &p->err), &p->err);
+}
+
+static void a_run_that_goes_on_is_seen_as_of_one_moment(void **state)
+{
+    struct temp_store *p = *state;
+    const struct schedule schedule = toy_schedule();
+    int later = 0;
+    for (long passed = 0;; passed++) {
+        struct chain_state chain = {0};
+        struct snapshot snapshot = {0};
+        assert_ok(store_remove(p->store, key_snapshot(run, 8).text, &p->err), &p->err);
+        put(p, 4);
+        assert_ok(snapshot_switch(p->store, run, 4, &p->err), &p->err);
+        struct store *watched = store_faults_open(&directory_backend, store_root(p->store));
+        store_faults_plan(
+            &(struct store_fault_plan){.passed = passed, .meanwhile = go_on, .context = p});
+        assert_ok(chain_state_and_snapshot(&schedule, watched, run, &chain, &snapshot, &p->err),
+                  &p->err);
+        assert_int_equal(chain.snapshot_version, snapshot.version);
+        assert_true(chain.is_named);
+        assert_true(snapshot.version == 4 || snapshot.version == 8);
+        later += snapshot.version == 8;
+        store_release_record(&snapshot.view);
+        (void)store_faults_end();
+        store_close(watched);
+        bool is_there = false;
+        assert_ok(store_has(p->store, key_snapshot(run, 4).text, &is_there, &p->err), &p->err);
+        if (is_there)
+            break; /* all calls were passed */
+    }
+    assert_in_range(later, 2, 20);
 }
 
 static void spoil_switch(struct temp_store *p)
@@ -177,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_run_without_snapshots_needs_no_switch),
+        test_with_store(a_run_that_goes_on_is_seen_as_of_one_moment),
         test_with_store(a_snapshot_whose_switch_was_never_set_is_not_named),
         test_with_store(a_lost_or_damaged_switch_is_found_and_set),
         test_with_store(a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one),

@@ -6,6 +6,7 @@
 #include "stages/plan/chain.h"
 #include "stages/plan/chain_rebuild.h"
 #include "stages/plan/gradient_sums.h"
+#include "stages/plan/layer_pipeline.h"
 #include "stages/plan/units/unit_row.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/records/gradient_encoding.h"
@@ -107,6 +108,13 @@ enum error_code snapshot_get_current(struct store *store, const char *run_id, st
     return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
 }
 
+enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
+                             struct snapshot *out, struct error *err)
+{
+    assert_int_equal(version, run.snapshot_version);
+    return snapshot_get_current(store, run_id, out, err);
+}
+
 enum error_code snapshot_position_get(struct store *store, const char *run_id,
                                       struct snapshot_position *out, struct error *err)
 {
@@ -183,6 +191,16 @@ static bool done_now(const struct unit *unit)
     return done;
 }
 
+static void prune_passes(int64_t round, int32_t slot)
+{
+    struct unit pass = {.kind = UNIT_STEP_LAYER, .round = round, .slot = slot, .layer = 1};
+    for (; pass.layer <= layer_pipeline_passes(&run.schedule); pass.layer++) {
+        const struct key key = chain_output_key(&run.schedule, "r", &pass);
+        if (set_has(&run.stored, key.text))
+            set_remove_at(&run.stored, set_find(&run.stored, key.text));
+    }
+}
+
 /* What the checkpoint stage prunes: the records of rounds before the snapshot. */
 static void prune(int64_t version)
 {
@@ -197,6 +215,7 @@ static void prune(int64_t version)
             const struct key gone[] = {key_gradient("r", round, slot),
                                        key_mini_batch("r", round, slot), key_weights("r", round),
                                        key_evaluation("r", round, slot)};
+            prune_passes(round, slot);
             const bool is_needed = round >= schedule_oldest_needed(&run.schedule, version);
             for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
                 if ((i != 1 || !is_needed) && set_has(&run.stored, gone[i].text))
@@ -340,8 +359,10 @@ static struct schedule draw_schedule(void)
     settings.train_step.gradient = draw(3) ? GRADIENT_F32 : GRADIENT_SPARSE;
     if (settings.train_step.embedding == 0 && settings.train_step.gradient == GRADIENT_F32 &&
         draw(2))
-        settings.aggregate.staleness =
+        settings.aggregate.staleness.value =
             1 + (int64_t)draw((uint64_t)settings.checkpoint.every_epochs);
+    else if (settings.train_step.embedding == 0 && settings.sample.fanouts.count > 1 && draw(3))
+        settings.train_step.pipeline = PIPELINE_LAYERS;
     settings.aggregate.compensation = draw(2) ? COMPENSATE_GRADIENT : COMPENSATE_RATE;
     if (settings.train_step.embedding == 0 && draw(4) == 0)
         (void)snprintf(settings.infer.nodes, sizeof settings.infer.nodes, "3 abc");
@@ -368,6 +389,8 @@ static void all_units(const struct schedule *s, struct unit_list *out)
         for (int32_t slot = 0; slot < schedule_slot_count(s, round); slot++) {
             if (schedule_samples(s, round))
                 add_unit(out, UNIT_SAMPLE, round, slot, 0);
+            for (int32_t pass = 1; pass <= layer_pipeline_passes(s); pass++)
+                add_unit(out, UNIT_STEP_LAYER, round, slot, pass);
             add_unit(out, UNIT_TRAIN_STEP, round, slot, 0);
         }
         for (int32_t sum = 0; sum < gradient_sum_count(s, round); sum++)

@@ -148,6 +148,23 @@ static void limits_themselves_are_fine(void **state)
     }
 }
 
+static void a_number_may_be_the_most_there_is(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct pipeline_settings settings = defaults();
+    assert_ok(assign(&settings, "aggregate.staleness", "up_to 4", &err), &err);
+    assert_true(settings.aggregate.staleness.is_most && settings.aggregate.staleness.value == 4);
+    assert_ok(assign(&settings, "aggregate.staleness", "4", &err), &err);
+    assert_true(!settings.aggregate.staleness.is_most && settings.aggregate.staleness.value == 4);
+    assert_fails(assign(&settings, "aggregate.staleness", "up_to 0", &err), ERROR_INVALID,
+                 "expected at least 1 behind `up_to`", &err);
+    assert_fails(assign(&settings, "aggregate.staleness", "up_to", &err), ERROR_INVALID, "'up_to'",
+                 &err);
+    assert_fails(assign(&settings, "aggregate.staleness", "up_to -1", &err), ERROR_INVALID, "'-1'",
+                 &err);
+}
+
 /* Settings that differ from every default, so that a field that is lost on the way shows. */
 static struct pipeline_settings unusual(void)
 {
@@ -160,6 +177,9 @@ static struct pipeline_settings unusual(void)
         case SETTING_INT:
             (void)snprintf(number, sizeof number, "%.0f", spec->least + 3);
             value = number;
+            break;
+        case SETTING_INT_OR_MOST:
+            value = "up_to 3";
             break;
         case SETTING_DOUBLE: /* a third has no short decimal form */
             (void)snprintf(number, sizeof number, "%.17g",
@@ -540,6 +560,7 @@ int main(void)
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest_known_one),
         cmocka_unit_test(bad_values_are_refused_with_what_was_expected),
         cmocka_unit_test(limits_themselves_are_fine),
+        cmocka_unit_test(a_number_may_be_the_most_there_is),
         cmocka_unit_test(text_and_settings_are_inverse),
         cmocka_unit_test(an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect),
         cmocka_unit_test(every_setting_but_the_name_is_part_of_something),

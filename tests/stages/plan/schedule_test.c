@@ -293,11 +293,11 @@ static void a_staleness_above_the_snapshot_interval_is_refused(void **state)
     settings.sample.batch_size = 2;
     settings.sample.batches_per_round = 2;
     settings.sample.run_ahead = 4;
-    settings.aggregate.staleness = 3;
+    settings.aggregate.staleness.value = 3;
     assert_ok(schedule_init(&s, &settings, 10, 0, 1, &err), &err);
     assert_int_equal(s.rounds_per_epoch, 3);
     assert_int_equal(s.run_ahead, 7); /* of the rounds that train ahead, too */
-    settings.aggregate.staleness = 7;
+    settings.aggregate.staleness.value = 7;
     assert_fails(schedule_init(&s, &settings, 10, 0, 1, &err), ERROR_INVALID,
                  "aggregate.staleness is 7, but a snapshot is made every 3 rounds: expected at "
                  "most that, or a checkpoint.every_epochs of 3 or more",

@@ -2,6 +2,7 @@
 #include "stages/plan/chain.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
+#include "store/backends/tiered_keys.h"
 
 #include "tests/support/test.h"
 
@@ -24,6 +25,7 @@ static const struct schedule schedule = {
     .embedding_shards = 2,
     .ranges = 3,
     .fan_in = 2,
+    .pipelined_layers = 3,
     .outputs_tag = "7a-3",
 };
 
@@ -50,11 +52,12 @@ static void every_key_leads_back_to_its_unit(void **state)
     for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
         const struct unit_row *row = unit_row_of(kind);
         const int64_t end = row->line == LINE_NONE ? 0 : schedule.round_count;
+        const bool infers = row->has_layer && !row->layer_count;
         for (int64_t number = 0; row->output && number <= end; number++)
-            for (int32_t slot = 0; slot < unit_slot_count(&schedule, kind, number); slot++)
-                for (int32_t layer = row->has_layer; layer <= 3 * row->has_layer; layer++) {
-                    struct unit unit = unit_at(kind, number, slot);
-                    unit.layer = layer;
+            for (int32_t slot = 0; slot < unit_count_at(&schedule, kind, number); slot++)
+                for (int32_t layer = infers; layer <= 3 * infers; layer++) {
+                    struct unit unit = unit_at(&schedule, kind, number, slot);
+                    unit.layer = infers ? layer : unit.layer;
                     assert_true(unit.kind != kind || unit_number(&unit) == number);
                     keys_lead_back(&unit);
                     checked++;
@@ -82,10 +85,29 @@ static void what_no_unit_makes_is_none(void **state)
             fail_msg("%s is taken for a unit's", keys[i]);
 }
 
+/* Each pass of each slot once, as the pruner and who looks for what is missing go through them. */
+static void layers_of_a_round_are_counted_with_their_slots(void **state)
+{
+    (void)state;
+    bool seen[5][4] = {{false}};
+    struct schedule whole = schedule;
+    assert_int_equal(unit_count_at(&schedule, UNIT_STEP_LAYER, 2), 4 * 3); /* a slot less */
+    assert_int_equal(unit_count_at(&schedule, UNIT_STEP_LAYER, 1), 4 * 4);
+    for (int32_t i = 0; i < 16; i++) {
+        struct error err = {0};
+        const struct unit unit = unit_at(&schedule, UNIT_STEP_LAYER, 1, i);
+        assert_ok(chain_check_unit(&schedule, &unit, -1, &err), &err);
+        assert_false(seen[unit.layer][unit.slot]);
+        seen[unit.layer][unit.slot] = true;
+    }
+    whole.pipelined_layers = 0;
+    assert_int_equal(unit_count_at(&whole, UNIT_STEP_LAYER, 1), 0);
+}
+
 /* What lies at `number` of a kind's line, and is no unit of the run. */
 static bool is_of_run(enum unit_kind kind, int64_t number)
 {
-    const struct unit unit = unit_at(kind, number, 0);
+    const struct unit unit = unit_at(&schedule, kind, number, 0);
     return chain_check_unit(&schedule, &unit, -1, NULL) == ERROR_NONE;
 }
 
@@ -119,7 +141,8 @@ static void who_begins_a_line_makes_the_same_records(void **state)
     for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
         if (unit_row_of(kind)->begun_by == UNIT_UNKNOWN)
             continue;
-        const struct unit first = unit_at(kind, 0, 0), second = unit_at(kind, 1, 0);
+        const struct unit first = unit_at(&schedule, kind, 0, 0),
+                          second = unit_at(&schedule, kind, 1, 0);
         assert_int_equal(first.kind, unit_row_of(kind)->begun_by);
         assert_int_equal(second.kind, kind);
         assert_int_equal(unit_keys(&schedule, run_id, &first, keys),
@@ -144,7 +167,7 @@ static void a_folder_has_the_records_of_one_kind(void **state)
         const char *folder = unit_row_of(of)->folder;
         folders += folder != NULL;
         for (enum unit_kind kind = UNIT_UNKNOWN + 1; folder && kind < UNIT_KIND_COUNT; kind++) {
-            struct unit unit = unit_at(kind, 5, 0);
+            struct unit unit = unit_at(&schedule, kind, 5, 0);
             struct key keys[UNIT_KEYS_MAX];
             unit.layer = unit_row_of(kind)->has_layer;
             const int count =
@@ -173,13 +196,30 @@ static void what_goes_with_a_snapshot_is_of_its_version_or_of_none(void **state)
     assert_int_equal(kinds, 4);
 }
 
+/* A kind of record that store/backends/tiered_keys.c does not know costs a request to what is far away, each round. */
+static void what_rounds_make_is_for_a_fast_store(void **state)
+{
+    (void)state;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        struct key keys[UNIT_KEYS_MAX];
+        const struct unit_row *row = unit_row_of(kind);
+        const struct unit unit = unit_at(&schedule, kind, 5, 0);
+        const bool of_rounds = row->line == LINE_ROUNDS || row->line == LINE_VERSIONS;
+        const int count = row->output ? unit_keys(&schedule, run_id, &unit, keys) : 0;
+        for (int i = 0; i < count && (of_rounds || row->line == LINE_WEIGHTS); i++)
+            assert_int_equal(tier_of_key(keys[i].text) != TIER_DURABLE, of_rounds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_has_the_records_of_one_kind),
         cmocka_unit_test(what_goes_with_a_snapshot_is_of_its_version_or_of_none),
+        cmocka_unit_test(what_rounds_make_is_for_a_fast_store),
         cmocka_unit_test(every_key_leads_back_to_its_unit),
         cmocka_unit_test(what_no_unit_makes_is_none),
+        cmocka_unit_test(layers_of_a_round_are_counted_with_their_slots),
         cmocka_unit_test(numbers_are_those_that_have_units),
         cmocka_unit_test(who_begins_a_line_makes_the_same_records),
     };

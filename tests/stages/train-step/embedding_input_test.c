@@ -40,7 +40,8 @@ static struct gradient gather(struct thread_pool *pool, struct arena *arena, flo
     gradient[7 * dim + FEATURES] += bad;
     const struct embedding_nodes nodes = {
         .feature_dim = FEATURES, .count = COUNT, .node = node, .input_gradient = gradient};
-    const enum error_code rc = embedding_input_gradient(&context, &nodes, 1, arena, &out, &err);
+    const enum error_code rc =
+        embedding_input_gradient(&context, &nodes, 1, arena, arena, &out, &err);
     if (bad != 0)
         assert_failed(rc, ERROR_INPUT, "the gradient of the embedding of partition node", &err);
     else
@@ -107,7 +108,7 @@ static void types_have_groups_of_their_own_widths(void **state)
     struct arena arena = {0};
     struct gradient out = {0};
     struct error err = {0};
-    assert_ok(embedding_input_gradient(&context, nodes, 3, &arena, &out, &err), &err);
+    assert_ok(embedding_input_gradient(&context, nodes, 3, &arena, &arena, &out, &err), &err);
     assert_int_equal(out.group_count, 2);
     assert_null(gradient_rows_of(&out, 2));
     const struct gradient_rows *authors = gradient_rows_of(&out, 1);

@@ -3,7 +3,14 @@
 
 #include "tests/stages/train-step/batch_fixture.h"
 
-enum { ROUNDS = 6, TURNS = 200, THREADS = 2, ALL_FIT = 1 << 20, NOT_ALL_FIT = 130000 };
+enum {
+    ROUNDS = 6,
+    TURNS = 200,
+    THREADS = 2,
+    ROOM = 1 << 24,
+    ALL_FIT = 1 << 20,
+    NOT_ALL_FIT = 130000
+};
 
 static struct key key_of(int64_t round)
 {
@@ -27,8 +34,8 @@ static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t b
         batch_fixture_put(&i->f, round, true);
     assert_ok(thread_pool_new(THREADS, &i->pool, &i->f.err), &i->f.err);
     assert_ok(batch_reader_new(&i->f.preparer, &i->reader, &i->f.err), &i->f.err);
-    assert_ok(idle_aggregation_new(&i->f.model, i->reader, i->pool, &i->idle, &i->f.err),
-              &i->f.err);
+    const struct idle_config config = {.model = &i->f.model, .reader = i->reader, .pool = i->pool};
+    assert_ok(idle_aggregation_new(&config, &i->idle, &i->f.err), &i->f.err);
 }
 
 static void close_fixture(struct idle_fixture *i)
@@ -48,7 +55,7 @@ static void read_ahead(struct idle_fixture *i, int64_t round)
 }
 
 /* What is said to be aggregated must be what is gathered. */
-static void check_aggregated(struct idle_fixture *i, const struct input_aggregation *aggregated,
+static void check_aggregated(struct idle_fixture *i, const struct step_batch *aggregated,
                              int64_t round)
 {
     const struct key key = key_of(round);
@@ -69,52 +76,55 @@ static void what_is_aggregated_in_between_is_what_is_gathered(void **state)
     int finished = 0;
     open_fixture(&i, temp->store, ALL_FIT);
     for (int64_t turn = 0; turn < TURNS; turn++) {
-        double seconds = -1;
+        struct idle_span span = {0, 0};
         read_ahead(&i, turn % ROUNDS);
         if (turn % 3)
             (void)batch_reader_settle(i.reader);
-        idle_aggregation_begin(i.idle, &i.arena);
+        idle_aggregation_begin(i.idle, &i.arena, ROOM);
         if (turn % 2)
             clock_sleep_ms(turn % 4);
         const struct key key = key_of(turn % ROUNDS);
-        const struct input_aggregation aggregated = idle_aggregation_end(i.idle, &key, &seconds);
-        if (aggregated.aggregated) { /* else the time was too short to begin */
+        struct step_batch aggregated = {0};
+        if (idle_aggregation_end(i.idle, &key, 0, &aggregated,
+                                 &span)) { /* else the time was too short to begin */
             check_aggregated(&i, &aggregated, turn % ROUNDS);
-            assert_true(seconds >= 0);
+            assert_true(span.ended >= span.began && span.began > 0);
         }
         finished += aggregated.aggregated_count > 0;
-        assert_null(idle_aggregation_end(i.idle, &key, &seconds).aggregated); /* once */
+        assert_false(idle_aggregation_end(i.idle, &key, 0, &aggregated, &span)); /* once */
     }
     assert_true(finished > 0);
     read_ahead(&i, 0);
-    idle_aggregation_begin(i.idle, &i.arena);
+    idle_aggregation_begin(i.idle, &i.arena, ROOM);
     close_fixture(&i); /* while it may be at work */
 }
 
 static void another_batch_gets_nothing(void **state)
 {
     struct temp_store *temp = *state;
+    struct step_batch batch;
     struct idle_fixture i;
-    double seconds = 0;
+    struct idle_span span;
     open_fixture(&i, temp->store, ALL_FIT);
     const struct key right = key_of(1), wrong = key_of(2);
     read_ahead(&i, 1);
-    idle_aggregation_begin(i.idle, &i.arena);
+    idle_aggregation_begin(i.idle, &i.arena, ROOM);
     clock_sleep_ms(5);
-    assert_null(idle_aggregation_end(i.idle, &wrong, &seconds).aggregated);
-    assert_null(idle_aggregation_end(i.idle, &right, &seconds)
-                    .aggregated); /* the arena is somebody else's */
+    assert_false(idle_aggregation_end(i.idle, &wrong, 0, &batch, &span));
+    /* The arena is somebody else's. */
+    assert_false(idle_aggregation_end(i.idle, &right, 0, &batch, &span));
     close_fixture(&i);
 }
 
-static void check_that_nothing_is_aggregated(struct idle_fixture *i)
+static void check_that_nothing_is_aggregated(struct idle_fixture *i, size_t room)
 {
-    double seconds = 0;
+    struct step_batch batch;
+    struct idle_span span;
     const struct key key = key_of(0);
     read_ahead(i, 0);
-    idle_aggregation_begin(i->idle, &i->arena);
+    idle_aggregation_begin(i->idle, &i->arena, room);
     clock_sleep_ms(5);
-    assert_null(idle_aggregation_end(i->idle, &key, &seconds).aggregated);
+    assert_false(idle_aggregation_end(i->idle, &key, 0, &batch, &span));
 }
 
 static void out_of_the_budget_rows_are_aggregated_already(void **state)
@@ -122,7 +132,7 @@ static void out_of_the_budget_rows_are_aggregated_already(void **state)
     struct temp_store *temp = *state;
     struct idle_fixture i;
     open_fixture(&i, temp->store, NOT_ALL_FIT);
-    check_that_nothing_is_aggregated(&i);
+    check_that_nothing_is_aggregated(&i, ROOM);
     assert_non_null(batch_reader_settle(i.reader)->aggregated);
     close_fixture(&i);
 }
@@ -132,34 +142,35 @@ static void a_batch_too_large_for_the_arena_is_left_to_the_step(void **state)
     struct temp_store *temp = *state;
     struct idle_fixture i;
     open_fixture(&i, temp->store, ALL_FIT);
-    i.arena.limit = 4096;
-    check_that_nothing_is_aggregated(&i);
+    check_that_nothing_is_aggregated(&i, 4096);
+    assert_int_equal(i.arena.limit, 0); /* as it was */
     close_fixture(&i);
 }
 
 static void a_batch_that_is_not_there_is_none(void **state)
 {
     struct temp_store *temp = *state;
+    struct step_batch batch;
     struct idle_fixture i;
-    double seconds = 0;
+    struct idle_span span;
     const struct key key = key_of(ROUNDS);
     open_fixture(&i, temp->store, ALL_FIT);
     read_ahead(&i, ROUNDS);
-    idle_aggregation_begin(i.idle, &i.arena);
+    idle_aggregation_begin(i.idle, &i.arena, ROOM);
     clock_sleep_ms(5);
-    assert_null(idle_aggregation_end(i.idle, &key, &seconds).aggregated);
+    assert_false(idle_aggregation_end(i.idle, &key, 0, &batch, &span));
     close_fixture(&i);
 }
 
 static void without_memory_there_is_none(void **state)
 {
     struct error err = {0};
-    struct model model = {0};
+    const struct idle_config config = {0};
     struct idle_aggregation *idle = NULL;
     (void)state;
     const long blocks = memory_live_blocks();
     memory_fail_after(0);
-    assert_int_equal(idle_aggregation_new(&model, NULL, NULL, &idle, &err), ERROR_NO_MEMORY);
+    assert_int_equal(idle_aggregation_new(&config, &idle, &err), ERROR_NO_MEMORY);
     memory_fail_after(-1);
     assert_null(idle);
     idle_aggregation_free(idle);

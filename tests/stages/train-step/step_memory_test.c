@@ -97,6 +97,28 @@ static void smaller_fanouts_need_less(void **state)
                 step_memory_plan(&all.model, &all.context, &nothing, 1).step_bytes);
 }
 
+/* One layer is held at a time, where each has all nodes. Validation takes next to nothing here. */
+static void a_pipeline_of_layers_needs_less_than_the_whole(void **state)
+{
+    static const char *const models[] = {"sage", "gcn", "gat"};
+    (void)state;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct error err = {0};
+        struct plan_case c;
+        prepare(&c, models[m], "64", "-1, -1, -1, -1, -1", 100000);
+        c.schedule.evaluation_batch_size = c.schedule.evaluation_seeds_most = 1;
+        c.settings.sample.evaluation_fanouts =
+            (struct int_list){.count = 5, .value = {1, 1, 1, 1, 1}};
+        const uint64_t whole = step_memory_plan(&c.model, &c.context, &nothing, 1).step_bytes;
+        assert_ok(
+            pipeline_settings_assign(&c.settings, "train-step.pipeline", "layers", "test", &err),
+            &err);
+        c.schedule.pipelined_layers = c.model.config.layer_count;
+        const uint64_t layers = step_memory_plan(&c.model, &c.context, &nothing, 1).step_bytes;
+        assert_true(layers > 0 && 3 * layers < 2 * whole);
+    }
+}
+
 static void the_parts_stay_within_the_budget(void **state)
 {
     struct plan_case c;
@@ -124,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_over_the_whole_graph_stays_under_the_bound),
         cmocka_unit_test(smaller_fanouts_need_less),
+        cmocka_unit_test(a_pipeline_of_layers_needs_less_than_the_whole),
         cmocka_unit_test(the_parts_stay_within_the_budget),
         cmocka_unit_test(a_small_budget_still_leaves_room_for_rows),
     };

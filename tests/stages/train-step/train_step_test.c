@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "common/nn/tasks/task.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_model.h"
 #include "store/backends/directory.h"
 #include "store/features/feature_shard.h"
@@ -9,6 +10,7 @@
 #include "store/records/gradient.h"
 #include "store/records/mini_batch.h"
 #include "store/records/parameters.h"
+#include "store/records/pass_output.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/support/block_fixture.h"
@@ -410,6 +412,114 @@ static void expect_poison(struct small_run *run, enum unit_kind kind, const char
     assert_false(found);
 }
 
+/* All passes of a step but the last. */
+static void work_through_layers(struct small_run *run, int64_t round, int32_t slot)
+{
+    struct error err = {0};
+    struct unit unit = {.kind = UNIT_STEP_LAYER, .round = round, .slot = slot, .layer = 1};
+    for (; unit.layer <= layer_pipeline_passes(&run->schedule); unit.layer++)
+        assert_ok(stage.work(&run->context, run->state, &unit, &err), &err);
+}
+
+static void start_pipeline(struct small_run *run, struct temp_store *temp, const char *model)
+{
+    struct error err = {0};
+    start(run, temp, model, TASK_SINGLE_LABEL, 3);
+    set(run, "train-step.pipeline", "layers");
+    assert_ok(schedule_init(&run->schedule, &run->settings, 160, 40, 2, &err), &err);
+    put_shards(run);
+}
+
+/* By a worker that has all features in memory, and by one that has not. */
+static void a_gradient_of_layers_is_that_of_the_model_by_hand(void **state)
+{
+    static const char *const models[] = {"sage", "gcn"};
+    (void)state;
+    for (int turn = 0; turn < 4; turn++) {
+        struct small_run run;
+        void *fresh = NULL;
+        assert_int_equal(temp_store_setup(&fresh), 0);
+        start_pipeline(&run, fresh, models[turn / 2]);
+        if (turn % 2)
+            run.context.memory_bytes = 24ULL << 20;
+        open_stage(&run);
+        work_through_layers(&run, 0, 1);
+        work_through_layers(&run, 0, 0);
+        check_gradient(&run, 0, 0);
+        check_gradient(&run, 0, 1);
+        put_weights(&run, 1);
+        work_through_layers(&run, 1, 0);
+        check_gradient(&run, 1, 0);
+        end(&run);
+        assert_int_equal(temp_store_teardown(&fresh), 0);
+    }
+}
+
+/* What a worker of one layer asks for in the place of other units: its own, the way back first. */
+static void a_worker_prefers_the_layer_that_it_had(void **state)
+{
+    struct error err = {0};
+    struct small_run run;
+    char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE];
+    struct unit unit = {.kind = UNIT_STEP_LAYER, .layer = 1};
+    const struct unit last = {.kind = UNIT_STEP_LAYER, .layer = 2},
+                      step = {.kind = UNIT_TRAIN_STEP}, evaluate = {.kind = UNIT_EVALUATE};
+    start_pipeline(&run, *state, "sage");
+    open_stage(&run);
+    assert_int_equal(stage.prefers(&run.context, run.state, &last, beginning), 0);
+    assert_ok(stage.work(&run.context, run.state, &unit, &err), &err);
+    assert_int_equal(stage.prefers(&run.context, run.state, &last, beginning), 2);
+    assert_string_equal(beginning[0], "train-step/0/");
+    assert_string_equal(beginning[1], "step-layer/0/1/");
+    assert_int_equal(stage.prefers(&run.context, run.state, &unit, beginning), 1);
+    assert_string_equal(beginning[0], "train-step/0/");
+    assert_int_equal(stage.prefers(&run.context, run.state, &step, beginning), 0);
+    assert_int_equal(stage.prefers(&run.context, run.state, &evaluate, beginning), 0);
+    assert_ok(stage.work(&run.context, run.state, &last, &err), &err);
+    assert_int_equal(stage.prefers(&run.context, run.state, &last, beginning), 0);
+    unit.round = 7;
+    assert_int_equal(stage.prefers(&run.context, run.state, &unit, beginning), 2);
+    assert_string_equal(beginning[0], "step-layer/7/2/");
+    end(&run);
+}
+
+static void put_pass_output(struct small_run *run, int64_t version, uint32_t rows, uint32_t columns)
+{
+    struct error err = {0};
+    const struct key key = key_pass_output(run_id, 0, 1, 0);
+    float *value = memory_alloc((size_t)rows * columns, sizeof *value);
+    memset(value, 0, (size_t)rows * columns * sizeof *value);
+    const struct pass_output output = {.weights_version = (uint64_t)version,
+                                       .row_count = rows,
+                                       .column_count = columns,
+                                       .value = value};
+    assert_ok(store_remove(run->temp->store, key.text, &err), &err);
+    assert_ok(pass_output_put(run->temp->store, run_id, &key, &output, &err), &err);
+    memory_free(value);
+}
+
+static void what_does_not_come_from_the_layer_below_is_refused(void **state)
+{
+    struct error err = {0};
+    struct small_run run;
+    const struct unit second = {.kind = UNIT_STEP_LAYER, .layer = 2};
+    start_pipeline(&run, *state, "sage");
+    open_stage(&run);
+    assert_fails(stage.work(&run.context, run.state, &second, &err), ERROR_NOT_FOUND, "pass_output",
+                 &err);
+    put_pass_output(&run, 0, 149, 6);
+    assert_fails(stage.work(&run.context, run.state, &second, &err), ERROR_CORRUPT,
+                 "149 rows of 6 columns, expected 150 rows of 6 columns", &err);
+    put_pass_output(&run, 0, 150, 5);
+    assert_fails(stage.work(&run.context, run.state, &second, &err), ERROR_CORRUPT,
+                 "150 rows of 5 columns", &err);
+    put_pass_output(&run, 1, 150, 6);
+    assert_fails(stage.work(&run.context, run.state, &second, &err), ERROR_CORRUPT, "version",
+                 &err);
+    assert_fails(work(&run, UNIT_TRAIN_STEP, 0, 0, &err), ERROR_NOT_FOUND, "pass_gradient", &err);
+    end(&run);
+}
+
 static void numbers_that_are_not_finite_are_refused_by_name(void **state)
 {
     struct small_run run;
@@ -558,6 +668,9 @@ int main(void)
         test_with_store(validation_counts_without_dropout),
         test_with_store(three_classes_have_no_scores),
         test_with_store(a_reused_pass_trains_on_the_batch_it_was_made_for),
+        cmocka_unit_test(a_gradient_of_layers_is_that_of_the_model_by_hand),
+        test_with_store(a_worker_prefers_the_layer_that_it_had),
+        test_with_store(what_does_not_come_from_the_layer_below_is_refused),
         test_with_store(numbers_that_are_not_finite_are_refused_by_name),
         test_with_store(inputs_that_do_not_suit_the_run_are_refused),
         test_with_store(a_label_out_of_range_is_refused),

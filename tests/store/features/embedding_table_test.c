@@ -198,6 +198,43 @@ static void a_row_is_what_was_stored_last_or_its_first_values(void **state)
     }
 }
 
+static void rows_where_they_are_have_the_bits_of_their_copies(void **state)
+{
+    struct temp_store *p = *state;
+    struct thread_pool *pool = NULL;
+    size_t stride = 0;
+    uint32_t *node = memory_alloc(ALL_TWICE, sizeof *node);
+    for (uint32_t i = 0; i < ALL_TWICE; i++)
+        node[i] = (i * 1999) % NODES;
+    assert_ok(thread_pool_new(3, &pool, &p->err), &p->err);
+    struct embedding_table *table = open_table(p, SPARSE_ADAM, IN_MEMORY, pool),
+                           *other = open_table(p, SPARSE_ADAM, ON_DISK, pool);
+    assert_null(embedding_table_rows(other, node, ALL_TWICE, &stride, pool));
+    for (int filled = 0; filled < 3; filled++) {
+        const float *row = embedding_table_rows(table, node, ALL_TWICE, &stride, pool);
+        float *copy = all_values(p, other, pool);
+        assert_int_equal(stride, embedding_table_row_size(table));
+        for (uint32_t i = 0; i < ALL_TWICE; i++)
+            assert_memory_equal(row + node[i] * stride, copy + (size_t)i * WIDTH,
+                                WIDTH * sizeof *row);
+        memory_free(copy);
+        struct seen seen = {0}, stored = {0}; /* being read is not being stored */
+        assert_ok(embedding_table_scan(table, 0, NODES, see, &seen, &p->err), &p->err);
+        assert_ok(embedding_table_scan(other, 0, NODES, see, &stored, &p->err), &p->err);
+        assert_int_equal(seen.count, stored.count);
+        assert_ok(change_some(table, false, &p->err), &p->err);
+        assert_ok(change_some(other, false, &p->err), &p->err);
+        if (filled == 1) {
+            assert_ok(embedding_table_clear(table, &p->err), &p->err);
+            assert_ok(embedding_table_clear(other, &p->err), &p->err);
+        }
+    }
+    embedding_table_close(table);
+    embedding_table_close(other);
+    thread_pool_free(pool);
+    memory_free(node);
+}
+
 static void rows_of_another_table_are_corrupt(void **state)
 {
     struct temp_store *p = *state;
@@ -224,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_store(rows_on_disk_have_the_bits_of_those_in_memory),
         test_with_store(a_row_is_what_was_stored_last_or_its_first_values),
+        test_with_store(rows_where_they_are_have_the_bits_of_their_copies),
         test_with_store(rows_of_another_table_are_corrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

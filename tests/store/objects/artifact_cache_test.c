@@ -154,6 +154,25 @@ static void a_copy_does_not_stand_for_what_the_store_lacks(void **state)
     artifact_release(&handle);
 }
 
+static void past_the_cache_it_is_what_the_store_has(void **state)
+{
+    struct scene *s = *state;
+    struct artifact_handle handle;
+    publish(s, "p/a", false, "0123456789");
+    assert_ok(acquire(s, "p/a", &seal_a, &handle), &s->err);
+    artifact_release(&handle);
+    assert_ok(store_remove(s->store, "p/a", &s->err), &s->err);
+    publish(s, "p/a", false, "damaged"); /* under the same seal */
+    assert_ok(acquire(s, "p/a", &seal_a, &handle), &s->err);
+    assert_true(reads(handle.path, "", "0123456789"));
+    artifact_release(&handle);
+    store_cache_bypass(s->store);
+    assert_ok(acquire(s, "p/a", &seal_a, &handle), &s->err);
+    assert_true(handle.is_fresh && reads(handle.path, "", "damaged"));
+    artifact_release(&handle);
+    assert_int_equal(count_files(s), 2); /* the copy and its lock; the other one is gone */
+}
+
 static void a_damaged_copy_is_fetched_anew(void **state)
 {
     struct scene *s = *state;
@@ -415,6 +434,7 @@ int main(void)
         TEST(a_copy_is_fetched_once_and_hashed_meanwhile),
         TEST(without_a_seal_it_is_of_one_caller),
         TEST(a_copy_does_not_stand_for_what_the_store_lacks),
+        TEST(past_the_cache_it_is_what_the_store_has),
         TEST(a_damaged_copy_is_fetched_anew),
         TEST(unused_ones_make_room_the_longest_unused_first),
         TEST(processes_wait_for_one_that_fetches),

@@ -39,11 +39,11 @@ static void removing_takes_records_artifacts_and_empty_folders(void **state)
     FOR_EACH_BACKEND
     {
         bool found = true;
-        assert_ok(put_number(f.store, "run/x/round/1/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(put_number(f.store, "run/x/round/1/base", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
         assert_ok(publish_folder(f.store, "run/x/round/1/b", "f", NULL, &f.err), &f.err);
         assert_ok(publish_file(f.store, "run/x/round/1/c", "f", NULL, &f.err), &f.err);
-        assert_ok(store_remove(f.store, "run/x/round/1/a", &f.err), &f.err);
-        assert_ok(store_remove(f.store, "run/x/round/1/a", &f.err), &f.err);
+        assert_ok(store_remove(f.store, "run/x/round/1/base", &f.err), &f.err);
+        assert_ok(store_remove(f.store, "run/x/round/1/base", &f.err), &f.err);
         assert_listed(f.store, "run", "run/x/round/1/b* run/x/round/1/c* ");
         assert_ok(store_remove(f.store, "run/x/round/1/b", &f.err), &f.err);
         assert_ok(store_remove(f.store, "run/x/round/1/c", &f.err), &f.err);
@@ -55,8 +55,8 @@ static void removing_takes_records_artifacts_and_empty_folders(void **state)
             assert_ok(file_path(path, &f.err, "%s/run", store_root(f.store)), &f.err);
             assert_false(file_exists(path));
         }
-        assert_ok(put_number(f.store, "run/x/round/1/a", 2, STORE_RECOMPUTABLE, &f.err), &f.err);
-        assert_int_equal(get_number(f.store, "run/x/round/1/a"), 2);
+        assert_ok(put_number(f.store, "run/x/round/1/base", 2, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_int_equal(get_number(f.store, "run/x/round/1/base"), 2);
     }
 }
 

@@ -4,11 +4,14 @@
 #ifndef TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 #define TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 
+#include "store/backends/cluster_backend.h"
 #include "store/backends/memory_backend.h"
 #include "store/backends/s3_backend.h"
+#include "store/backends/tiered_keys.h"
 #include "store/objects/object_store.h"
 #include "store/objects/store.h"
 
+#include "tests/support/redis_cluster.h"
 #include "tests/support/seaweedfs_server.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -34,13 +37,27 @@ static inline void damage_memory(const struct fixture *f, const char *key, const
 static inline void damage_bucket(const struct fixture *f, const char *key, const void *bytes,
                                  size_t size);
 
+static inline void damage_in_cluster(const struct fixture *f, const char *key, const void *bytes,
+                                     size_t size);
+
+static inline void damage_in_tier(const struct fixture *f, const char *key, const void *bytes,
+                                  size_t size);
+
 static inline bool name_by_folder(const struct fixture *f, char uri[FILE_PATH_SIZE]);
 static inline bool name_in_bucket(const struct fixture *f, char uri[FILE_PATH_SIZE]);
+static inline bool name_in_cluster(const struct fixture *f, char uri[FILE_PATH_SIZE]);
+static inline bool name_in_tiers(const struct fixture *f, char uri[FILE_PATH_SIZE]);
+static inline bool name_in_cluster_tier(const struct fixture *f, char uri[FILE_PATH_SIZE]);
 
-static const struct backend_case cases[] = {{"dir:", damage_directory, name_by_folder},
-                                            {"", damage_directory, name_by_folder},
-                                            {"memory:", damage_memory, name_by_folder},
-                                            {"s3:", damage_bucket, name_in_bucket}};
+static const struct backend_case cases[] = {
+    {"dir:", damage_directory, name_by_folder},
+    {"", damage_directory, name_by_folder},
+    {"memory:", damage_memory, name_by_folder},
+    {"s3:", damage_bucket, name_in_bucket},
+    {"redis+cluster:", damage_in_cluster, name_in_cluster},
+    {"tiered:dir:", damage_in_tier, name_in_tiers},
+    {"tiered:memory:", damage_in_tier, name_in_tiers},
+    {"tiered:redis+cluster:", damage_in_tier, name_in_cluster_tier}};
 
 struct fixture {
     const struct backend_case *backend;
@@ -79,10 +96,39 @@ static inline bool name_in_bucket(const struct fixture *f, char uri[FILE_PATH_SI
                                  strrchr(f->dir.path, '/') + 1, endpoint) == ERROR_NONE;
 }
 
+static inline bool name_in_cluster(const struct fixture *f, char uri[FILE_PATH_SIZE])
+{
+    const struct redis_cluster *cluster = redis_cluster_shared();
+    if (cluster)
+        redis_cluster_uri(cluster, strrchr(f->dir.path, '/') + 1, uri);
+    return cluster != NULL;
+}
+
+/* A fast store that is a folder has a bucket behind it, if there is one here. */
+static inline bool name_in_tiers(const struct fixture *f, char uri[FILE_PATH_SIZE])
+{
+    char durable[FILE_PATH_SIZE];
+    const bool is_folder = strcmp(f->backend->scheme, "tiered:dir:") == 0;
+    if (!is_folder || !name_in_bucket(f, durable))
+        (void)snprintf(durable, sizeof durable, "dir:%.200s/store", f->dir.path);
+    return file_path(uri, NULL, "%s%s/fast^%s", f->backend->scheme, f->dir.path, durable) ==
+           ERROR_NONE;
+}
+
+static inline bool name_in_cluster_tier(const struct fixture *f, char uri[FILE_PATH_SIZE])
+{
+    char fast[FILE_PATH_SIZE];
+    return name_in_cluster(f, fast) &&
+           file_path(uri, NULL, "tiered:%.300s^dir:%.300s/store", fast, f->dir.path) == ERROR_NONE;
+}
+
 static inline void close_fixture(struct fixture *f)
 {
+    char fast[FILE_PATH_SIZE];
     store_close(f->store);
     memory_store_forget(f->uri + strlen(f->backend->scheme));
+    (void)snprintf(fast, sizeof fast, "%.200s/fast", f->dir.path);
+    memory_store_forget(fast);
     temp_dir_remove(&f->dir);
 }
 
@@ -187,6 +233,45 @@ static inline void damage_bucket(const struct fixture *f, const char *key, const
     void *inner = NULL;
     assert_non_null(store_backend_of(f->store, &inner));
     s3_store_damage(inner, key, bytes, size);
+}
+
+static inline void damage_in_cluster(const struct fixture *f, const char *key, const void *bytes,
+                                     size_t size)
+{
+    void *inner = NULL;
+    assert_non_null(store_backend_of(f->store, &inner));
+    cluster_store_damage(inner, key, bytes, size);
+}
+
+/* In the store where it is read. */
+static inline void damage_in_tier(const struct fixture *f, const char *key, const void *bytes,
+                                  size_t size)
+{
+    struct fixture tier = *f;
+    struct error err = {0};
+    char *separator = strchr(tier.uri, '^');
+    const char *inner = f->uri + strlen("tiered:");
+    assert_non_null(separator);
+    *separator = '\0';
+    const bool is_durable = tier_of_key(key) == TIER_DURABLE;
+    if (is_durable)
+        inner = f->uri + (separator + 1 - tier.uri);
+    if (strncmp(inner, "memory:", strlen("memory:")) == 0) {
+        memory_store_damage(tier.uri + strlen("tiered:memory:"), key, bytes, size);
+    } else if (strncmp(inner, "dir:", strlen("dir:")) == 0) {
+        char name[FILE_PATH_SIZE];
+        assert_ok(file_path(name, &err, "%s/%s.record", is_durable ? "store" : "fast", key), &err);
+        (void)temp_dir_write(&f->dir, name, bytes, size);
+    } else {
+        if (!is_durable)
+            inner = tier.uri + strlen("tiered:"); /* up to the separator */
+        assert_ok(store_open(inner, 0, &tier.store, &err), &err);
+        if (strncmp(inner, "s3:", strlen("s3:")) == 0)
+            damage_bucket(&tier, key, bytes, size);
+        else
+            damage_in_cluster(&tier, key, bytes, size);
+        store_close(tier.store);
+    }
 }
 
 #endif

@@ -108,7 +108,7 @@ static void the_first_record_wins_and_an_equal_one_is_success(void **state)
     {
         for (int durability = STORE_RECOMPUTABLE; durability <= STORE_DURABLE; durability++) {
             char key[32];
-            (void)snprintf(key, sizeof key, "run/x/%d", durability);
+            (void)snprintf(key, sizeof key, "run/x/snapshot/%d", durability);
             assert_ok(put_number(f.store, key, 7, (enum store_durability)durability, &f.err),
                       &f.err);
             record_environment_set("another machine");
@@ -132,18 +132,20 @@ static void a_damaged_record_makes_way_only_when_it_can_be_made_again(void **sta
     {
         for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
             struct record_view view;
-            assert_ok(put_number(f.store, "run/x/a", 7, STORE_RECOMPUTABLE, &f.err), &f.err);
-            f.backend->damage(&f, "run/x/a", damaged[i], strlen(damaged[i]));
-            assert_fails(store_get(f.store, "run/x/a", NULL, &view, &f.err), ERROR_CORRUPT,
-                         "run/x/a: offset", &f.err);
-            assert_fails(put_number(f.store, "run/x/a", 7, STORE_DURABLE, &f.err), ERROR_CORRUPT,
-                         "run/x/a: offset", &f.err);
-            assert_ok(put_number(f.store, "run/x/a", 7, STORE_RECOMPUTABLE, &f.err), &f.err);
-            assert_int_equal(get_number(f.store, "run/x/a"), 7);
+            assert_ok(put_number(f.store, "run/x/weights/1", 7, STORE_RECOMPUTABLE, &f.err),
+                      &f.err);
+            f.backend->damage(&f, "run/x/weights/1", damaged[i], strlen(damaged[i]));
+            assert_fails(store_get(f.store, "run/x/weights/1", NULL, &view, &f.err), ERROR_CORRUPT,
+                         "run/x/weights/1: offset", &f.err);
+            assert_fails(put_number(f.store, "run/x/weights/1", 7, STORE_DURABLE, &f.err),
+                         ERROR_CORRUPT, "run/x/weights/1: offset", &f.err);
+            assert_ok(put_number(f.store, "run/x/weights/1", 7, STORE_RECOMPUTABLE, &f.err),
+                      &f.err);
+            assert_int_equal(get_number(f.store, "run/x/weights/1"), 7);
         }
         struct store *again = NULL;
         assert_ok(open_again(&f, STORE_READ_ONLY, &again, &f.err), &f.err);
-        assert_int_equal(get_number(again, "run/x/a"), 7);
+        assert_int_equal(get_number(again, "run/x/weights/1"), 7);
         store_close(again);
     }
 }
@@ -155,9 +157,12 @@ static void many_are_read_at_once_each_with_its_own_code(void **state)
     {
         void *inner = NULL;
         const struct object_backend *backend = store_backend_of(f.store, &inner);
-        struct object_get get[3] = {{.key = "run/a"}, {.key = "run/none"}, {.key = "run/b"}};
-        assert_ok(put_number(f.store, "run/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
-        assert_ok(put_number(f.store, "run/b", 2, STORE_RECOMPUTABLE, &f.err), &f.err);
+        struct object_get get[3] = {{.key = "run/x/round/1/gradient"},
+                                    {.key = "run/x/weights/3"},
+                                    {.key = "run/x/weights/2"}};
+        assert_ok(put_number(f.store, "run/x/round/1/gradient", 1, STORE_RECOMPUTABLE, &f.err),
+                  &f.err);
+        assert_ok(put_number(f.store, "run/x/weights/2", 2, STORE_RECOMPUTABLE, &f.err), &f.err);
         backend->get_many(inner, get, 3);
         for (int i = 0; i < 3; i++) {
             assert_int_equal(get[i].rc, i == 1 ? ERROR_NOT_FOUND : ERROR_NONE);
@@ -281,8 +286,7 @@ static void a_place_that_is_no_store_is_refused(void **state)
     static const char *const schemes[] = {"ftp:/x", "gs://bucket/x", "S3:x", "a+b.c-9:x"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         assert_fails(store_open(schemes[i], 0, &store, &err), ERROR_INVALID,
-                     "stores are dir:PATH or a path, or s3://BUCKET/PREFIX, found the scheme '",
-                     &err);
+                     "of two of them, found the scheme '", &err);
         assert_false(file_exists(schemes[i]));
     }
     assert_fails(store_open("", 0, &store, &err), ERROR_INVALID, "empty", &err);
@@ -299,6 +303,12 @@ static void a_place_that_is_no_store_is_refused(void **state)
     const char *file = temp_dir_write(&dir, "file", "x", 1);
     assert_fails(store_open(file, STORE_READ_ONLY, &store, &err), ERROR_INVALID, "not a folder",
                  &err);
+    static const char *const halves[] = {"tiered:dir:/x", "tiered:^dir:/x", "tiered:dir:/x^"};
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
+        assert_fails(store_open(halves[i], 0, &store, &err), ERROR_INVALID, "expected two stores",
+                     &err);
+    assert_fails(store_open("tiered:dir:/x^tiered:dir:/y^dir:/z", 0, &store, &err), ERROR_INVALID,
+                 "not tiered itself", &err);
     assert_null(store);
     temp_dir_remove(&dir);
 }

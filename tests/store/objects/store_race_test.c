@@ -23,7 +23,8 @@ static void *write_races(void *context)
     for (uint32_t i = 0; i < RACE_COUNT; i++) {
         char key[48];
         struct error err = {0};
-        (void)snprintf(key, sizeof key, "run/%s/%u/a", writer->name ? writer->name : "race", i);
+        (void)snprintf(key, sizeof key, "run/%s/weights/%u", writer->name ? writer->name : "race",
+                       i);
         const enum error_code rc =
             put_number(writer->store, key, i + writer->value, STORE_RECOMPUTABLE, &err);
         writer->won += rc == ERROR_NONE;
@@ -83,7 +84,7 @@ static void threads_mend_a_damaged_record_once(void **state)
         struct writer writer[WRITER_COUNT];
         for (uint32_t i = 0; i < RACE_COUNT; i++) {
             char key[32];
-            (void)snprintf(key, sizeof key, "run/race/%u/a", i);
+            (void)snprintf(key, sizeof key, "run/race/weights/%u", i);
             assert_ok(put_number(f.store, key, i, STORE_RECOMPUTABLE, &f.err), &f.err);
             f.backend->damage(&f, key, "torn", 4);
         }
@@ -92,7 +93,7 @@ static void threads_mend_a_damaged_record_once(void **state)
             assert_int_equal(writer[i].won, RACE_COUNT);
         for (uint32_t i = 0; i < RACE_COUNT; i++) {
             char key[32];
-            (void)snprintf(key, sizeof key, "run/race/%u/a", i);
+            (void)snprintf(key, sizeof key, "run/race/weights/%u", i);
             assert_int_equal(get_number(f.store, key), i);
         }
     }
@@ -147,7 +148,7 @@ static void processes_race_as_threads_do(void **state)
         assert_int_equal(writer[0].won + writer[1].won, RACE_COUNT);
         for (uint32_t i = 0; i < RACE_COUNT; i++) {
             char key[48];
-            (void)snprintf(key, sizeof key, "run/different/%u/a", i);
+            (void)snprintf(key, sizeof key, "run/different/weights/%u", i);
             assert_int_equal(get_number(f.store, key) % 1000, i);
         }
     }
@@ -215,13 +216,13 @@ static void a_put_survives_that_its_folder_vanishes(void **state)
             struct error err = {0};
             int wrong = 0;
             for (int i = 0; i < 500; i++)
-                wrong += store_remove(f.store, "run/deep/folder/b", &err) != ERROR_NONE;
+                wrong += store_remove(f.store, "run/deep/weights/2", &err) != ERROR_NONE;
             _exit(wrong != 0);
         }
         for (uint32_t i = 0; i < 500; i++) {
-            assert_ok(put_number(f.store, "run/deep/folder/a", 1, STORE_RECOMPUTABLE, &f.err),
+            assert_ok(put_number(f.store, "run/deep/weights/1", 1, STORE_RECOMPUTABLE, &f.err),
                       &f.err);
-            assert_ok(store_remove(f.store, "run/deep/folder/a", &f.err), &f.err);
+            assert_ok(store_remove(f.store, "run/deep/weights/1", &f.err), &f.err);
         }
         int status = -1;
         assert_int_equal(waitpid(child, &status, 0), child);

@@ -340,43 +340,6 @@ static void lists_stop_where_there_is_no_room(void **state)
     assert_string_equal(cursor, "0");
 }
 
-/* INFO is a text of lines. */
-static bool evicts(const char *info, char *policy, size_t size)
-{
-    char wire[WIRE_SIZE] = "";
-    struct error err = {0};
-    struct redisReply *reply = NULL;
-    append(wire, "$%zu\r\n%s\r\n", strlen(info), info);
-    assert_ok(redis_reply_decode(wire, strlen(wire), &reply, &err), &err);
-    const bool found = queue_reply_evicts(reply, policy, size);
-    redis_reply_free(reply);
-    return found;
-}
-
-static void only_a_server_with_limit_and_policy_throws_keys_away(void **state)
-{
-    (void)state;
-    char policy[32], small[8];
-    assert_true(evicts("# Memory\r\nmaxmemory_human:1\r\nmaxmemory:100\r\n"
-                       "maxmemory_policy:allkeys-lru\r\n",
-                       policy, sizeof policy));
-    assert_string_equal(policy, "allkeys-lru");
-    assert_true(evicts("maxmemory:100\nmaxmemory_policy:allkeys-lru", policy, sizeof policy));
-    static const char *const keeps[] = {
-        "",
-        "# Memory\r\n",
-        "maxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n",
-        "maxmemory:100\r\nmaxmemory_policy:noeviction\r\n",
-        "maxmemory:100\r\n",
-        "maxmemory\r\nmaxmemory_policy:allkeys-lru\r\n",
-        "maxmemory:1234567890123456789012345678901234\r\nmaxmemory_policy:allkeys-lru\r\n",
-    };
-    for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++)
-        if (evicts(keeps[i], policy, sizeof policy))
-            fail_msg("%s: policy %s", keeps[i], policy);
-    assert_false(evicts("maxmemory:100\nmaxmemory_policy:allkeys-lru\n", small, sizeof small));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,7 +350,6 @@ int main(void)
         cmocka_unit_test(numbers_come_as_numbers_or_texts),
         cmocka_unit_test(a_server_that_says_nonsense_is_not_believed),
         cmocka_unit_test(lists_stop_where_there_is_no_room),
-        cmocka_unit_test(only_a_server_with_limit_and_policy_throws_keys_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #include "common/base/clock.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/redis_server.h"
+#include "store/redis/redis_connection.h"
 
 #include "tests/support/child_end.h"
 #include "tests/support/failing_calls.h"

@@ -265,6 +265,42 @@ static void a_unit_given_back_can_be_queued_again(void **state)
     work_queue_close(queue);
 }
 
+/* Who would rather have another of the units that wait gets it; nothing is lost, and nothing comes twice. */
+static void a_unit_is_given_for_one_that_is_preferred(void **state)
+{
+    NEED_REDIS(state);
+    static char wanted[2][QUEUE_UNIT_SIZE] = {"sample/0/9", "sample/0/3"};
+    static char none[1][QUEUE_UNIT_SIZE] = {"sample/1/"};
+    static const char *const order[] = {"sample/0/4", "sample/0/1", "sample/0/2", "sample/0/0"};
+    struct error err = {0};
+    struct work_queue *a = open_queue(state, "a", "sample", 0);
+    struct work_claim got = {0}, before;
+    fill(a, 5);
+    assert_int_equal(claim(a, &got), CLAIM_UNIT);
+    before = got;
+    assert_ok(work_queue_exchange(a, &got, none, 1, &err), &err);
+    assert_string_equal(got.id, before.id);
+    assert_ok(work_queue_exchange(a, &got, wanted, 2, &err), &err);
+    assert_string_equal(got.unit, "sample/0/3");
+    assert_string_equal(got.owner, "a");
+    assert_int_equal(got.delivery_count, 1);
+    assert_int_equal(counts_of(a, "sample").leased, 1);
+    assert_int_equal(counts_of(a, "sample").waiting, 4);
+    assert_false(complete(a, &before, NULL, 0)); /* it is not held any more */
+    assert_true(complete(a, &got, NULL, 0));
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(claim(a, &got), CLAIM_UNIT);
+        assert_string_equal(got.unit, order[i]);
+        assert_true(complete(a, &got, NULL, 0));
+    }
+    before = got;
+    assert_ok(work_queue_exchange(a, &got, wanted, 2, &err), &err); /* completed: nothing is held */
+    assert_string_equal(got.id, before.id);
+    assert_true(idle(a));
+    assert_int_equal(counts_of(a, "sample").done, 5);
+    work_queue_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +314,7 @@ int main(void)
         WITH_REDIS(a_copy_of_a_delivery_that_is_over_is_fenced),
         WITH_REDIS(a_buried_unit_has_its_reason),
         WITH_REDIS(a_unit_given_back_can_be_queued_again),
+        WITH_REDIS(a_unit_is_given_for_one_that_is_preferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
-#include "store/queue/redis_connection.h"
 #include "store/queue/work_queue.h"
+#include "store/redis/redis_connection.h"
 
 #include "tests/store/queue/work_queue_fixture.h"
 #include "tests/support/redis_fixture.h"

@@ -257,6 +257,30 @@ static void an_assignment_reads_back_as_written(void **state)
                  "p-other", &err);
 }
 
+static void an_assignment_of_edges_reads_back_and_is_checked(void **state)
+{
+    (void)state;
+    static const uint32_t part[] = {1, 0};
+    static const uint16_t edges[] = {0, 1, 1};
+    struct error err = {0};
+    struct record_view view = {0};
+    const uint32_t *nodes = NULL;
+    const uint16_t *read = NULL;
+    uint32_t count = 0;
+    assert_ok(assignment_put_edges(store, "p-cut", part, 2, edges, 3, &err), &err);
+    assert_ok(assignment_get(store, "p-cut", &nodes, &count, &view, &err), &err);
+    assert_ok(assignment_edges(&view, 3, 2, &read, &err), &err);
+    assert_memory_equal(read, edges, sizeof edges);
+    assert_fails(assignment_edges(&view, 4, 2, &read, &err), ERROR_CORRUPT, "edge_part", &err);
+    assert_fails(assignment_edges(&view, 3, 1, &read, &err), ERROR_CORRUPT,
+                 "edge 1 is in part 1, expected 0 to 0", &err);
+    store_release_record(&view);
+    assert_ok(assignment_put(store, "p-nodes", part, 2, NULL, &err), &err);
+    assert_ok(assignment_get(store, "p-nodes", &nodes, &count, &view, &err), &err);
+    assert_fails(assignment_edges(&view, 3, 2, &read, &err), ERROR_CORRUPT, "edge_part", &err);
+    store_release_record(&view);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_book_has_a_size_of_its_parts_alone),
         cmocka_unit_test(a_stored_book_is_checked_when_it_is_read),
         cmocka_unit_test(an_assignment_reads_back_as_written),
+        cmocka_unit_test(an_assignment_of_edges_reads_back_and_is_checked),
     };
     return cmocka_run_group_tests(tests, set_up, temp_store_teardown);
 }

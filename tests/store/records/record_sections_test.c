@@ -38,6 +38,17 @@ static enum error_code put_topology_seal(struct store *store, struct error *err)
     return topology_seal_put(store, "p", 0, &seal, err);
 }
 
+static enum error_code put_held_seal(struct store *store, struct error *err)
+{
+    const struct topology_seal seal = {.first_node = 3,
+                                       .node_count = 4,
+                                       .edge_count = 9,
+                                       .width = {{[EDGE_WEIGHT] = 1}},
+                                       .is_held = true,
+                                       .held = {.rows = 6, .edges = 7}};
+    return topology_seal_put(store, "p", 0, &seal, err);
+}
+
 static enum error_code get_topology_seal(struct store *store, struct error *err)
 {
     struct topology_seal seal;
@@ -320,6 +331,7 @@ static const struct kind {
     {run, put_gradient, get_gradient, ""},
     {run, put_evaluation, get_evaluation, "score"},
     {run, put_snapshot, get_snapshot, "second rounds"},
+    {"p", put_held_seal, get_topology_seal, "edge_widths"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -427,7 +439,7 @@ static void values_that_no_writer_writes_are_refused(void **state)
     const uint64_t node_beyond[4] = {two_32, 1, 9, 0}, count_beyond[4] = {1, two_32 - 1, 9, 0},
                    facts_wide[8] = {12, 0, two_32}, task_nine[8] = {12, 0, 0, 0, 9},
                    no_nodes[2] = {0, 0}, many_nodes[2] = {two_32, 0}, many_classes[2] = {2, two_32},
-                   none[1] = {0};
+                   more_rows[2] = {8, 7}, rows_beyond[2] = {two_32, two_32}, none[1] = {0};
     static const uint32_t two_weights[1] = {2}, last_absent[2] = {1, 0},
                           too_wide[EDGE_COLUMN_COUNT] = {[EDGE_FEATURE] =
                                                              EDGE_COLUMN_WIDTH_MAX + 1},
@@ -472,6 +484,8 @@ static void values_that_no_writer_writes_are_refused(void **state)
         {12, {"rounds", ELEMENT_F64, odd_rounds, PROGRESS_COUNT + 1}},
         {12, {"rounds", ELEMENT_F64, odd_rounds, 0}},
         {14, {"tally", ELEMENT_F64, none, 0}},
+        {16, {"held", ELEMENT_U64, more_rows, 2}},
+        {16, {"held", ELEMENT_U64, rows_beyond, 2}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct kind *kind = &kinds[bad[i].kind];

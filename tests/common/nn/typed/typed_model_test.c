@@ -4,6 +4,7 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 #include "common/nn/model_file.h"
+#include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/typed_layer.h"
 #include "common/nn/typed/typed_model.h"
 
@@ -97,6 +98,8 @@ struct run {
     struct arena arena;
     float *value, *logits, *slope, *gradient;
     size_t logit_count;
+    int64_t
+        ahead; /* calls that aggregate rows before forward, and one more; 0: none, and no room */
 };
 
 static struct model_config config_of(const struct trial *trial, const struct sizes *sizes,
@@ -165,13 +168,23 @@ static enum error_code try_both(struct run *run, const struct random_stream *dro
                                 struct error *err)
 {
     const struct model_workspace workspace = {&run->arena, pool};
-    const struct model_input input = {.relations = run->blocks.block,
-                                      .type_rows = run->blocks.rows,
-                                      .wants_gradient = all_wanted,
-                                      .dropout = dropout};
+    struct model_input input = {.relations = run->blocks.block,
+                                .type_rows = run->blocks.rows,
+                                .wants_gradient = all_wanted,
+                                .dropout = dropout};
+    struct relation_input ahead;
+    enum error_code rc = ERROR_NONE;
     arena_reset(&run->arena);
-    const enum error_code rc =
-        model_forward(&run->model, run->value, &input, &workspace, run->logits, trace, err);
+    if (run->ahead) {
+        rc = relation_input_begin(&ahead, &run->model, run->blocks.block, run->blocks.rows,
+                                  &run->arena, err);
+        for (int64_t i = 1; rc == ERROR_NONE && i < run->ahead; i++)
+            if (!relation_input_advance(&ahead, 1, pool))
+                run->ahead = 1 - i; /* that was all */
+        input.aggregated_relations = &ahead;
+    }
+    if (rc == ERROR_NONE)
+        rc = model_forward(&run->model, run->value, &input, &workspace, run->logits, trace, err);
     return rc == ERROR_NONE ? model_backward(&run->model, run->value, *trace, run->slope,
                                              &workspace, run->gradient, err)
                             : rc;
@@ -312,6 +325,34 @@ static void dropout_goes_through_forward_and_backward_alike(void **state)
 {
     (void)state;
     check_all(0.4F);
+}
+
+/* Several tiles of some relations. */
+static const struct sizes tiles = {
+    {{1300, 700, 90}, {1100, 600, 70}, {60, 0, 0}}, {5, 6, 4}, 4, 4, 3};
+
+static void rows_aggregated_before_change_no_bit(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < TRIAL_COUNT; t++) {
+        struct run all, ahead;
+        int64_t calls = 0;
+        start(&all, &trials[t], &tiles, 0.4F);
+        const struct random_stream draws = random_stream_of(9, RANDOM_DROPOUT, 4, 0, 2);
+        run_both(&all, &draws, NULL);
+        start(&ahead, &trials[t], &tiles, 0.4F);
+        for (calls = 0; relation_input_is_possible(&all.model) && calls >= 0; calls++) {
+            ahead.ahead = calls + 1;
+            run_both(&ahead, &draws, NULL);
+            assert_memory_equal(all.logits, ahead.logits, all.logit_count * sizeof(float));
+            assert_memory_equal(all.gradient, ahead.gradient,
+                                all.model.value_count * sizeof(float));
+            calls = ahead.ahead <= 0 ? INT64_MIN : calls;
+        }
+        assert_int_equal(calls < 0, all.model.layer[0].type->typed->sums);
+        end(&ahead);
+        end(&all);
+    }
 }
 
 static void rows_without_edges_may_be_left_out(void **state)
@@ -642,6 +683,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agree_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
+        cmocka_unit_test(rows_aggregated_before_change_no_bit),
         cmocka_unit_test(rows_without_edges_may_be_left_out),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),

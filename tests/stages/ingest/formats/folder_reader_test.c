@@ -227,7 +227,7 @@ static void makes_dense_rows_of_sparse_features(void **state)
     assert_fails(run(&err), ERROR_INPUT,
                  "feat_values.npy: expected 1 dimension of 4 elements, found 3", &err);
     drop("feat_values.npy");
-    assert_fails(run(&err), ERROR_NOT_FOUND, "feat_values.npy", &err);
+    assert_fails(run(&err), ERROR_INPUT, "feat_values.npy is not there: expected it beside", &err);
 }
 
 static void places_features_of_a_type_at_its_first_node(void **state)

@@ -110,7 +110,9 @@ static void names_file_and_line_of_what_is_wrong(void **state)
          "labels.csv:3: node 'a' has another label than in line 1: expected one label a node"},
         {"a,0\nb,sport\n", NULL, NULL,
          "labels.csv:2: label in column 1: expected a number, found 'sport'"},
-        {"a,x\nb,0\n", NULL, NULL, "labels.csv:1: label in column 1: expected a number, found 'x'"},
+        {"a,x\nb,0\n", NULL, NULL,
+         "labels.csv:2: label: expected a word, as in line 1, found the number 0: classes are "
+         "words"},
         {"a,0\nb\n", NULL, NULL, "labels.csv:2: expected a node id and what belongs to it"},
         {"a,0\nb,-2\n", NULL, NULL, "labels.csv:2: label: expected a class from 0 to"},
         {"a,0\nb,1.5\n", NULL, NULL, "labels.csv:2: label: expected a class from 0 to"},

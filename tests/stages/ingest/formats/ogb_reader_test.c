@@ -80,7 +80,7 @@ static void names_file_line_expected_and_found(void **state)
         const char *file, *text, *message;
     } cases[] = {
         {"raw/num-node-list.csv", "3\n4\n", "num-node-list.csv: expected one number"},
-        {"raw/num-node-list.csv", "-3\n", "num-node-list.csv: expected one number"},
+        {"raw/num-node-list.csv", "-3\n", "num-node-list.csv:1: expected a count, found -3"},
         {"raw/num-edge-list.csv", "5\n",
          "edge.csv: expected 5 edges as num-edge-list says, found 2"},
         {"raw/edge.csv", "0,1\n2,x\n", "edge.csv:2: target: expected a 64-bit integer, found 'x'"},

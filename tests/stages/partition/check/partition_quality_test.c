@@ -78,6 +78,58 @@ static void figures_agree_with_a_count_by_hand(void **state)
     partition_quality_release(&quality);
 }
 
+/* Replicas, and edges where they are, of a vertex cut; edge e is in part e % 3, so that one part has none. */
+static void figures_of_a_vertex_cut_agree_with_a_count_by_hand(void **state)
+{
+    (void)state;
+    static uint32_t source[EDGES], target[EDGES], neighbor[EDGES], row_node[NODES];
+    static bool replica[PARTS][NODES];
+    struct error err = {0};
+    struct partition_quality quality;
+    uint64_t cut = 0, halo = 0;
+    random_edges_fill(8, NODES, EDGES, source, target);
+    const struct dataset_schema schema = {.node_count = NODES, .feature_dim = 16};
+    assert_ok(partition_quality_init(&quality, "p-1", &schema, PARTS, &err), &err);
+    for (int p = 0; p < PARTS; p++) {
+        uint64_t row_start[NODES + 1] = {0}, at = 0;
+        uint32_t rows = 0;
+        for (uint32_t v = 0; v < NODES; v++) {
+            const uint64_t before = at;
+            for (uint32_t e = 0; e < EDGES; e++)
+                if (target[e] == v && e % 3 == (uint32_t)p)
+                    neighbor[at++] = source[e];
+            if (at == before)
+                continue;
+            row_node[rows++] = v;
+            row_start[rows] = at;
+        }
+        const struct topology_held held = {.row_count = rows,
+                                           .edge_count = at,
+                                           .row_node = row_node,
+                                           .row_start = row_start,
+                                           .neighbor = neighbor};
+        const struct part_measure measure = {p, book[p], book[p + 1] - book[p], (uint64_t)p};
+        partition_quality_add_held(&quality, &measure, book, &held);
+    }
+    for (uint32_t e = 0; e < EDGES; e++) {
+        cut += part_of(source[e]) != part_of(target[e]);
+        replica[e % 3][source[e]] = replica[e % 3][target[e]] = true;
+    }
+    for (int p = 0; p < PARTS; p++)
+        for (uint32_t v = 0; v < NODES; v++)
+            halo += replica[p][v] && part_of(v) != p;
+    const struct partition_report *report = partition_quality_finish(&quality);
+    assert_int_equal(report->edge_count, EDGES);
+    assert_int_equal(report->cut_edges, cut);
+    assert_int_equal(report->halo, halo);
+    assert_int_equal(report->halo_bytes, halo * 64);
+    assert_true(fabs(report->replication_factor - (double)(NODES + halo) / NODES) < 1e-15);
+    assert_int_equal(report->edges.least, 0);
+    assert_int_equal(report->edges.most, 100);
+    assert_int_equal(report->part[2].nodes, 27);
+    partition_quality_release(&quality);
+}
+
 /* --- random graphs with relations, beside a reference that keeps a table of everything --- */
 
 enum { NODES_MOST = 60, EDGES_MOST = 200, PARTS_MOST = 6, TYPES = 2, RELATIONS = 3, GRAPHS = 200 };
@@ -260,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_agree_with_a_count_by_hand),
+        cmocka_unit_test(figures_of_a_vertex_cut_agree_with_a_count_by_hand),
         cmocka_unit_test(figures_of_random_graphs_with_relations_agree_with_tables),
         cmocka_unit_test(one_part_has_no_cut_and_no_halo),
     };

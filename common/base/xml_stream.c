@@ -1,0 +1,132 @@
+#include "common/base/xml_stream.h"
+
+#include "common/base/memory.h"
+
+#include <expat.h>
+#include <limits.h>
+#include <string.h>
+
+struct xml_stream {
+    XML_Parser parser;
+    struct xml_visitor visitor;
+    struct error *err; /* of the call at hand */
+    enum error_code rc;
+    int depth;
+    size_t size; /* of `text` */
+    bool is_cut;
+    char *text; /* [text_max + 1] */
+};
+
+static void stop(struct xml_stream *stream, enum error_code rc)
+{
+    stream->rc = rc;
+    if (rc != ERROR_NONE)
+        (void)XML_StopParser(stream->parser, XML_FALSE);
+}
+
+static enum error_code refuse(struct xml_stream *stream, const char *what)
+{
+    return error_set(stream->err, stream->visitor.malformed, "%s:%lu: %s", stream->visitor.name,
+                     XML_GetCurrentLineNumber(stream->parser), what);
+}
+
+static void XMLCALL begin_element(void *context, const XML_Char *name, const XML_Char **attribute)
+{
+    struct xml_stream *stream = context;
+    stream->size = 0;
+    stream->is_cut = false;
+    if (stream->rc != ERROR_NONE)
+        return;
+    if (++stream->depth > XML_DEPTH_MAX)
+        stop(stream, refuse(stream, "expected at most 64 elements in each other, found more"));
+    else if (stream->visitor.begin)
+        stop(stream, stream->visitor.begin(stream->visitor.context, name,
+                                           (const char *const *)attribute, stream->err));
+}
+
+static void XMLCALL take_text(void *context, const XML_Char *text, int size)
+{
+    struct xml_stream *stream = context;
+    const size_t room = stream->visitor.text_max - stream->size;
+    const size_t taken = (size_t)size < room ? (size_t)size : room;
+    memcpy(stream->text + stream->size, text, taken);
+    stream->size += taken;
+    stream->is_cut |= taken < (size_t)size;
+}
+
+static void XMLCALL end_element(void *context, const XML_Char *name)
+{
+    struct xml_stream *stream = context;
+    if (stream->rc != ERROR_NONE)
+        return;
+    stream->text[stream->size] = '\0';
+    stream->size = 0;
+    stream->depth--;
+    stop(stream, stream->visitor.end(stream->visitor.context, name, stream->text, stream->is_cut,
+                                     stream->err));
+    stream->is_cut = false;
+}
+
+static void XMLCALL begin_doctype(void *context, const XML_Char *name, const XML_Char *system_id,
+                                  const XML_Char *public_id, int has_internal_subset)
+{
+    struct xml_stream *stream = context;
+    (void)name;
+    (void)system_id;
+    (void)public_id;
+    (void)has_internal_subset;
+    if (stream->rc == ERROR_NONE)
+        stop(stream, refuse(stream, "expected no DOCTYPE, which could define entities: remove it"));
+}
+
+enum error_code xml_stream_new(const struct xml_visitor *visitor, struct xml_stream **out,
+                               struct error *err)
+{
+    enum error_code rc = memory_new(out, 1, "a reader of XML", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct xml_stream *stream = *out;
+    stream->visitor = *visitor;
+    rc = memory_new(&stream->text, visitor->text_max + 1, "the text of an element", err);
+    if (rc == ERROR_NONE)
+        stream->parser = XML_ParserCreate(NULL);
+    if (rc == ERROR_NONE && !stream->parser)
+        rc = error_set(err, ERROR_NO_MEMORY, "no memory for a reader of XML");
+    if (rc != ERROR_NONE)
+        return rc;
+    XML_SetUserData(stream->parser, stream);
+    XML_SetElementHandler(stream->parser, begin_element, end_element);
+    XML_SetCharacterDataHandler(stream->parser, take_text);
+    XML_SetStartDoctypeDeclHandler(stream->parser, begin_doctype);
+    return ERROR_NONE;
+}
+
+void xml_stream_free(struct xml_stream *stream)
+{
+    if (!stream)
+        return;
+    if (stream->parser)
+        XML_ParserFree(stream->parser);
+    memory_free(stream->text);
+    memory_free(stream);
+}
+
+enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, size_t size,
+                                bool is_last, struct error *err)
+{
+    must(size <= INT_MAX);
+    stream->err = err;
+    const enum XML_Status status =
+        XML_Parse(stream->parser, bytes ? bytes : "", (int)size, is_last ? 1 : 0);
+    if (stream->rc != ERROR_NONE || status == XML_STATUS_OK)
+        return stream->rc;
+    return error_set(err, stream->visitor.malformed, "%s is no XML: line %lu, column %lu: %s",
+                     stream->visitor.name, XML_GetCurrentLineNumber(stream->parser),
+                     XML_GetCurrentColumnNumber(stream->parser),
+                     XML_ErrorString(XML_GetErrorCode(stream->parser)));
+}
+
+int64_t xml_stream_line(const struct xml_stream *stream)
+{
+    return (int64_t)XML_GetCurrentLineNumber(stream->parser);
+}

@@ -1,0 +1,483 @@
+/*
+ * init - looks at tables of edges and nodes and writes a pipeline file with comments, which runs as it is.
+ *
+ *   edges.csv, nodes.csv ─> table_survey ─> which columns are ids, classes, splits, numbers, words ─> edges.yaml
+ *
+ * What it chose, and from what it saw, stands beside each line, so that a person sees what to change. The same files give the
+ * same text.
+ */
+#include "common/base/file.h"
+#include "common/base/json.h"
+#include "common/base/memory.h"
+#include "common/base/options.h"
+#include "common/formats/delimited.h"
+#include "pipelines/commands.h"
+#include "pipelines/own_command.h"
+#include "pipelines/table_survey.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NONE = -1,
+    CLASSES_MAX = 100,
+    ONE_HOT_MAX = 32,
+    NAME_MAX_SIZE = 60,
+    COLUMNS_TEXT_MAX = 1400
+};
+
+struct init_options {
+    const char *output;
+    bool force;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct init_options, field)
+static const struct option_spec option_table[] = {
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: the name of EDGES with .yaml, here)"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct inspection { /* large for a stack */
+    const char *edges_path, *nodes_path;
+    struct table_survey edges, nodes;
+    int source, target, weight, time; /* columns of edges, or NONE */
+    int id, label, split, mask[3];    /* of nodes */
+    struct json_writer text;
+};
+
+static void put(struct inspection *look, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void put(struct inspection *look, const char *format, ...)
+{
+    char line[4096];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    json_put_raw(&look->text, line);
+}
+
+/* --- which column is what --- */
+
+static bool is_any(const char *name, const char *const *words)
+{
+    const struct field field = {name, name ? strlen(name) : 0};
+    for (; name && *words; words++)
+        if (field_is(&field, *words))
+            return true;
+    return false;
+}
+
+static int column_named(const struct table_survey *survey, const char *const *words)
+{
+    for (size_t i = 0; i < survey->column_count; i++)
+        if (is_any(survey->column[i].name, words))
+            return (int)i;
+    return NONE;
+}
+
+static void look_at_edges(struct inspection *look)
+{
+    static const char *const source[] = {"src",  "source", "from",       "u",
+                                         "head", "src_id", "fromnodeid", "from_node",
+                                         "id_1", "node1",  NULL};
+    static const char *const target[] = {"dst",      "target",  "to",   "v",     "tail", "dst_id",
+                                         "tonodeid", "to_node", "id_2", "node2", NULL};
+    static const char *const weight[] = {"weight", "w", "amount", "count", "strength", NULL};
+    static const char *const time[] = {"time", "timestamp", "t", "date", "day", "year", NULL};
+    look->source = column_named(&look->edges, source);
+    look->target = column_named(&look->edges, target);
+    if (look->source == NONE || look->target == NONE || look->source == look->target) {
+        look->source = 0;
+        look->target = 1;
+    }
+    look->weight = column_named(&look->edges, weight);
+    look->time = column_named(&look->edges, time);
+    if (look->weight != NONE && !look->edges.column[look->weight].are_numbers)
+        look->weight = NONE;
+    if (look->time != NONE && !look->edges.column[look->time].are_numbers)
+        look->time = NONE;
+}
+
+static uint64_t words_shared(const struct survey_column *a, const struct survey_column *b)
+{
+    uint64_t shared = 0;
+    for (size_t i = 0; i < a->word_count; i++)
+        for (size_t j = 0; j < b->word_count; j++)
+            shared += strcmp(a->word[i], b->word[j]) == 0;
+    return shared;
+}
+
+/* Different in each row, as far as that is known. */
+static bool tells_rows_apart(const struct survey_column *column)
+{
+    return column->word_count == column->values || column->word_count == SURVEY_WORDS_MAX;
+}
+
+/* The column of different words that most ends of edges share; where none is seen in both, one with such a name, or the first. */
+static int find_id(const struct inspection *look)
+{
+    static const char *const names[] = {"id",      "node", "node_id", "nodeid", "user",
+                                        "user_id", "name", "vertex",  NULL};
+    const int named = column_named(&look->nodes, names);
+    int best = named == NONE ? 0 : named;
+    uint64_t most = words_shared(&look->nodes.column[best], &look->edges.column[look->source]);
+    if (!tells_rows_apart(&look->nodes.column[best]))
+        most = 0;
+    for (size_t i = 0; i < look->nodes.column_count; i++) {
+        const struct survey_column *column = &look->nodes.column[i];
+        const uint64_t shared = words_shared(column, &look->edges.column[look->source]);
+        if (tells_rows_apart(column) && shared > most) {
+            most = shared;
+            best = (int)i;
+        }
+    }
+    return best;
+}
+
+static bool may_be_label(const struct inspection *look, size_t i)
+{
+    const struct survey_column *column = &look->nodes.column[i];
+    return (int)i != look->id && column->values > 0 && column->word_count >= 2 &&
+           column->word_count <= CLASSES_MAX && column->word_count * 2 <= column->values &&
+           (!column->are_numbers || (column->are_integers && column->least >= -1));
+}
+
+/* One with such a name, else the column of fewest different words. */
+static int find_label(const struct inspection *look)
+{
+    static const char *const names[] = {"label", "class", "category", "y",     "target",
+                                        "topic", "type",  "subject",  "group", NULL};
+    int best = NONE;
+    for (size_t i = 0; i < look->nodes.column_count; i++)
+        if (is_any(look->nodes.column[i].name, names) && may_be_label(look, i))
+            return (int)i;
+    for (size_t i = 0; i < look->nodes.column_count; i++) {
+        const struct survey_column *column = look->nodes.column;
+        if (may_be_label(look, i) && (int)i != look->split && !column[i].are_numbers &&
+            (best == NONE || column[i].word_count < column[best].word_count))
+            best = (int)i;
+    }
+    return best;
+}
+
+static bool has_split_words(const struct survey_column *column)
+{
+    static const char *const words[] = {"train", "training", "valid",   "validation", "val",
+                                        "dev",   "test",     "testing", NULL};
+    bool trains = false;
+    for (size_t i = 0; i < column->word_count; i++) {
+        if (!is_any(column->word[i], words))
+            return false;
+        trains |= column->word[i][0] == 't' || column->word[i][0] == 'T';
+    }
+    return trains;
+}
+
+static void look_at_nodes(struct inspection *look)
+{
+    static const char *const masks[3][4] = {{"train_mask", "is_train", "train", NULL},
+                                            {"val_mask", "valid_mask", "is_val", NULL},
+                                            {"test_mask", "is_test", "test", NULL}};
+    look->id = look->label = look->split = NONE;
+    for (int s = 0; s < 3; s++)
+        look->mask[s] = look->nodes_path ? column_named(&look->nodes, masks[s]) : NONE;
+    if (look->mask[0] == NONE || look->mask[1] == NONE || look->mask[2] == NONE)
+        look->mask[0] = NONE;
+    if (!look->nodes_path)
+        return;
+    look->id = find_id(look);
+    for (size_t i = 0; i < look->nodes.column_count && look->split == NONE; i++)
+        if ((int)i != look->id && has_split_words(&look->nodes.column[i]))
+            look->split = (int)i;
+    look->label = find_label(look);
+}
+
+/* --- writing --- */
+
+static bool is_mask(const struct inspection *look, int column)
+{
+    return look->mask[0] != NONE &&
+           (column == look->mask[0] || column == look->mask[1] || column == look->mask[2]);
+}
+
+/* In quotes, as YAML has them. */
+static void put_quoted(struct inspection *look, const char *text)
+{
+    json_put_raw(&look->text, "\"");
+    for (const char *c = text; *c; c++) {
+        const char one[2] = {*c, '\0'};
+        if (*c == '"' || *c == '\\')
+            json_put_raw(&look->text, "\\");
+        json_put_raw(&look->text, one);
+    }
+    json_put_raw(&look->text, "\"");
+}
+
+static void put_edges(struct inspection *look, const char *path)
+{
+    const struct survey_column *column = look->edges.column;
+    put(look,
+        "ingest:\n  format: edge_list           # %s: %s%" PRIu64 " edges looked at, ids are %s\n",
+        look->edges_path, look->edges.has_header ? "a header and " : "no header, ",
+        look->edges.rows,
+        column[look->source].are_integers && column[look->target].are_integers ? "numbers"
+                                                                               : "words");
+    put(look, "  path: ");
+    put_quoted(look, path);
+    put(look, "\n");
+    if (look->edges.has_header) {
+        put(look, "  edge_columns: \"source: %s; target: %s", column[look->source].name,
+            column[look->target].name);
+        if (look->weight != NONE)
+            put(look, "; weight: %s", column[look->weight].name);
+        if (look->time != NONE)
+            put(look, "; time: %s", column[look->time].name);
+        put(look, "\"\n");
+    }
+    put(look, "  direction: undirected       # messages go both ways; as_given: from source to "
+              "target alone\n");
+}
+
+static void put_classes(struct inspection *look)
+{
+    const struct survey_column *label = &look->nodes.column[look->label];
+    put(look, "  label_columns: \"%s\"%*s# %zu classes:", label->name,
+        (int)(strlen(label->name) < 11 ? 11 - strlen(label->name) : 1), "", label->word_count);
+    for (size_t i = 0; i < label->word_count && i < 5; i++)
+        put(look, " %.20s%s", label->word[i], i + 1 < label->word_count ? "," : "");
+    put(look, "%s; %" PRIu64 " of %" PRIu64 " nodes have one\n",
+        label->word_count > 5 ? " ..." : "", label->values, look->nodes.rows);
+}
+
+static bool is_feature(const struct inspection *look, size_t i)
+{
+    const struct survey_column *column = &look->nodes.column[i];
+    return (int)i != look->id && (int)i != look->label && (int)i != look->split &&
+           !is_mask(look, (int)i) && column->values > 0 &&
+           (column->are_numbers || column->word_count <= ONE_HOT_MAX);
+}
+
+static void put_feature_columns(struct inspection *look, const char *path)
+{
+    char entry[256];
+    size_t size = 0, left_out = 0;
+    bool any = false;
+    for (size_t i = 0; i < look->nodes.column_count; i++) {
+        const struct survey_column *column = &look->nodes.column[i];
+        if (!is_feature(look, i)) {
+            left_out += (int)i != look->id && (int)i != look->label && (int)i != look->split &&
+                        !is_mask(look, (int)i);
+            continue;
+        }
+        (void)snprintf(entry, sizeof entry, "%s: %s%s", column->name,
+                       column->are_numbers ? "standardise" : "one_hot",
+                       column->values < look->nodes.rows ? column->are_numbers ? " mean" : " zero"
+                                                         : "");
+        if (size + strlen(entry) + 2 > COLUMNS_TEXT_MAX) {
+            left_out++;
+            continue;
+        }
+        if (!any) {
+            put(look, "  features: ");
+            put_quoted(look, path);
+            put(look, "\n  # number, log, standardise, one_hot or buckets 10 20 30; and zero, mean "
+                      "or indicator for gaps\n"
+                      "  feature_columns: \"");
+        }
+        put(look, "%s%s", any ? "; " : "", entry);
+        size += strlen(entry) + 2;
+        any = true;
+    }
+    put(look, any ? "\"\n" : "  # no columns of features: degrees and random numbers are taken\n");
+    if (left_out)
+        put(look,
+            "  # %zu columns are left out: words with more than %d values, empty ones, or too "
+            "many\n",
+            left_out, ONE_HOT_MAX);
+}
+
+static void put_split(struct inspection *look)
+{
+    const struct survey_column *column = look->nodes.column;
+    if (look->split != NONE)
+        put(look, "  split: \"column %s\"\n", column[look->split].name);
+    else if (look->mask[0] != NONE)
+        put(look, "  split: \"masks %s; %s; %s\"\n", column[look->mask[0]].name,
+            column[look->mask[1]].name, column[look->mask[2]].name);
+    else
+        put(look, "  split: stratified 60/20/20  # percent of each class; or random, hash, time "
+                  "(with time_column: NAME)\n");
+}
+
+static void put_nodes(struct inspection *look, const char *path)
+{
+    if (look->label == NONE) {
+        put(look, "  task: link_prediction       # no column of classes was seen: which edges are "
+                  "there is learnt\n"
+                  "  edge_split: random 85/5/10\n");
+        return;
+    }
+    put(look, "  labels: ");
+    put_quoted(look, path);
+    put(look, "\n  id_column: \"%s\"\n", look->nodes.column[look->id].name);
+    put_classes(look);
+    put_feature_columns(look, path);
+    put_split(look);
+}
+
+static void put_model(struct inspection *look)
+{
+    const bool links = look->label == NONE;
+    put(look,
+        "partition:\n  parts: 4                    # many more than workers is fine\n"
+        "sample:\n  fanouts: [10, 10]           # neighbours, one number for each layer; -1: all\n"
+        "  batch_size: 256\n  batches_per_round: 1        # mini-batches of one optimizer step\n"
+        "train-step:\n  model: sage                 # or gcn, gat, gin, ...: graphmill run --help\n"
+        "  hidden: 64\n%s"
+        "aggregate:\n  optimizer: adam\n  learning_rate: 0.01\n"
+        "checkpoint:\n  metric: %s\n",
+        links ? "  decoder: dot\n" : "  dropout: 0.3\n", links ? "roc_auc" : "accuracy");
+}
+
+static enum error_code check_names(const struct table_survey *survey, const char *path,
+                                   struct error *err)
+{
+    for (size_t i = 0; i < survey->column_count; i++) {
+        const char *name = survey->column[i].name;
+        if (name && (strpbrk(name, ":;\"\\") || strlen(name) > NAME_MAX_SIZE))
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: column %zu: expected a name of at most %d bytes without : ; \" \\, "
+                "found '%.80s': give it another name",
+                path, i + 1, NAME_MAX_SIZE, name);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code survey_files(struct inspection *look, struct error *err)
+{
+    enum error_code rc = table_survey_read(look->edges_path, &look->edges, err);
+    if (rc == ERROR_NONE)
+        rc = check_names(&look->edges, look->edges_path, err);
+    if (rc != ERROR_NONE || !look->nodes_path)
+        return rc;
+    rc = table_survey_read(look->nodes_path, &look->nodes, err);
+    if (rc == ERROR_NONE && !look->nodes.has_header)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected a header with a name for each column (`id,class` for two), "
+                       "found '%s,%s'",
+                       look->nodes_path, look->nodes.first[0], look->nodes.first[1]);
+    return rc == ERROR_NONE ? check_names(&look->nodes, look->nodes_path, err) : rc;
+}
+
+/* "calls" of data/calls.csv.gz, of letters that a name may have. */
+static void stem_of(const char *path, char out[NAME_MAX_SIZE])
+{
+    const char *base = strrchr(path, '/');
+    size_t size = 0;
+    base = base ? base + 1 : path;
+    for (const char *c = base; *c && (*c != '.' || c == base) && size + 1 < NAME_MAX_SIZE; c++)
+        out[size++] = isalnum((unsigned char)*c) || *c == '-' || *c == '_' ? *c : '-';
+    out[size] = '\0';
+}
+
+/* As the pipeline file names it: relative to that, which lies here unless --output says otherwise. */
+static enum error_code path_in_file(const struct init_options *options, const char *path,
+                                    char out[FILE_PATH_SIZE], struct error *err)
+{
+    const bool is_here = !options->output || !strchr(options->output, '/');
+    return is_here ? file_path(out, err, "%s", path) : file_absolute(out, path, err);
+}
+
+static enum error_code write_file(struct inspection *look, const struct init_options *options,
+                                  char output[FILE_PATH_SIZE], struct error *err)
+{
+    char name[NAME_MAX_SIZE], edges[FILE_PATH_SIZE], nodes[FILE_PATH_SIZE] = "";
+    bool is_there = false;
+    stem_of(look->edges_path, name);
+    enum error_code rc = options->output ? file_path(output, err, "%s", options->output)
+                                         : file_path(output, err, "%s.yaml", name);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(output, &is_there, err);
+    if (rc == ERROR_NONE && is_there && !options->force)
+        rc = error_set(err, ERROR_USAGE,
+                       "%s is there already: name another file with --output, or replace it with "
+                       "--force",
+                       output);
+    if (rc == ERROR_NONE)
+        rc = path_in_file(options, look->edges_path, edges, err);
+    if (rc == ERROR_NONE && look->nodes_path)
+        rc = path_in_file(options, look->nodes_path, nodes, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    put(look,
+        "# Written by graphmill init, of what it saw in the first %d lines. Change what you like;\n"
+        "# graphmill run --help tells all settings.\nname: %s\nepochs: %d\n",
+        SURVEY_ROWS_MAX, name, look->label == NONE ? 10 : 30);
+    put_edges(look, edges);
+    put_nodes(look, nodes);
+    put_model(look);
+    rc = json_writer_finish(&look->text, err);
+    return rc == ERROR_NONE
+               ? file_replace(output, look->text.text, strlen(look->text.text), false, err)
+               : rc;
+}
+
+static enum error_code inspect(const struct init_options *options, const struct option_list *files,
+                               struct error *err)
+{
+    struct inspection *look = NULL;
+    char output[FILE_PATH_SIZE], word[SHELL_WORD_SIZE];
+    enum error_code rc = memory_new(&look, 1, "what tables show", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    look->edges_path = files->item[0];
+    look->nodes_path = files->count > 1 ? files->item[1] : NULL;
+    rc = survey_files(look, err);
+    if (rc == ERROR_NONE) {
+        look_at_edges(look);
+        look_at_nodes(look);
+        rc = write_file(look, options, output, err);
+    }
+    if (rc == ERROR_NONE) {
+        printf("%s\n", output);
+        (void)fflush(stdout);
+        (void)fprintf(stderr, "next:\n    %s run %s\n", own_command(), shell_word(output, word));
+    }
+    json_writer_release(&look->text);
+    table_survey_release(&look->edges);
+    table_survey_release(&look->nodes);
+    memory_free(look);
+    return rc;
+}
+
+static void print_help(void)
+{
+    printf("graphmill init EDGES [NODES] [options] - look at tables and write a pipeline file\n\n"
+           "EDGES has an edge a line, NODES a node a line behind a header: comma, tab or blank "
+           "separated, plain,\ngzip or zstd. The file that is written runs as it is, and says in "
+           "comments what was seen.\n\n");
+    options_print_help(option_table);
+}
+
+enum error_code command_init(int argc, char **argv, struct error *err)
+{
+    struct init_options options = {0};
+    struct option_list files = {0};
+    if (options_want_help(argc, argv)) {
+        print_help();
+        return ERROR_NONE;
+    }
+    enum error_code rc = options_parse(option_table, argc, argv, &options, &files, err);
+    if (rc == ERROR_NONE && (files.count < 1 || files.count > 2))
+        rc =
+            error_set(err, ERROR_USAGE, "graphmill init takes EDGES and perhaps NODES; see --help");
+    return rc == ERROR_NONE ? inspect(&options, &files, err) : rc;
+}

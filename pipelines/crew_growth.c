@@ -1,0 +1,124 @@
+#include "pipelines/crew_growth.h"
+
+#include "common/base/clock.h"
+#include "stages/plan/gradient_sums.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { LOOK_PERIOD_MS = 50, SAMPLE_MS = 400, SAMPLE_ROUNDS = 2 };
+
+void crew_growth_begin(struct crew_growth *growth, const struct run_folder *folder, int most,
+                       bool quiet)
+{
+    *growth = (struct crew_growth){.folder = folder, .quiet = quiet, .units = -1};
+    worker_growth_begin(&growth->rule, most);
+}
+
+/* A line for people; a run is no worse for a disk that refuses it. */
+static void tell(const struct crew_growth *growth, const char *text)
+{
+    char path[FILE_PATH_SIZE], now[32];
+    const time_t seconds = time(NULL);
+    struct tm utc = {0};
+    (void)gmtime_r(&seconds, &utc);
+    if (!growth->quiet)
+        (void)fprintf(stderr, "workers             %s\n", text);
+    if (file_path(path, NULL, "%s/logs/workers.log", growth->folder->path) != ERROR_NONE)
+        return;
+    FILE *log = fopen(path, "ae");
+    if (!log)
+        return;
+    (void)strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    (void)fprintf(log, "%s info graphmill-run %s\n", now, text);
+    (void)fclose(log);
+}
+
+/* `was`: the rule before its newest measurement. */
+static void tell_decision(const struct crew_growth *growth, const struct worker_growth *was)
+{
+    const struct worker_growth *is = &growth->rule;
+    char next[48] = "", text[160];
+    const bool tries = is->phase == GROWTH_TRYING_MORE || is->phase == GROWTH_TRYING_FEWER;
+    if (tries)
+        (void)snprintf(next, sizeof next, "; trying %d", is->count);
+    if (was->phase == GROWTH_MEASURING || was->phase == GROWTH_HOLDING) {
+        if (!tries)
+            return;
+        (void)snprintf(text, sizeof text, "%d of each stage: %.2f rounds a second%s", was->count,
+                       is->before, next);
+    } else {
+        const bool more = was->phase == GROWTH_TRYING_MORE;
+        const int before = was->count + (more ? -1 : 1);
+        const bool stays = tries || is->count == was->count;
+        const char *verdict = stays ? "kept" : more ? "taken back" : "put back";
+        (void)snprintf(text, sizeof text,
+                       "%d of each stage: %.2f rounds a second, with %d %.2f: %s%s", was->count,
+                       is->during, before, was->before, verdict, next);
+    }
+    tell(growth, text);
+}
+
+static enum error_code follow(struct stage_crew *crew, int count, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && crew->sets < count)
+        rc = stage_crew_add_set(crew, err);
+    while (crew->sets > count)
+        stage_crew_take_back_set(crew);
+    return rc;
+}
+
+static enum error_code note(struct crew_growth *growth, struct stage_crew *crew, double rate,
+                            struct error *err)
+{
+    const struct worker_growth was = growth->rule;
+    const bool changed = worker_growth_note(&growth->rule, rate);
+    if (growth->rule.phase != was.phase || changed)
+        tell_decision(growth, &was);
+    if (!changed)
+        return ERROR_NONE;
+    growth->units = -1;
+    return follow(crew, growth->rule.count, err);
+}
+
+/* The units that aggregate does for a round of all its slots. */
+static double units_a_round(const struct crew_growth *growth)
+{
+    return 1.0 + gradient_sum_count(&growth->folder->run.schedule, 0);
+}
+
+enum error_code crew_growth_turn(struct crew_growth *growth, struct stage_crew *crew,
+                                 struct work_queue *queue, struct error *err)
+{
+    const int64_t now = clock_ms();
+    struct stage_counts counts = {0};
+    if (now - growth->look_ms < LOOK_PERIOD_MS)
+        return ERROR_NONE;
+    growth->look_ms = now;
+    if (!stage_crew_is_settled(crew) ||
+        work_queue_counts(queue, "aggregate", &counts, NULL) != ERROR_NONE) {
+        growth->units = -1;
+        return ERROR_NONE;
+    }
+    if (growth->units < 0 || counts.done < growth->units) { /* a queue that was filled anew */
+        growth->units = counts.done;
+        growth->from_ms = 0;
+    }
+    if (counts.done == growth->units)
+        return ERROR_NONE;
+    growth->units = counts.done;
+    if (!growth->from_ms) {
+        growth->from_ms = now;
+        growth->from_units = counts.done;
+        return ERROR_NONE;
+    }
+    const double rounds = (double)(counts.done - growth->from_units) / units_a_round(growth);
+    if (rounds < SAMPLE_ROUNDS || now - growth->from_ms < SAMPLE_MS)
+        return ERROR_NONE;
+    const double rate = rounds * 1000.0 / (double)(now - growth->from_ms);
+    growth->from_ms = now;
+    growth->from_units = counts.done;
+    return note(growth, crew, rate, err);
+}

@@ -1,0 +1,40 @@
+/*
+ * table_encoding - finds how a table of nodes becomes numbers (common/formats/column_encoding.h): which words are classes,
+ * and what ingest.feature_columns and ingest.missing_values make of its columns.
+ *
+ * One pass over each file. Words stand in ascending order, so that nothing depends on the order of the lines. Where
+ * ingest.column_encoding names a file, that says it all, and nothing is measured.
+ */
+#ifndef STAGES_INGEST_FORMATS_TABLE_ENCODING_H
+#define STAGES_INGEST_FORMATS_TABLE_ENCODING_H
+
+#include "common/base/error.h"
+#include "common/formats/column_encoding.h"
+#include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/keyed_file.h"
+#include "stages/plan/pipeline_settings.h"
+
+#include <stdbool.h>
+
+/* Whether the settings ask for columns of features to be encoded: a text file of them, and something said of its columns. */
+bool table_encoding_is_wanted(const struct pipeline_settings *settings);
+/* The words of the labels' only column, when its first value is no number. Without a file of labels, and of tasks of numbers, nothing.
+ * Fails: ERROR_INPUT naming file and line. */
+MUST_CHECK enum error_code
+table_encoding_find_classes(struct keyed_file *labels, const struct named_nodes *nodes,
+                            enum task_kind task, struct column_encoding *out, struct error *err);
+/* The columns of features, in the order of the file's values. Fails: ERROR_INVALID for settings that say nothing that is
+ * known; ERROR_INPUT naming file and line. */
+MUST_CHECK enum error_code table_encoding_find_columns(struct keyed_file *features,
+                                                       const struct named_nodes *nodes,
+                                                       const struct pipeline_settings *settings,
+                                                       struct column_encoding *out,
+                                                       struct error *err);
+/* All of the file that ingest.column_encoding names. Fails: ERROR_INPUT, ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code table_encoding_read(const char *path, struct column_encoding *out,
+                                               struct error *err);
+/* The columns' names as entries, for a choice of columns. Owns: *out. */
+MUST_CHECK enum error_code table_encoding_names(const struct column_encoding *encoding, char **out,
+                                                struct error *err);
+
+#endif

@@ -1,0 +1,382 @@
+#include "stages/plan/version_drift.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_splits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NOWHERE UINT32_MAX /* of the other version: a node that is gone, or new */
+
+enum { CHANGED_ROW = 1, CHANGED_FEATURES = 2, TOUCHED = 4, TOUCHED_NOW = 8 };
+
+/* --- one version after the other, row by row --- */
+
+struct reader { /* of a version; the chunk at hand */
+    struct store *store;
+    struct dataset_schema schema;
+    int64_t next_edges, next_features;
+    struct edge_chunk edges;
+    struct feature_chunk features;
+};
+
+struct drift {
+    struct reader older, newer;
+    uint32_t
+        *older_of; /* [newer nodes] the node's number in the older version, ascending, or NOWHERE */
+    uint32_t *newer_of; /* [older nodes] */
+    uint8_t *mark;      /* [newer nodes] */
+};
+
+static void rewind_reader(struct reader *r)
+{
+    store_release_record(&r->edges.view);
+    store_release_record(&r->features.view);
+    r->edges = (struct edge_chunk){0};
+    r->features = (struct feature_chunk){0};
+    r->next_edges = r->next_features = 0;
+}
+
+/* The in-neighbours of a node, which is not before those that were asked for since rewind_reader(). */
+static enum error_code read_row(struct reader *r, uint32_t node, const uint32_t **row,
+                                uint64_t *size, struct error *err)
+{
+    while (!r->edges.view.key[0] || node - r->edges.first_node >= r->edges.node_count) {
+        store_release_record(&r->edges.view);
+        r->edges = (struct edge_chunk){0};
+        const enum error_code rc =
+            edge_chunk_get(r->store, r->schema.id, r->next_edges++, &r->edges, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    const uint64_t *start = r->edges.row_start + (node - r->edges.first_node);
+    *row = r->edges.neighbor + start[0];
+    *size = start[1] - start[0];
+    return ERROR_NONE;
+}
+
+/* Likewise its features [feature_dim]. */
+static enum error_code read_features(struct reader *r, uint32_t node, const float **row,
+                                     struct error *err)
+{
+    while (!r->features.view.key[0] || node - r->features.first_node >= r->features.node_count) {
+        store_release_record(&r->features.view);
+        r->features = (struct feature_chunk){0};
+        const enum error_code rc =
+            feature_chunk_get(r->store, r->schema.id, r->next_features++, &r->features, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    *row = r->features.row + (size_t)(node - r->features.first_node) * r->features.dim;
+    return ERROR_NONE;
+}
+
+/* --- which node is which --- */
+
+enum error_code version_is_below(struct store *store, const char *older, const char *newer,
+                                 bool *is_below, struct error *err)
+{
+    char id[ID_SIZE];
+    (void)text_copy(id, sizeof id, newer);
+    for (;;) {
+        struct dataset_delta delta;
+        *is_below = strcmp(id, older) == 0;
+        if (*is_below)
+            return ERROR_NONE;
+        const enum error_code rc = dataset_delta_get(store, id, &delta, err);
+        if (rc == ERROR_NOT_FOUND) /* the root */
+            return ERROR_NONE;
+        if (rc != ERROR_NONE)
+            return rc;
+        (void)text_copy(id, sizeof id, delta.base);
+        store_release_record(&delta.view);
+    }
+}
+
+/* Turns numbers of a version into those of its base. */
+static void step_down(const struct dataset_delta *delta, uint32_t *number, uint32_t count)
+{
+    const uint64_t kept = delta->base_nodes - delta->gone_nodes;
+    uint64_t gone = 0;
+    for (uint32_t i = 0; i < count; i++) { /* they ascend, and so do those that are gone */
+        if (number[i] == NOWHERE)
+            continue;
+        if (number[i] >= kept) {
+            number[i] = NOWHERE;
+            continue;
+        }
+        while (gone < delta->gone_nodes && delta->gone_node[gone] <= number[i] + gone)
+            gone++;
+        number[i] += (uint32_t)gone;
+    }
+}
+
+static enum error_code map_nodes(struct drift *d, struct error *err)
+{
+    const uint32_t newer = d->newer.schema.node_count, older = d->older.schema.node_count;
+    char id[ID_SIZE];
+    enum error_code rc = memory_new(&d->older_of, newer, "numbers of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&d->newer_of, older, "numbers of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&d->mark, newer, "marks of nodes", err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < newer; node++)
+        d->older_of[node] = node;
+    (void)text_copy(id, sizeof id, d->newer.schema.id);
+    while (rc == ERROR_NONE && strcmp(id, d->older.schema.id) != 0) {
+        struct dataset_delta delta;
+        rc = dataset_delta_get(d->newer.store, id, &delta, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        step_down(&delta, d->older_of, newer);
+        (void)text_copy(id, sizeof id, delta.base);
+        store_release_record(&delta.view);
+    }
+    for (uint32_t node = 0; rc == ERROR_NONE && node < older; node++)
+        d->newer_of[node] = NOWHERE;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < newer; node++)
+        if (d->older_of[node] < older)
+            d->newer_of[d->older_of[node]] = node;
+    return rc;
+}
+
+/* --- what changed --- */
+
+static bool rows_differ(const struct drift *d, const uint32_t *older, uint64_t older_size,
+                        const uint32_t *newer, uint64_t newer_size)
+{
+    if (older_size != newer_size)
+        return true;
+    for (uint64_t i = 0; i < newer_size; i++)
+        if (d->newer_of[older[i]] != newer[i])
+            return true;
+    return false;
+}
+
+static enum error_code compare_node(struct drift *d, uint32_t node, struct error *err)
+{
+    const uint32_t before = d->older_of[node];
+    const uint32_t *older = NULL, *newer = NULL;
+    const float *older_row = NULL, *newer_row = NULL;
+    uint64_t older_size = 0, newer_size = 0;
+    if (before == NOWHERE) {
+        d->mark[node] = CHANGED_ROW | CHANGED_FEATURES;
+        return ERROR_NONE;
+    }
+    enum error_code rc = read_row(&d->older, before, &older, &older_size, err);
+    if (rc == ERROR_NONE)
+        rc = read_row(&d->newer, node, &newer, &newer_size, err);
+    if (rc == ERROR_NONE)
+        rc = read_features(&d->older, before, &older_row, err);
+    if (rc == ERROR_NONE)
+        rc = read_features(&d->newer, node, &newer_row, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (rows_differ(d, older, older_size, newer, newer_size))
+        d->mark[node] |= CHANGED_ROW;
+    if (memcmp(older_row, newer_row, d->newer.schema.feature_dim * sizeof *newer_row) != 0)
+        d->mark[node] |= CHANGED_FEATURES;
+    return ERROR_NONE;
+}
+
+/* One hop more: a node is touched by a changed row of its own, or by a neighbour that was touched with a hop less. */
+static enum error_code spread(struct drift *d, struct error *err)
+{
+    const uint32_t count = d->newer.schema.node_count;
+    enum error_code rc = ERROR_NONE;
+    rewind_reader(&d->newer);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
+        const uint32_t *row = NULL;
+        uint64_t size = 0;
+        bool touched = (d->mark[node] & (CHANGED_ROW | TOUCHED)) != 0;
+        if (!touched)
+            rc = read_row(&d->newer, node, &row, &size, err);
+        for (uint64_t i = 0; i < size && !touched; i++)
+            touched = (d->mark[row[i]] & TOUCHED) != 0;
+        d->mark[node] |= touched ? TOUCHED_NOW : 0;
+    }
+    for (uint32_t node = 0; node < count; node++)
+        d->mark[node] |= d->mark[node] & TOUCHED_NOW ? TOUCHED : 0;
+    return rc;
+}
+
+static enum error_code measure_touched(struct drift *d, int hop_count, double *out,
+                                       struct error *err)
+{
+    const uint32_t count = d->newer.schema.node_count;
+    struct node_splits splits = {0};
+    uint32_t touched = 0;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
+        rc = compare_node(d, node, err);
+        d->mark[node] |= d->mark[node] & CHANGED_FEATURES ? TOUCHED : 0;
+    }
+    for (int hop = 0; rc == ERROR_NONE && hop < hop_count; hop++)
+        rc = spread(d, err);
+    if (rc == ERROR_NONE)
+        rc = node_splits_get(d->newer.store, key_dataset(d->newer.schema.id, "splits").text,
+                             d->newer.schema.id, &splits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < splits.count[SPLIT_TRAIN]; i++)
+        touched += (d->mark[splits.node[SPLIT_TRAIN][i]] & TOUCHED) != 0;
+    *out = splits.count[SPLIT_TRAIN] ? (double)touched / splits.count[SPLIT_TRAIN] : 0;
+    store_release_record(&splits.view);
+    return rc;
+}
+
+/* --- degrees and features --- */
+
+/* count[d]: nodes of in-degree d; longer rows than there are places go to the last one. */
+static enum error_code count_degrees(struct reader *r, uint32_t *count, uint64_t places,
+                                     struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    rewind_reader(r);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < r->schema.node_count; node++) {
+        const uint32_t *row = NULL;
+        uint64_t size = 0;
+        rc = read_row(r, node, &row, &size, err);
+        count[size < places ? size : places - 1]++;
+    }
+    return rc;
+}
+
+static enum error_code measure_degrees(struct drift *d, double *out, struct error *err)
+{
+    const uint32_t older_nodes = d->older.schema.node_count;
+    const uint32_t newer_nodes = d->newer.schema.node_count;
+    const uint64_t places = (uint64_t)(older_nodes > newer_nodes ? older_nodes : newer_nodes) + 1;
+    uint32_t *older = NULL, *newer = NULL;
+    double below_older = 0, below_newer = 0;
+    enum error_code rc = memory_new(&older, places, "degrees", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&newer, places, "degrees", err);
+    if (rc == ERROR_NONE)
+        rc = count_degrees(&d->older, older, places, err);
+    if (rc == ERROR_NONE)
+        rc = count_degrees(&d->newer, newer, places, err);
+    *out = 0;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < places; i++) {
+        below_older += (double)older[i] / older_nodes;
+        below_newer += (double)newer[i] / newer_nodes;
+        *out = fmax(*out, fabs(below_older - below_newer));
+    }
+    memory_free(older);
+    memory_free(newer);
+    return rc;
+}
+
+/* Means and standard deviations of the columns [feature_dim]. */
+static enum error_code measure_columns(struct reader *r, double *mean, double *deviation,
+                                       struct error *err)
+{
+    const uint32_t dim = r->schema.feature_dim, count = r->schema.node_count;
+    enum error_code rc = ERROR_NONE;
+    rewind_reader(r);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
+        const float *row = NULL;
+        rc = read_features(r, node, &row, err);
+        for (uint32_t c = 0; rc == ERROR_NONE && c < dim; c++) { /* Welford 1962 */
+            const double before = (double)row[c] - mean[c];
+            mean[c] += before / ((double)node + 1);
+            deviation[c] += before * ((double)row[c] - mean[c]);
+        }
+    }
+    for (uint32_t c = 0; c < dim; c++)
+        deviation[c] = sqrt(deviation[c] / count);
+    return rc;
+}
+
+static enum error_code measure_features(struct drift *d, double *out, struct error *err)
+{
+    const uint32_t dim = d->newer.schema.feature_dim;
+    double *figure = NULL; /* means and deviations of both */
+    enum error_code rc = memory_new(&figure, 4 * (size_t)dim, "means of features", err);
+    if (rc == ERROR_NONE)
+        rc = measure_columns(&d->older, figure, figure + dim, err);
+    if (rc == ERROR_NONE)
+        rc = measure_columns(&d->newer, figure + 2 * (size_t)dim, figure + 3 * (size_t)dim, err);
+    *out = 0;
+    for (uint32_t c = 0; rc == ERROR_NONE && c < dim; c++) {
+        const double shift = fabs(figure[2 * (size_t)dim + c] - figure[c]);
+        const double deviation = figure[dim + c];
+        *out =
+            fmax(*out, deviation > 0 ? shift / deviation : shift); /* a constant has no measure */
+    }
+    memory_free(figure);
+    return rc;
+}
+
+/* --- all of it --- */
+
+static enum error_code check_kind(const struct drift *d, struct error *err)
+{
+    const struct dataset_schema *older = &d->older.schema, *newer = &d->newer.schema;
+    if (older->feature_dim == newer->feature_dim && !newer->has_relations)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "dataset %s is a version of %s: expected nodes of one type with the same "
+                     "feature columns",
+                     newer->id, older->id);
+}
+
+enum error_code version_drift_measure(struct store *store, const char *older, const char *newer,
+                                      int hop_count, struct version_drift *out, struct error *err)
+{
+    struct drift *d = NULL;
+    enum error_code rc = memory_new(&d, 1, "the drift of a version", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    d->older.store = d->newer.store = store;
+    rc = dataset_schema_get(store, older, &d->older.schema, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(store, newer, &d->newer.schema, err);
+    if (rc == ERROR_NONE)
+        rc = check_kind(d, err);
+    if (rc == ERROR_NONE)
+        rc = map_nodes(d, err);
+    if (rc == ERROR_NONE)
+        rc = measure_touched(d, hop_count, &out->touched, err);
+    if (rc == ERROR_NONE)
+        rc = measure_degrees(d, &out->degree_drift, err);
+    if (rc == ERROR_NONE)
+        rc = measure_features(d, &out->feature_drift, err);
+    rewind_reader(&d->older);
+    rewind_reader(&d->newer);
+    memory_free(d->older_of);
+    memory_free(d->newer_of);
+    memory_free(d->mark);
+    memory_free(d);
+    return rc;
+}
+
+bool version_drift_asks(const struct version_drift *drift, const struct pipeline_settings *settings,
+                        char why[VERSION_DRIFT_WHY_SIZE])
+{
+    const struct {
+        const char *name;
+        double found, threshold;
+    } figure[] = {
+        {"ingest.retrain_touched", drift->touched, settings->ingest.retrain_touched},
+        {"ingest.retrain_degree_drift", drift->degree_drift, settings->ingest.retrain_degree_drift},
+        {"ingest.retrain_feature_drift", drift->feature_drift,
+         settings->ingest.retrain_feature_drift},
+    };
+    size_t size = 0;
+    why[0] = '\0';
+    for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
+        if (figure[i].threshold > 0 && figure[i].found >= figure[i].threshold)
+            size += (size_t)snprintf(why + size, VERSION_DRIFT_WHY_SIZE - size,
+                                     "%s%s: %.4g, from %.4g on", size ? "; " : "", figure[i].name,
+                                     figure[i].found, figure[i].threshold);
+    if (size == 0)
+        (void)snprintf(why, VERSION_DRIFT_WHY_SIZE, "no figure has come to its threshold");
+    return size > 0;
+}

@@ -1,0 +1,518 @@
+#include "stages/train-step/layer_step.h"
+
+#include "common/nn/layer_training.h"
+#include "stages/plan/layer_pipeline.h"
+#include "stages/train-step/step_loss.h"
+#include "store/records/parameter_values.h"
+#include "store/records/pass_gradient.h"
+#include "store/records/pass_output.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { VIEWS_MAX = 2 * LAYER_COUNT_MAX };
+
+/* A pass at work. */
+struct pass {
+    const struct layer_step *step;
+    const struct model *model;
+    const struct unit *unit;
+    struct pipeline_pass at;
+    struct step_batch batch;
+    struct random_stream dropout;
+    struct model_input input;
+    struct model_workspace workspace;
+    struct model_trace *trace;
+    void *output[LAYER_COUNT_MAX];
+    struct output_gradient gradient[LAYER_COUNT_MAX];
+    float *value;                       /* [value_count], of which those of the layer are written */
+    struct loss_result loss;            /* of the last layer */
+    struct record_view view[VIEWS_MAX]; /* [view_count] that are borrowed from */
+    int view_count;
+};
+
+static bool is_last_layer(const struct pass *pass)
+{
+    return pass->at.layer == pass->model->config.layer_count - 1;
+}
+
+static void end_pass(struct pass *pass)
+{
+    for (int i = 0; i < pass->view_count; i++)
+        store_release_record(&pass->view[i]);
+    pass->view_count = 0;
+}
+
+static void hold(struct pass *pass, const struct record_view *view)
+{
+    must(pass->view_count < VIEWS_MAX);
+    pass->view[pass->view_count++] = *view;
+}
+
+/* --- what it reads --- */
+
+static enum error_code check_version(const struct pass *pass, const struct record_view *view,
+                                     uint64_t version, struct error *err)
+{
+    return parameter_version_check(view, version, pass->unit->round, err);
+}
+
+static enum error_code wrong_shape(const struct record_view *view, uint32_t rows, uint32_t columns,
+                                   uint64_t expected_rows, uint64_t expected_columns,
+                                   struct error *err)
+{
+    return error_set(err, ERROR_CORRUPT,
+                     "record %s: %" PRIu32 " rows of %" PRIu32 " columns, expected %" PRIu64
+                     " rows of %" PRIu64 " columns",
+                     view->key, rows, columns, expected_rows, expected_columns);
+}
+
+static enum error_code read_output(struct pass *pass, int layer, struct error *err)
+{
+    const struct model *model = pass->model;
+    const struct unit *unit = pass->unit;
+    const char *run_id = pass->step->context->run_id;
+    const struct key key = key_pass_output(run_id, unit->round, layer + 1, unit->slot);
+    const uint32_t rows = layer_training_rows(model, layer, &pass->input);
+    const uint32_t columns = model_layer_output_dim(model, layer);
+    struct pass_output output = {0};
+    enum error_code rc = pass_output_get(pass->step->context->store, run_id, &key, &output, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    hold(pass, &output.view);
+    rc = check_version(pass, &output.view, output.weights_version, err);
+    if (rc == ERROR_NONE && (output.row_count != rows || output.column_count != columns ||
+                             output.precision != model->config.precision))
+        rc = wrong_shape(&output.view, output.row_count, output.column_count, rows, columns, err);
+    memcpy(&pass->output[layer], &output.value, sizeof output.value); /* nobody writes there */
+    return rc;
+}
+
+static enum error_code read_outputs(struct pass *pass, struct error *err)
+{
+    const uint32_t reads = layer_training_reads(pass->model, pass->at.layer);
+    enum error_code rc = ERROR_NONE;
+    for (int layer = 0; layer < pass->at.layer && rc == ERROR_NONE; layer++)
+        if (reads >> layer & 1)
+            rc = read_output(pass, layer, err);
+    return rc;
+}
+
+/* The gradient record of a layer above. Release the view, after a failure, too. */
+static enum error_code read_gradient(struct pass *pass, int layer, struct pass_gradient *out,
+                                     struct error *err)
+{
+    const struct unit *unit = pass->unit;
+    const char *run_id = pass->step->context->run_id;
+    const int number = 2 * pass->model->config.layer_count - 1 - layer;
+    const struct key key = key_pass_gradient(run_id, unit->round, number, unit->slot);
+    const enum error_code rc =
+        pass_gradient_get(pass->step->context->store, run_id, &key, out, err);
+    return rc == ERROR_NONE ? check_version(pass, &out->view, out->weights_version, err) : rc;
+}
+
+/* What a layer above left for this one's output. Backward writes over the part that lies on it. */
+static enum error_code take_part(struct pass *pass, const struct record_view *view,
+                                 const struct pass_gradient_part *part, struct error *err)
+{
+    struct output_gradient *own = &pass->gradient[pass->at.layer];
+    const uint32_t rows = layer_training_rows(pass->model, pass->at.layer, &pass->input);
+    const uint32_t columns = model_layer_output_dim(pass->model, pass->at.layer);
+    const size_t count = (size_t)part->row_count * part->column_count;
+    if (part->column_count != columns || part->row_count > rows ||
+        (part->is_next && (own->next || part->row_count != rows)))
+        return wrong_shape(view, part->row_count, part->column_count, rows, columns, err);
+    if (!part->is_next && own->parts.count == LAYER_COUNT_MAX)
+        return error_set(err, ERROR_CORRUPT, "record %s: more parts than layers", view->key);
+    if (!part->is_next) {
+        own->parts.part[own->parts.count++] =
+            (struct gradient_part){part->row, columns, part->row_count};
+        return ERROR_NONE;
+    }
+    const enum error_code rc =
+        arena_new(pass->workspace.arena, &own->next, count, "the gradient of an output", err);
+    if (rc == ERROR_NONE)
+        memcpy(own->next, part->row, count * sizeof *own->next);
+    return rc;
+}
+
+/* What a layer that reads this one left for it. */
+static enum error_code take_parts(struct pass *pass, int above, struct error *err)
+{
+    const struct gradient_parts *taken = &pass->gradient[pass->at.layer].parts;
+    const int before = taken->count;
+    struct pass_gradient left = {0};
+    enum error_code rc = read_gradient(pass, above, &left, err);
+    for (int i = 0; i < left.part_count && rc == ERROR_NONE; i++)
+        if (left.part[i].layer == (uint32_t)pass->at.layer)
+            rc = take_part(pass, &left.view, &left.part[i], err);
+    if (taken->count > before)
+        hold(pass, &left.view);
+    else
+        store_release_record(&left.view);
+    return rc;
+}
+
+/* Of the layers that read this one, the highest first: in this order they are added up. */
+static enum error_code read_gradients(struct pass *pass, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int above = pass->model->config.layer_count - 1;
+         above > pass->at.layer && rc == ERROR_NONE; above--)
+        if (layer_training_reads(pass->model, above) >> pass->at.layer & 1)
+            rc = take_parts(pass, above, err);
+    return rc;
+}
+
+/* Mini-batch and weights, and what the layers below gave. */
+static enum error_code begin_pass(struct pass *pass, const struct layer_step *step,
+                                  const struct unit *unit, int32_t number, struct error *err)
+{
+    const struct stage_context *context = step->context;
+    const struct schedule *s = context->schedule;
+    int64_t source_round = 0;
+    int32_t source_slot = 0;
+    *pass =
+        (struct pass){.step = step,
+                      .model = &step->input->model,
+                      .unit = unit,
+                      .at = layer_pipeline_pass(s, number),
+                      .dropout = random_stream_of(s->seed, RANDOM_DROPOUT, (uint32_t)unit->round, 0,
+                                                  (uint32_t)unit->slot),
+                      .workspace = {step->arena, context->pool}};
+    schedule_batch_source(s, unit->round, unit->slot, &source_round, &source_slot);
+    const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+    stage_times_enter(context->times, TIME_READ);
+    enum error_code rc = step_input_weights(context, step->input, unit->round, err);
+    if (rc == ERROR_NONE)
+        rc = step_input_layer(context, step->input, &key, pass->at.layer, step->arena, &pass->batch,
+                              err);
+    if (rc != ERROR_NONE)
+        return rc;
+    pass->input = step_batch_input(&pass->batch, &pass->dropout);
+    return read_outputs(pass, err);
+}
+
+/* --- what it computes --- */
+
+static enum error_code run_forward(struct pass *pass, const float *weights, struct error *err)
+{
+    const size_t logits = (size_t)pass->input.seed_count * model_output_dim(pass->model);
+    enum error_code rc = ERROR_NONE;
+    if (is_last_layer(pass)) {
+        float *room = NULL;
+        rc = arena_new(pass->workspace.arena, &room, logits, "logits", err);
+        pass->output[pass->at.layer] = room;
+    }
+    return rc == ERROR_NONE
+               ? layer_training_forward(pass->model, weights, pass->at.layer, &pass->input,
+                                        pass->output, &pass->workspace, &pass->trace, err)
+               : rc;
+}
+
+static enum error_code go_forward(struct pass *pass, struct error *err)
+{
+    const struct layer_step *step = pass->step;
+    stage_times_enter(step->context->times, TIME_COMPUTE);
+    return run_forward(pass, step->input->weights.value, err);
+}
+
+/* The gradient for the logits is all that is left for the last layer. */
+static enum error_code find_slope(struct pass *pass, struct error *err)
+{
+    const struct layer_step *step = pass->step;
+    const struct stage_context *context = step->context;
+    const uint32_t classes = model_output_dim(pass->model), seeds = pass->batch.seed_count;
+    const void *labels = NULL;
+    float *slope = NULL;
+    stage_times_enter(context->times, TIME_READ);
+    enum error_code rc =
+        step_input_labels(context, step->input, &pass->batch, step->arena, &labels, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
+    if (rc == ERROR_NONE)
+        rc = arena_new(step->arena, &slope, (size_t)seeds * classes, "the gradient of the logits",
+                       err);
+    if (rc == ERROR_NONE)
+        rc = step_loss_of_seeds(context, &step->loss->rule, &pass->batch,
+                                pass->output[pass->at.layer], labels, slope, &pass->loss, err);
+    pass->gradient[pass->at.layer].parts = (struct gradient_parts){1, {{slope, classes, seeds}}};
+    return rc;
+}
+
+static enum error_code go_backward(struct pass *pass, float *value, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    pass->value = value;
+    stage_times_enter(pass->step->context->times, TIME_READ);
+    rc = is_last_layer(pass) ? find_slope(pass, err) : read_gradients(pass, err);
+    stage_times_enter(pass->step->context->times, TIME_COMPUTE);
+    return rc == ERROR_NONE ? layer_training_backward(pass->model, pass->trace, pass->at.layer,
+                                                      pass->gradient, &pass->workspace, value, err)
+                            : rc;
+}
+
+/* --- what it publishes --- */
+
+/* An odd column of bf16 has one beside it that is none, and may hold anything. */
+static void clear_padding(struct pass_output *output, void *value)
+{
+    const size_t stride = precision_stride(output->precision, output->column_count);
+    bf16 *element = value;
+    if (stride == output->column_count)
+        return;
+    for (uint32_t row = 0; row < output->row_count; row++)
+        element[row * stride + output->column_count] = 0;
+}
+
+static enum error_code put_output(const struct pass *pass, struct error *err)
+{
+    const struct stage_context *context = pass->step->context;
+    const struct unit *unit = pass->unit;
+    const int layer = pass->at.layer;
+    const struct key key = key_pass_output(context->run_id, unit->round, unit->layer, unit->slot);
+    struct pass_output output = {.weights_version = (uint64_t)unit->round,
+                                 .row_count = layer_training_rows(pass->model, layer, &pass->input),
+                                 .column_count = model_layer_output_dim(pass->model, layer),
+                                 .precision = pass->model->config.precision,
+                                 .value = pass->output[layer]};
+    clear_padding(&output, pass->output[layer]);
+    stage_times_enter(context->times, TIME_WRITE);
+    return pass_output_put(context->store, context->run_id, &key, &output, err);
+}
+
+/* The parts left for layers below, in the order in which they were, and all of them in one piece. */
+static void add_part(const struct pass *pass, int layer, const struct gradient_part *part,
+                     bool is_next, struct pass_gradient *out)
+{
+    must(out->part_count < PASS_GRADIENT_PARTS_MAX);
+    out->part[out->part_count++] =
+        (struct pass_gradient_part){.layer = (uint32_t)layer,
+                                    .row_count = part->row_count,
+                                    .column_count = model_layer_output_dim(pass->model, layer),
+                                    .is_next = is_next,
+                                    .row = part->row};
+}
+
+static enum error_code pack_parts(const struct pass *pass, struct pass_gradient *out,
+                                  struct error *err)
+{
+    size_t stride[PASS_GRADIENT_PARTS_MAX], count = 0;
+    float *row = NULL;
+    for (int layer = 0; layer < pass->at.layer; layer++) {
+        const struct output_gradient *left = &pass->gradient[layer];
+        const struct gradient_part next = {left->next, model_layer_output_dim(pass->model, layer),
+                                           layer_training_rows(pass->model, layer, &pass->input)};
+        for (int i = 0; i < left->parts.count; i++) {
+            stride[out->part_count] = left->parts.part[i].stride;
+            add_part(pass, layer, &left->parts.part[i], false, out);
+        }
+        if (!left->next)
+            continue;
+        stride[out->part_count] = next.stride;
+        add_part(pass, layer, &next, true, out);
+    }
+    if (out->part_count == 1 && stride[0] == out->part[0].column_count) /* it is in one piece */
+        return ERROR_NONE;
+    for (int i = 0; i < out->part_count; i++)
+        count += (size_t)out->part[i].row_count * out->part[i].column_count;
+    const enum error_code rc = arena_new(pass->workspace.arena, &row, count, "gradients", err);
+    if (rc != ERROR_NONE || pass->workspace.arena->counts)
+        return rc;
+    for (int i = 0; i < out->part_count; i++) {
+        struct pass_gradient_part *part = &out->part[i];
+        const float *from = part->row;
+        part->row = row;
+        for (uint32_t r = 0; r < part->row_count; r++, row += part->column_count)
+            memcpy(row, from + r * stride[i], part->column_count * sizeof *row);
+    }
+    return ERROR_NONE;
+}
+
+static uint64_t value_count_of(const struct model *model, int layer)
+{
+    struct value_range range[LAYER_VALUE_RANGES_MAX];
+    uint64_t count = 0;
+    for (int i = layer_training_values(model, layer, range) - 1; i >= 0; i--)
+        count += range[i].count;
+    return count;
+}
+
+/* Own values, range behind range, to and from their places among all. */
+static void pack_values(const struct model *model, int layer, const float *all, float *own)
+{
+    struct value_range range[LAYER_VALUE_RANGES_MAX];
+    const int count = layer_training_values(model, layer, range);
+    for (int i = 0; i < count; own += range[i++].count)
+        memcpy(own, all + range[i].first, range[i].count * sizeof *own);
+}
+
+static void unpack_values(const struct model *model, int layer, const float *own, float *all)
+{
+    struct value_range range[LAYER_VALUE_RANGES_MAX];
+    const int count = layer_training_values(model, layer, range);
+    for (int i = 0; i < count; own += range[i++].count)
+        memcpy(all + range[i].first, own, range[i].count * sizeof *own);
+}
+
+static enum error_code put_gradient(const struct pass *pass, struct error *err)
+{
+    const struct stage_context *context = pass->step->context;
+    const struct unit *unit = pass->unit;
+    const struct key key = key_pass_gradient(context->run_id, unit->round, unit->layer, unit->slot);
+    struct pass_gradient gradient = {.weights_version = (uint64_t)unit->round,
+                                     .value_count = value_count_of(pass->model, pass->at.layer),
+                                     .has_loss = is_last_layer(pass),
+                                     .seed_count = pass->loss.label_count,
+                                     .correct_count = pass->loss.correct_count};
+    float *own = NULL;
+    if (gradient.has_loss)
+        gradient.loss_sum = step_loss_sum(&pass->loss);
+    enum error_code rc = pack_parts(pass, &gradient, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(pass->workspace.arena, &own, (size_t)gradient.value_count, "gradients", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    pack_values(pass->model, pass->at.layer, pass->value, own);
+    gradient.value = own;
+    stage_times_enter(context->times, TIME_WRITE);
+    return pass_gradient_put(context->store, context->run_id, &key, &gradient, err);
+}
+
+enum error_code layer_step_pass(const struct layer_step *step, const struct unit *unit,
+                                struct error *err)
+{
+    struct pass pass;
+    float *value = NULL;
+    enum error_code rc = begin_pass(&pass, step, unit, unit->layer, err);
+    if (rc == ERROR_NONE)
+        rc = go_forward(&pass, err);
+    if (rc == ERROR_NONE && !pass.at.is_backward)
+        rc = put_output(&pass, err);
+    if (rc == ERROR_NONE && pass.at.is_backward) {
+        rc = arena_new(step->arena, &value, (size_t)pass.model->value_count, "the gradient", err);
+        if (rc == ERROR_NONE)
+            rc = go_backward(&pass, value, err);
+        if (rc == ERROR_NONE)
+            rc = put_gradient(&pass, err);
+    }
+    end_pass(&pass);
+    return rc;
+}
+
+/* --- the last pass --- */
+
+/* What layer `layer` found. */
+static enum error_code gather_layer(struct pass *pass, int layer, struct gradient *out,
+                                    struct error *err)
+{
+    const struct model *model = pass->model;
+    const uint64_t expected = value_count_of(model, layer);
+    const bool is_last = layer == model->config.layer_count - 1;
+    struct pass_gradient found = {0};
+    enum error_code rc = read_gradient(pass, layer, &found, err);
+    if (rc == ERROR_NONE && (found.value_count != expected || found.has_loss != is_last))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: %" PRIu64 " values, expected the %" PRIu64
+                       " of layer %d, and a loss of the last layer alone",
+                       found.view.key, found.value_count, expected, layer + 1);
+    if (rc == ERROR_NONE && expected > 0)
+        unpack_values(model, layer, found.value, pass->value);
+    out->seed_count += found.seed_count;
+    out->correct_count += found.correct_count;
+    out->loss_sum += found.loss_sum;
+    store_release_record(&found.view);
+    return rc;
+}
+
+static enum error_code gather(struct pass *pass, struct gradient *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int layer = 1; layer < pass->model->config.layer_count && rc == ERROR_NONE; layer++)
+        rc = gather_layer(pass, layer, out, err);
+    return rc;
+}
+
+enum error_code layer_step_last(const struct layer_step *step, const struct unit *unit,
+                                float *value, struct gradient *out, struct error *err)
+{
+    struct pass pass;
+    enum error_code rc =
+        begin_pass(&pass, step, unit, layer_pipeline_window(step->context->schedule), err);
+    *out = (struct gradient){.weights_version = (uint64_t)unit->round,
+                             .value_count = pass.model->value_count,
+                             .value = value};
+    if (rc == ERROR_NONE)
+        rc = go_forward(&pass, err);
+    if (rc == ERROR_NONE)
+        rc = go_backward(&pass, value, err);
+    if (rc == ERROR_NONE)
+        rc = gather(&pass, out, err);
+    if (rc == ERROR_NONE)
+        rc = step_check_finite(value, pass.model->value_count, "gradient", err);
+    end_pass(&pass);
+    return rc;
+}
+
+/* --- its memory --- */
+
+/* Rows of the layers below, which lie in their records while this one is worked on. */
+static size_t bytes_around(const struct pass *pass)
+{
+    const struct model *model = pass->model;
+    const enum precision precision = model->config.precision;
+    const uint32_t reads = layer_training_reads(model, pass->at.layer);
+    size_t bytes = 0;
+    for (int layer = 0; layer < pass->at.layer; layer++)
+        if (reads >> layer & 1)
+            bytes += layer_training_rows(model, layer, &pass->input) *
+                     precision_stride(precision, model_layer_output_dim(model, layer)) *
+                     precision_bytes(precision);
+    return bytes;
+}
+
+/* What lies in the arena before the layer goes back: labels and slope, or what was left for its output. */
+static enum error_code count_given(struct pass *pass, struct error *err)
+{
+    struct output_gradient *own = &pass->gradient[pass->at.layer];
+    const uint32_t rows = layer_training_rows(pass->model, pass->at.layer, &pass->input);
+    const size_t dim = model_layer_output_dim(pass->model, pass->at.layer);
+    float *given = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (is_last_layer(pass))
+        rc = arena_new(pass->workspace.arena, &given, rows * dim, "labels", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(pass->workspace.arena, &given, rows * dim, "gradients", err);
+    if (is_last_layer(pass))
+        own->parts = (struct gradient_parts){1, {{given, dim, rows}}};
+    else
+        own->next = given;
+    return rc;
+}
+
+enum error_code layer_step_count(const struct model *model, int layer,
+                                 const struct model_input *input,
+                                 const struct model_workspace *workspace, size_t *around)
+{
+    struct pass pass = {
+        .model = model, .at = {layer, true, true}, .input = *input, .workspace = *workspace};
+    struct pass_gradient left = {0};
+    float *value = NULL, *own = NULL;
+    must(workspace->arena->counts);
+    *around = bytes_around(&pass);
+    enum error_code rc =
+        arena_new(workspace->arena, &value, (size_t)model->value_count, "the gradient", NULL);
+    for (int k = 0; k < layer; k++)
+        pass.output[k] = value; /* anywhere but NULL */
+    if (rc == ERROR_NONE)
+        rc = run_forward(&pass, value, NULL);
+    if (rc == ERROR_NONE)
+        rc = count_given(&pass, NULL);
+    if (rc == ERROR_NONE)
+        rc = layer_training_backward(model, pass.trace, layer, pass.gradient, workspace, value,
+                                     NULL);
+    if (rc == ERROR_NONE)
+        rc = pack_parts(&pass, &left, NULL);
+    return rc == ERROR_NONE ? arena_new(workspace->arena, &own,
+                                        (size_t)value_count_of(model, layer), "gradients", NULL)
+                            : rc;
+}

@@ -1,0 +1,36 @@
+/*
+ * kept_manifests - manifests of artifacts that were read last, so that each range of a file is not two reads.
+ *
+ * Threads: any.
+ */
+#ifndef STORE_BACKENDS_KEPT_MANIFESTS_H
+#define STORE_BACKENDS_KEPT_MANIFESTS_H
+
+#include "common/base/error.h"
+#include "store/objects/keys.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { KEPT_MANIFEST_COUNT = 8 };
+
+struct kept_manifest {
+    char key[KEY_SIZE]; /* "": free */
+    char *text;
+};
+
+struct kept_manifests {
+    pthread_mutex_t lock; /* over what follows */
+    struct kept_manifest entry[KEPT_MANIFEST_COUNT];
+    unsigned next;
+};
+
+void kept_manifests_init(struct kept_manifests *kept);
+void kept_manifests_release(struct kept_manifests *kept);
+void kept_manifests_put(struct kept_manifests *kept, const char *key, const char *text);
+/* *text: a copy of it, memory_free(); NULL when there is none. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code kept_manifests_get(struct kept_manifests *kept, const char *key,
+                                              char **text, struct error *err);
+void kept_manifests_forget(struct kept_manifests *kept, const char *key);
+
+#endif

@@ -1,0 +1,427 @@
+#include "store/redis/cluster_client.h"
+
+#include "common/base/clock.h"
+#include "common/base/host.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/redis/redis_policy.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    IDLE_MAX = 4,         /* connections that are kept for a node */
+    ANSWER_MS = 5 * 1000, /* a node that says nothing for so long is given up for now */
+    PAUSE_FIRST_MS = 8,
+    PAUSE_MOST_MS = 500,
+    MOVED_AT_ONCE = 4, /* so many redirections of a command are followed without a pause */
+};
+
+struct cluster_client {
+    struct cluster_access access;
+    pthread_mutex_t lock; /* over what follows */
+    struct cluster_map map;
+    int asked_last; /* node that was asked for the map */
+    struct redis_connection *idle[CLUSTER_NODE_MAX][IDLE_MAX];
+    pid_t owner; /* whose they are */
+};
+
+/* --- connections --- */
+
+/* A fork closes its copies of the connections: answers would come to the one or to the other. */
+static void leave_to_parent(struct cluster_client *c)
+{
+    if (c->owner == getpid())
+        return;
+    for (int node = 0; node < CLUSTER_NODE_MAX; node++)
+        for (int i = 0; i < IDLE_MAX; i++) {
+            redis_connection_free(c->idle[node][i]);
+            c->idle[node][i] = NULL;
+        }
+    c->owner = getpid();
+}
+
+static struct redis_connection *take_idle(struct cluster_client *c, int node)
+{
+    struct redis_connection *found = NULL;
+    (void)pthread_mutex_lock(&c->lock);
+    leave_to_parent(c);
+    for (int i = 0; !found && i < IDLE_MAX; i++) {
+        found = c->idle[node][i];
+        c->idle[node][i] = NULL;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    return found;
+}
+
+static void give_back(struct cluster_client *c, int node, struct redis_connection *connection)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    for (int i = 0; connection && i < IDLE_MAX; i++)
+        if (!c->idle[node][i]) {
+            c->idle[node][i] = connection;
+            connection = NULL;
+        }
+    (void)pthread_mutex_unlock(&c->lock);
+    redis_connection_free(connection);
+}
+
+/* All of them may be broken when one is: the server was started anew. */
+static void drop_idle(struct cluster_client *c, int node)
+{
+    for (struct redis_connection *one = take_idle(c, node); one; one = take_idle(c, node))
+        redis_connection_free(one);
+}
+
+/* A node that comes in later, for another that failed, is looked at as those at the beginning. */
+static enum error_code connect_to(struct cluster_client *c, int node, struct redis_connection **out,
+                                  struct error *err)
+{
+    struct redis_address address = c->access.like;
+    *out = take_idle(c, node);
+    if (*out)
+        return ERROR_NONE;
+    (void)pthread_mutex_lock(&c->lock);
+    must(text_copy(address.host, sizeof address.host, c->map.node[node].host));
+    address.port = c->map.node[node].port;
+    (void)pthread_mutex_unlock(&c->lock);
+    enum error_code rc = redis_connection_open(&address, &c->access.login, ANSWER_MS, out, err);
+    if (rc == ERROR_NONE)
+        rc = redis_policy_check(*out, c->access.what, err);
+    if (rc != ERROR_NONE) {
+        redis_connection_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+/* --- the map --- */
+
+static enum error_code ask_for_map(struct cluster_client *c, int node, struct error *err)
+{
+    const char *argv[] = {"CLUSTER", "SLOTS"};
+    struct redis_connection *connection = NULL;
+    struct redisReply *reply = NULL;
+    enum error_code rc = connect_to(c, node, &connection, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = redis_connection_call(connection, 2, argv, &reply, err);
+    if (rc == ERROR_IO && err && strstr(err->message, "cluster support disabled"))
+        rc =
+            error_set(err, ERROR_INVALID,
+                      "Redis at %s is not in a cluster: start it with cluster-enabled yes, or name "
+                      "another server",
+                      redis_connection_url(connection));
+    if (rc == ERROR_NONE) {
+        (void)pthread_mutex_lock(&c->lock);
+        rc = cluster_map_update(&c->map, node, reply, err);
+        (void)pthread_mutex_unlock(&c->lock);
+    }
+    redis_reply_free(reply);
+    if (rc == ERROR_NONE)
+        give_back(c, node, connection);
+    else
+        redis_connection_free(connection);
+    return rc;
+}
+
+/* Asks the nodes in turn, each time from another one on: one that was cut off tells what was. */
+static enum error_code refresh_map(struct cluster_client *c, struct error *err)
+{
+    enum error_code rc = ERROR_UNAVAILABLE;
+    (void)pthread_mutex_lock(&c->lock);
+    const int count = c->map.node_count, first = ++c->asked_last;
+    (void)pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < count && rc == ERROR_UNAVAILABLE; i++)
+        rc = ask_for_map(c, (first + i) % count, err);
+    return rc;
+}
+
+static int64_t longer_pause(int64_t pause)
+{
+    return pause == 0 ? PAUSE_FIRST_MS : 2 * pause < PAUSE_MOST_MS ? 2 * pause : PAUSE_MOST_MS;
+}
+
+/* Half of it for certain, the rest by chance, so that those who wait do not all come back at once. */
+static void wait_some(int64_t pause, int64_t until)
+{
+    const int64_t chosen = pause / 2 + (int64_t)(host_random_64() % (uint64_t)(pause / 2 + 1));
+    const int64_t left = until - clock_ms();
+    clock_sleep_ms(chosen < left ? chosen : left > 0 ? left : 0);
+}
+
+enum error_code cluster_client_open(const struct cluster_access *access, int64_t open_ms,
+                                    struct cluster_client **out, struct error *err)
+{
+    struct cluster_client *c = NULL;
+    *out = NULL;
+    enum error_code rc = memory_new(&c, 1, "a client of a Redis Cluster", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    c->access = *access;
+    c->owner = getpid();
+    must(pthread_mutex_init(&c->lock, NULL) == 0);
+    cluster_map_init(&c->map);
+    for (int i = 0; i < access->seed_count; i++)
+        (void)cluster_map_node(&c->map, access->seed[i].host, strlen(access->seed[i].host),
+                               access->seed[i].port);
+    const int64_t until = clock_ms() + open_ms;
+    rc = refresh_map(c, err);
+    for (int64_t pause = 0; rc == ERROR_UNAVAILABLE && clock_ms() < until;) {
+        pause = longer_pause(pause);
+        wait_some(pause, until);
+        rc = refresh_map(c, err);
+    }
+    if (rc != ERROR_NONE) {
+        cluster_client_close(c);
+        return rc;
+    }
+    *out = c;
+    return ERROR_NONE;
+}
+
+void cluster_client_close(struct cluster_client *client)
+{
+    if (!client)
+        return;
+    for (int i = 0; i < client->map.node_count; i++)
+        drop_idle(client, i);
+    (void)pthread_mutex_destroy(&client->lock);
+    redis_login_wipe(&client->access.login);
+    memory_free(client);
+}
+
+/* --- commands --- */
+
+/* Some of the commands that are not done yet, on their way. */
+struct attempt {
+    struct cluster_client *client;
+    struct cluster_command *command;
+    size_t count;
+    int64_t until;
+    struct redis_connection *connection[CLUSTER_NODE_MAX];
+    bool is_wanted[CLUSTER_NODE_MAX], has_replicas[CLUSTER_NODE_MAX];
+    int moved;             /* redirections so far */
+    bool pauses, is_stale; /* before the next attempt: a pause; the map is asked for */
+};
+
+static void end_command(struct cluster_command *command, enum error_code rc)
+{
+    command->is_done = true;
+    command->rc = rc;
+}
+
+/* Where each goes now. Slots that nobody has are asked of any node, which says why. */
+static void pick_nodes(struct attempt *a)
+{
+    struct cluster_client *c = a->client;
+    memset(a->is_wanted, 0, sizeof a->is_wanted);
+    (void)pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < a->count; i++) {
+        struct cluster_command *command = &a->command[i];
+        if (command->is_done)
+            continue;
+        const int of_slot = c->map.slot_node[command->slot];
+        command->node = command->asks >= 0 ? command->asks : of_slot >= 0 ? of_slot : 0;
+        a->is_wanted[command->node] = true;
+        a->has_replicas[command->node] = c->map.node[command->node].has_replicas;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+static bool waits(const struct attempt *a, const struct cluster_command *command)
+{
+    return command->waits_for_replica && a->has_replicas[command->node];
+}
+
+static enum error_code send_one(const struct attempt *a, const struct cluster_command *command,
+                                struct error *err)
+{
+    static const struct redis_text asking[] = {{"ASKING", 6}},
+                                   wait[] = {{"WAIT", 4}, {"1", 1}, {"1000", 4}};
+    struct redis_connection *connection = a->connection[command->node];
+    enum error_code rc = ERROR_NONE;
+    if (command->asks >= 0)
+        rc = redis_connection_send(connection, asking, 1, err);
+    if (rc == ERROR_NONE)
+        rc = redis_connection_send(connection, command->argument, command->count, err);
+    if (rc == ERROR_NONE && waits(a, command))
+        rc = redis_connection_send(connection, wait, 3, err);
+    return rc;
+}
+
+/* The node does not answer: all that is under way there is sent again, by a newer map. */
+static void lose_node(struct attempt *a, int node, enum error_code rc, const struct error *err)
+{
+    redis_connection_free(a->connection[node]);
+    a->connection[node] = NULL;
+    drop_idle(a->client, node);
+    a->pauses = a->is_stale = true;
+    for (size_t i = 0; i < a->count; i++) {
+        struct cluster_command *command = &a->command[i];
+        if (command->is_done || command->node != node)
+            continue;
+        command->asks = -1;
+        command->rc = rc;
+        command->err = *err;
+        command->is_done = rc != ERROR_UNAVAILABLE;
+    }
+}
+
+static void send_all(struct attempt *a)
+{
+    struct error err = {0};
+    enum error_code rc = ERROR_NONE;
+    for (int node = 0; node < CLUSTER_NODE_MAX; node++) {
+        if (!a->is_wanted[node])
+            continue;
+        rc = connect_to(a->client, node, &a->connection[node], &err);
+        for (size_t i = 0; rc == ERROR_NONE && i < a->count; i++)
+            if (!a->command[i].is_done && a->command[i].node == node) {
+                a->command[i].was_repeated |= a->command[i].is_under_way;
+                a->command[i].is_under_way = true;
+                rc = send_one(a, &a->command[i], &err);
+            }
+        if (rc != ERROR_NONE)
+            lose_node(a, node, rc, &err);
+    }
+}
+
+/* An answer that is an error: followed, waited out, or the command's end. */
+static void take_error(struct attempt *a, struct cluster_command *command, const char *text)
+{
+    struct cluster_client *c = a->client;
+    int slot = 0, node = 0;
+    (void)pthread_mutex_lock(&c->lock);
+    const bool is_elsewhere = cluster_map_redirection(&c->map, command->node, text, &slot, &node);
+    const bool has_moved = is_elsewhere && *text == 'M';
+    if (has_moved)
+        c->map.slot_node[slot] = (int16_t)node;
+    const char *host = c->map.node[command->node].host;
+    const enum error_code rc =
+        error_set(&command->err, redis_error_code(text), "Redis at %s:%d: %.*s: %s", host,
+                  c->map.node[command->node].port, (int)command->argument[0].size,
+                  (const char *)command->argument[0].data, text);
+    (void)pthread_mutex_unlock(&c->lock);
+    command->asks = is_elsewhere && !has_moved ? node : -1;
+    command->is_under_way = false; /* it was refused, so not done */
+    if (is_elsewhere) {
+        a->is_stale |= has_moved;
+        a->pauses |= ++a->moved > MOVED_AT_ONCE * (int)a->count;
+    } else if (rc == ERROR_UNAVAILABLE) {
+        a->pauses = true;
+        a->is_stale |= strncmp(text, "OOM", 3) != 0 && strncmp(text, "TRYAGAIN", 8) != 0;
+    } else {
+        end_command(command, rc);
+    }
+}
+
+static enum error_code receive_one(struct attempt *a, struct cluster_command *command,
+                                   struct error *err)
+{
+    struct redis_connection *connection = a->connection[command->node];
+    struct redisReply *reply = NULL, *other = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (command->asks >= 0) {
+        rc = redis_connection_receive(connection, &other, err);
+        redis_reply_free(other);
+    }
+    if (rc == ERROR_NONE)
+        rc = redis_connection_receive(connection, &reply, err);
+    if (rc == ERROR_NONE && waits(a, command)) {
+        rc = redis_connection_receive(connection, &other, err);
+        redis_reply_free(other);
+    }
+    const char *text = redis_reply_error(reply);
+    if (rc != ERROR_NONE || text) {
+        if (rc == ERROR_NONE)
+            take_error(a, command, text);
+        redis_reply_free(reply);
+        return rc;
+    }
+    command->reply = reply;
+    end_command(command, ERROR_NONE);
+    return ERROR_NONE;
+}
+
+static void receive_all(struct attempt *a)
+{
+    struct error err = {0};
+    for (int node = 0; node < CLUSTER_NODE_MAX; node++) {
+        enum error_code rc = ERROR_NONE;
+        if (!a->connection[node])
+            continue;
+        for (size_t i = 0; rc == ERROR_NONE && i < a->count; i++)
+            if (!a->command[i].is_done && a->command[i].node == node)
+                rc = receive_one(a, &a->command[i], &err);
+        if (rc != ERROR_NONE)
+            lose_node(a, node, rc, &err);
+        else
+            give_back(a->client, node, a->connection[node]);
+        a->connection[node] = NULL;
+    }
+}
+
+static bool is_through(const struct attempt *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (!a->command[i].is_done)
+            return false;
+    return true;
+}
+
+static void give_up(struct attempt *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        struct cluster_command *command = &a->command[i];
+        if (command->is_done)
+            continue;
+        const bool is_full = strstr(command->err.message, ": OOM ") != NULL;
+        end_command(command, error_context(
+                                 &command->err, ERROR_UNAVAILABLE,
+                                 is_full ? "the cluster was out of memory for %.0f s: give it more "
+                                           "(maxmemory), or let fewer rounds run ahead"
+                                         : "no answer from the cluster for %.0f s",
+                                 (double)a->client->access.timeout_ms / 1000));
+    }
+}
+
+void cluster_client_perform(struct cluster_client *client, struct cluster_command *command,
+                            size_t count)
+{
+    struct attempt a = {.client = client, .command = command, .count = count};
+    a.until = clock_ms() + client->access.timeout_ms;
+    for (size_t i = 0; i < count; i++) {
+        command[i].reply = NULL;
+        command[i].rc = ERROR_NONE;
+        command[i].err = (struct error){0};
+        command[i].is_done = command[i].is_under_way = command[i].was_repeated = false;
+        command[i].asks = -1;
+    }
+    for (int64_t pause = 0; !is_through(&a);) {
+        a.pauses = a.is_stale = false;
+        pick_nodes(&a);
+        send_all(&a);
+        receive_all(&a);
+        if (is_through(&a))
+            return;
+        if (clock_ms() >= a.until) {
+            give_up(&a);
+            return;
+        }
+        if (a.pauses) {
+            pause = longer_pause(pause);
+            wait_some(pause, a.until);
+        }
+        if (a.is_stale)
+            error_ignore(refresh_map(client, NULL)); /* it is asked for again, as long as need be */
+    }
+}
+
+void cluster_command_release(struct cluster_command *command)
+{
+    redis_reply_free(command->reply);
+    command->reply = NULL;
+}

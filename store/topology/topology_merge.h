@@ -1,0 +1,59 @@
+/*
+ * topology_merge - the rows of one part of a vertex cut, put together of what all parts hold.
+ *
+ *   held by part 0:  a <- b, d      row_node a      neighbor b d
+ *   held by part 1:  a <- c         row_node a e    neighbor c a
+ *                    e <- a
+ *   rows of the part of a:  a <- b, c, d
+ *
+ * A row is in order by its sources, and edges of the same ends, which one part holds, as they stand there: an edge cut's rows,
+ * to the byte. The arrays lie in a file in scratch that has no name any more, as large as an edge cut's file of the part: its
+ * pages are the system's to take back, as those of a topology file are.
+ */
+#ifndef STORE_TOPOLOGY_TOPOLOGY_MERGE_H
+#define STORE_TOPOLOGY_TOPOLOGY_MERGE_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/topology_seal.h"
+#include "store/topology/topology.h"
+#include "store/topology/topology_file.h"
+
+#include <stddef.h>
+
+/* What the file of a part holds, where it is mapped; chunks as in struct topology_part. */
+struct held_arrays { /* {0} is empty */
+    uint32_t row_count;
+    uint64_t edge_count;
+    struct edge_widths width;
+    const uint32_t **row_node_chunk;
+    const uint64_t **row_start_chunk;
+    const uint32_t **neighbor_chunk;
+    const char **column_chunk[EDGE_COLUMN_COUNT];
+};
+
+/* Fails: ERROR_CORRUPT for an array that is not there in its size; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code held_arrays_find(const struct topology_file *file,
+                                            const struct topology_seal *seal,
+                                            struct held_arrays *out, struct error *err);
+void held_arrays_release(struct held_arrays *held);
+
+struct held_part {
+    const struct held_arrays *arrays;
+    uint32_t row; /* the merge's: the next of its rows */
+};
+
+struct merged_rows { /* {0} is empty */
+    char *bytes;     /* mapped */
+    size_t size;
+};
+
+/* Puts the rows of `part`, whose nodes and edge count are known, together of held [count], and points its arrays to them: the
+ * caller frees the lists of chunks, failure or not.
+ * Fails: ERROR_CORRUPT when the parts do not hold as many edges; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
+MUST_CHECK enum error_code topology_merge(struct store *store, struct held_part *held, int count,
+                                          struct topology_part *part, struct merged_rows *out,
+                                          struct error *err);
+void merged_rows_release(struct merged_rows *rows);
+
+#endif

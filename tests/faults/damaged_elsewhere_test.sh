@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Damage to stores that lie elsewhere, in a bucket of a real SeaweedFS and in two folders: verify names it, verify --remove and the same
+# command end in the same bytes.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+seaweedfs
+pipeline=$source_folder/pipelines/karate.yaml
+cd "$work"
+peace=$(run peace "$pipeline" | json weights_hash)
+
+# Flips a bit in the middle of a file below $objects, by its server's other door: spoil_object PATTERN; prints the name
+spoil_object() {
+    python3 - "$objects" "$1" <<'END'
+import json
+import re
+import sys
+import urllib.parse
+import urllib.request
+
+root, pattern = sys.argv[1:]
+top = urllib.parse.urlsplit(root).path
+
+
+def ask(path, **more):
+    address = root[: -len(top)] + urllib.parse.quote(path)
+    with urllib.request.urlopen(urllib.request.Request(address, **more)) as answer:
+        return answer.read()
+
+
+def files(path):
+    entries = json.loads(ask(path + "/", headers={"Accept": "application/json"}))["Entries"] or []
+    for entry in sorted(entries, key=lambda entry: entry["FullPath"]):
+        if entry["Mode"] >> 31:
+            yield from files(entry["FullPath"])
+        else:
+            yield entry["FullPath"]
+
+
+found = [path for path in files(top) if re.search(pattern, path)]
+if not found:
+    sys.exit(f"no object like {pattern}")
+data = bytearray(ask(found[-1]))
+data[len(data) // 2] ^= 4
+ask(found[-1], data=bytes(data), method="PUT", headers={"Content-Type": "application/octet-stream"})
+print(found[-1])
+END
+}
+
+# The same of a file below a folder: spoil_file FOLDER PATTERN
+spoil_file() {
+    local file size
+    file=$(find "$1" -type f | grep -E -- "$2" | sort | tail -1)
+    [ -n "$file" ] || fail "no file like $2 in $1"
+    size=$(stat -c %s "$file")
+    printf '\377' | dd of="$file" bs=1 seek=$((size / 2)) conv=notrunc status=none
+    echo "$file"
+}
+
+# What was spoilt is named, taken away and made again: heals FOLDER WHAT NAMED
+heals() {
+    local found
+    "$bin/graphmill" verify "$1" >said.txt 2>&1 && fail "$2: verify says OK"
+    grep -qE -- "^(DAMAGED|MISSING) .*$3" said.txt || fail "$2: verify does not name it: $(head -3 said.txt)"
+    "$bin/graphmill" verify "$1" --remove >said.txt 2>&1 && fail "$2: verify --remove says OK"
+    found=$(run "$1" "$pipeline" 2>again.log | json weights_hash)
+    [ "$found" = "$peace" ] || fail "$2: weights '$found' afterwards: $(tail -2 again.log)"
+    "$bin/graphmill" verify "$1" >said.txt 2>&1 || fail "$2: afterwards verify says $(head -3 said.txt)"
+    same_outputs "$1" peace
+}
+
+run bucket "$pipeline" --store "s3://graphmill/karate?endpoint=$endpoint" >/dev/null
+for kind in snapshot/.*record dataset/.*/labels partition/.*/shard.files part/.*topology.files outputs/.*files; do
+    spoilt=$(spoil_object "karate/.*$kind") || fail "$kind cannot be spoilt"
+    heals bucket "$spoilt" "${kind%%/*}"
+done
+
+run tiers "$pipeline" --store "tiered:dir:$work/fast^dir:$work/durable" >/dev/null
+for kind in /gradient.record /optimizer/ /snapshot/; do
+    heals tiers "$(spoil_file fast "$kind")" "$(tr -d / <<<"${kind%.record}")"
+done
+# Of a snapshot that both have the fast copy hides the durable one, until it is lost.
+spoil_file durable /snapshot/ >/dev/null
+rm -rf fast
+heals tiers 'the durable snapshot' snapshot
+for kind in /dataset/.*labels.record /part/.*/topology$ /part/.*/shard/.*sst /outputs/.*predictions; do
+    spoilt=$(spoil_file durable "$kind")
+    heals tiers "$spoilt" "$(cut -d/ -f2 <<<"$kind")"
+done

@@ -1,0 +1,25 @@
+/* fuzz_distdgl - whatever chunks of DistDGL (metadata.json, edges.txt, rows.csv, a byte 1 between them) say, they
+ * are refused, or every edge, row and split is of a node that there is. */
+#include "stages/ingest/formats/distdgl_reader.h"
+
+#include "tests/fuzz/checking_builder.h"
+#include "tests/fuzz/fuzz_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {"metadata.json", "edges.txt", "rows.csv"};
+    static struct pipeline_settings settings;
+    struct error err = {0};
+    struct dataset_builder builder = {0};
+    pipeline_settings_defaults(&settings);
+    (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
+                   fuzz_files_write(data, size, names, sizeof names / sizeof *names));
+    if (distdgl_reader_run(&settings, &builder, &err) != ERROR_NONE)
+        must(err.message[0]);
+    else
+        must(builder.label_count == 0 || builder.label_count == builder.node_count);
+    fuzz_folder_remove();
+    return 0;
+}

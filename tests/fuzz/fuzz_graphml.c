@@ -1,0 +1,24 @@
+/* fuzz_graphml - whatever the bytes (plain, gzip or zstd), a file is refused or every edge, row and split is of a node of it. */
+#include "stages/ingest/formats/graphml_reader.h"
+
+#include "tests/fuzz/checking_builder.h"
+#include "tests/fuzz/fuzz_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct pipeline_settings settings;
+    struct error err = {0};
+    struct dataset_builder builder = {0};
+    pipeline_settings_defaults(&settings);
+    (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
+                   fuzz_file_write(data, size));
+    if (graphml_reader_run(&settings, &builder, &err) != ERROR_NONE)
+        must(err.message[0]);
+    else
+        must(builder.node_count > 0 && builder.id_count == builder.node_count &&
+             (builder.feature_rows == 0 || builder.feature_rows == builder.node_count));
+    fuzz_folder_remove();
+    return 0;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# One's own tables: several files of edges and of nodes, columns by name, classes that are words, values that are missing,
+# columns that become numbers in several ways, splits by a column, masks, class, time and hash; and the same for other nodes.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+folder=$work/own
+mkdir -p "$folder"
+# 240 people of three towns who mostly know people of their town; what they like goes with the town.
+awk -v folder="$folder" 'BEGIN {
+    srand(7)
+    split("Aachen,Bonn am Rhein,Celle", town, ","); split("jazz|\"pop, rock\"|techno", taste, "|")
+    head = "age,user,city,income,since,taste,fold,a,b,c"
+    for (f = 0; f < 2; f++) {
+        print head > folder "/people-" f ".csv"
+        print "day,from,to,amount" > folder "/calls-" f ".csv"
+    }
+    for (i = 0; i < 240; i++) {
+        c = i % 3 + 1; r = i % 10; f = int(i / 120)
+        fold = r < 6 ? "train" : r < 8 ? "val" : "test"
+        age = rand() < 0.1 ? "" : 20 + int(rand() * 50)
+        printf "%s,u%d,\"%s\",%d,%d,%s,%s,%s,%s,%s\n", age, i, town[rand() < 0.7 ? c : 1 + int(rand() * 3)], 1000 * (1 + int(rand() * 9)), \
+            1980 + int(rand() * 40), i % 40 == 39 ? "" : taste[c], i % 40 == 39 ? "" : fold, i % 40 != 39 && r < 6 ? "true" : "false", \
+            i % 40 != 39 && (r == 6 || r == 7) ? "True" : "False", (i % 40 != 39 && r >= 8 ? 1 : 0) > folder "/people-" f ".csv"
+        for (k = 0; k < 5; k++)
+            printf "%d,u%d,u%d,%.2f\n", k, i, rand() < 0.8 ? 3 * int(rand() * 80) + i % 3 : int(rand() * 240), 1 + rand() > folder "/calls-" f ".csv"
+    }
+}'
+cat >"$folder/own.yaml" <<'END'
+name: own
+epochs: 15
+ingest:
+  format: edge_list
+  path: calls-*.csv
+  edge_columns: "source: from; target: to; weight: amount; time: day"
+  direction: undirected
+  id_column: user
+  labels: people-*.csv
+  label_columns: taste
+  features: people-*.csv
+  feature_columns: "age: mean standardise; city: one_hot; income: log; since: buckets 1990 2000 2010"
+  split: column fold
+partition: {parts: 2}
+sample: {fanouts: [5, 5], batch_size: 64, batches_per_round: 1}
+train-step: {hidden: 16}
+END
+run own "$folder/own.yaml" >"$work/answer" || fail "own tables"
+predictions=$work/own/outputs/predictions.csv
+[ "$(wc -l <"$predictions")" -eq 241 ] || fail "not 240 predictions"
+grep -q '"nodes":240,.*"features":9,"classes":3,' "$work/answer" || fail "columns: $(cat "$work/answer")"
+# Classes are words, quoted where they have a comma, beside the ids of the input.
+grep -q '^u1,train,"pop, rock",' "$predictions" || fail "class of u1: $(grep '^u1,' "$predictions")"
+grep -q '^u3,train,jazz,' "$predictions" || fail "class of u3: $(grep '^u3,' "$predictions")"
+grep -q '^u39,,,' "$predictions" || fail "u39 has no class: $(grep '^u39,' "$predictions")"
+[ "$(grep -c '^u[0-9]*,valid,' "$predictions")" -eq 48 ] || fail "not 48 nodes for validation"
+awk -F, 'NR > 1 && $2 == "test" {sub(/^[^,]*,test,/, ""); n++; if (match($0, /^("[^"]*"|[^,]*),/)) {l = substr($0, 1, RLENGTH - 1); rest = substr($0, RLENGTH + 1); right += index(rest, l ",") == 1}}
+    END {exit !(n > 40 && right > 0.6 * n)}' "$predictions" || fail "words of the test nodes: $(grep -c test "$predictions")"
+grep -q '<td>pop, rock</td>' "$work/own/report.html" || fail "the report has no words"
+
+# Columns of edges that are not named are left out: no edge features.
+run narrow "$folder/own.yaml" --set 'ingest.edge_columns=source: from; target: to' --set epochs=1 >"$work/answer" || fail "two columns of edges"
+grep -q '"unused":""' "$work/answer" || fail "edges have other columns than those that are named: $(cat "$work/answer")"
+
+# The order of columns in the file counts for nothing, that of the setting for the row alone; the masks say what the column says.
+run masks "$folder/own.yaml" --set 'ingest.split=masks a; b; c' >/dev/null || fail "masks"
+cmp -s "$predictions" "$work/masks/outputs/predictions.csv" || fail "masks give other splits than the column"
+run one "$folder/own.yaml" --set 'ingest.split=stratified 50/25/25' --set epochs=1 >/dev/null || fail "stratified"
+awk '{t = /,train,/; if (/,jazz,/ || /,techno,/ || /"pop, rock"/) {}} /^u[0-9]*,train,/ {sub(/^[^,]*,train,/, ""); c[substr($0, 1, 4)]++} END {exit !(c["jazz"] == 39 && c["tech"] == 39 && c["\"pop"] == 39)}' \
+    "$work/one/outputs/predictions.csv" || fail "strata: $(grep -c ,train, "$work/one/outputs/predictions.csv")"
+run time "$folder/own.yaml" --set 'ingest.split=time 60/20/20' --set ingest.time_column=since --set epochs=1 >/dev/null || fail "time"
+awk -F, 'NR == FNR {since[$2] = $(NF - 5); next} FNR > 1 && $2 == "train" && since[$1] > last {last = since[$1]} FNR > 1 && $2 == "test" {if (first == "" || since[$1] < first) first = since[$1]} END {exit !(last < first)}' \
+    <(sed 's/"[^"]*"/x/g' "$folder"/people-*.csv) "$work/time/outputs/predictions.csv" || fail "a node for training is later than one for the test"
+run hash "$folder/own.yaml" --set 'ingest.split=hash 60/20/20' --set epochs=1 >/dev/null || fail "hash"
+cut -d, -f1,2 "$work/hash/outputs/predictions.csv" | sort >"$work/before"
+# With other nodes beside them nodes stay where they are.
+sed '2,$s/^\([^,]*\),u/\1,v/' "$folder/people-1.csv" >"$folder/people-2.csv"
+run more "$folder/own.yaml" --set 'ingest.split=hash 60/20/20' --set epochs=1 >/dev/null || fail "hash of more"
+cut -d, -f1,2 "$work/more/outputs/predictions.csv" | grep -v '^v' | sort | cmp -s - "$work/before" || fail "hash: nodes moved"
+rm "$folder/people-2.csv"
+
+# A model takes other nodes in its own measure: a town that it does not know is none, its classes are words.
+mkdir -p "$folder/new"
+head -1 "$folder/people-0.csv" >"$folder/new/people.csv"
+printf ',n1,Aachen,2000,1985,,,,,\n44,n2,Dresden,5000,2015,,,,,\n' >>"$folder/new/people.csv"
+printf 'day,from,to,amount\n0,n1,n2,1\n' >"$folder/new/calls.csv"
+sed -e 's/people-\*/people/' -e 's/calls-\*/calls/' -e '/label/d' -e '/split/d' "$folder/own.yaml" >"$folder/new/own.yaml"
+"$bin/graphmill" infer "$work/own" --on "$folder/new/own.yaml" --directory "$work/new" >"$work/answer" 2>"$work/stderr" || fail "infer: $(cat "$work/stderr")"
+grep -Eq '^n1,,,(jazz|"pop, rock"|techno),' "$work/new/outputs/predictions.csv" || fail "infer: $(cat "$work/new/outputs/predictions.csv")"
+# Alone it would have other columns.
+grep -q 'one_hot	refuse	0	Aachen	Bonn am Rhein	Celle' "$work/new/model/column_encoding.csv" || fail "encoding: $(cat "$work/new/model/column_encoding.csv")"
+
+refused() { # expected message, settings...
+    local expected=$1
+    shift
+    expect 65 "$expected" "$bin/graphmill" run "$folder/own.yaml" --directory "$work/refused" "$@"
+    ! grep -q '^partition' "$work/stderr" || fail "partitioned: $expected"
+}
+refused "people-0.csv:1: expected a column 'taste2' in the header, found age,user,city" --set ingest.label_columns=taste2
+refused "column age: expected a value, found none: give it one, or write \`missing_values: mean\`" --set "ingest.feature_columns=age"
+refused "column city: expected a finite number, found 'Aachen': for words write \`one_hot\`" --set "ingest.feature_columns=city"
+refused "expected a column 'sum' in the header .ingest.edge_columns., found day,from,to,amount" --set 'ingest.edge_columns=source: from; target: sum'
+refused "split: expected train, valid, test or nothing, found 'Aachen'" --set 'ingest.split=column city'
+refused "split: expected true or false, found '" --set 'ingest.split=masks a; b; income'
+refused "city: expected a number that the split goes by" --set 'ingest.split=time 60/20/20' --set ingest.time_column=city
+sed 's/^day/Day/' "$folder/calls-1.csv" >"$folder/calls-2.csv"
+refused "calls-2.csv:1: expected the header of the first file, 'day,from,to,amount', found 'Day,from,to,amount'"

@@ -1,0 +1,134 @@
+/* Which weights a round starts from where that is chosen: the newest, the first one's word, and what gradients say when it is lost. */
+#include "stages/plan/chosen_base.h"
+#include "store/records/round_base.h"
+
+#include "tests/stages/small_run.h"
+
+enum { MOST = 2, ROUND = 5 };
+
+static void begin(struct small_run *run, struct store *store, const char *staleness)
+{
+    const char *const set[] = {"sample.batch_size=2", staleness, NULL};
+    small_run_init(run, store, 40, 4, set);
+}
+
+static void put_weights(struct small_run *run, int64_t version)
+{
+    float value[SMALL_VALUES];
+    small_run_draw(value, (uint32_t)version, 0);
+    const struct weights weights = {.version = (uint64_t)version,
+                                    .value_count = SMALL_VALUES,
+                                    .value = value,
+                                    .table = "",
+                                    .table_size = 0};
+    assert_ok(weights_put(run->store, SMALL_RUN_ID, &weights, &run->err), &run->err);
+}
+
+static int64_t take(struct small_run *run, int64_t round)
+{
+    int64_t base = -1;
+    assert_ok(chosen_base_take(&run->schedule, run->store, SMALL_RUN_ID, round, &base, &run->err),
+              &run->err);
+    return base;
+}
+
+static void a_fixed_staleness_stores_nothing(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    bool is_there = true;
+    begin(&run, temp->store, "aggregate.staleness=2");
+    assert_int_equal(take(&run, ROUND), ROUND - MOST);
+    assert_int_equal(take(&run, 1), 0);
+    assert_ok(store_has(run.store, key_round_base(SMALL_RUN_ID, ROUND).text, &is_there, &run.err),
+              &run.err);
+    assert_false(is_there);
+}
+
+static void the_newest_there_are_count_and_the_first_choice_stays(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    int64_t base = 0;
+    begin(&run, temp->store, "aggregate.staleness=up_to 2");
+    assert_int_equal(
+        chosen_base_get(&run.schedule, run.store, SMALL_RUN_ID, ROUND, &base, &run.err),
+        ERROR_NOT_FOUND);
+    assert_int_equal(take(&run, 0), 0); /* there is no choice, and it is told all the same */
+    for (int64_t version = 0; version <= ROUND - 1; version++)
+        put_weights(&run, version);
+    assert_int_equal(take(&run, ROUND), ROUND - 1);
+    put_weights(&run, ROUND);
+    assert_int_equal(take(&run, ROUND), ROUND - 1);
+    assert_ok(chosen_base_get(&run.schedule, run.store, SMALL_RUN_ID, ROUND, &base, &run.err),
+              &run.err);
+    assert_int_equal(base, ROUND - 1);
+    assert_int_equal(take(&run, ROUND + 1), ROUND);
+    assert_int_equal(take(&run, ROUND + 2), ROUND);
+    assert_int_equal(take(&run, ROUND + 4),
+                     ROUND + 2); /* the oldest it may be, and not there yet */
+}
+
+static void gradients_know_a_choice_that_is_lost(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    float value[SMALL_VALUES];
+    begin(&run, temp->store, "aggregate.staleness=up_to 2");
+    for (int64_t version = 0; version <= ROUND; version++)
+        put_weights(&run, version);
+    struct gradient gradient = small_run_gradient(&run, ROUND, 0, value);
+    const struct gradient_form form = {0};
+    gradient.weights_version = ROUND - 2;
+    assert_ok(gradient_put(run.store, SMALL_RUN_ID, ROUND, 0, &gradient, &form, &run.err),
+              &run.err);
+    assert_int_equal(take(&run, ROUND), ROUND - 2);
+}
+
+static void what_was_made_of_a_lost_choice_is_not_made_otherwise(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    int64_t base = 0;
+    bool is_there = true;
+    begin(&run, temp->store, "aggregate.staleness=up_to 2");
+    for (int64_t version = 0; version <= ROUND + 1; version++)
+        put_weights(&run, version);
+    assert_ok(chosen_base_mend(&run.schedule, run.store, SMALL_RUN_ID, ROUND, &is_there, &run.err),
+              &run.err);
+    assert_false(is_there);
+    assert_fails(chosen_base_take(&run.schedule, run.store, SMALL_RUN_ID, ROUND, &base, &run.err),
+                 ERROR_CORRUPT, "no gradient of round 5 is left", &run.err);
+}
+
+static void a_version_that_cannot_be_is_corrupt(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    int64_t base = 0;
+    begin(&run, temp->store, "aggregate.staleness=up_to 2");
+    assert_ok(round_base_put(run.store, SMALL_RUN_ID, ROUND, ROUND + 1, &run.err), &run.err);
+    assert_fails(chosen_base_get(&run.schedule, run.store, SMALL_RUN_ID, ROUND, &base, &run.err),
+                 ERROR_CORRUPT, "weights version 6, expected 3 to 5", &run.err);
+    assert_ok(round_base_put(run.store, SMALL_RUN_ID, ROUND + 1, 1, &run.err), &run.err);
+    assert_fails(
+        chosen_base_take(&run.schedule, run.store, SMALL_RUN_ID, ROUND + 1, &base, &run.err),
+        ERROR_CORRUPT, "weights version 1, expected 4 to 6", &run.err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_fixed_staleness_stores_nothing, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(the_newest_there_are_count_and_the_first_choice_stays,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(gradients_know_a_choice_that_is_lost, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(what_was_made_of_a_lost_choice_is_not_made_otherwise,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_version_that_cannot_be_is_corrupt, temp_store_setup,
+                                        temp_store_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
