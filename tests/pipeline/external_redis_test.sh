@@ -32,7 +32,7 @@ echo another >"$work/wrong"
 expect 78 'WRONGPASS' "${start[@]}" --redis "redis://127.0.0.1:$port" --redis-password-file "$work/wrong"
 expect 65 'nowhere' "${start[@]}" --redis "redis://127.0.0.1:$port" --redis-password-file "$work/nowhere"
 expect 75 'Connection refused' "${start[@]}" --redis redis://127.0.0.1:1
-expect 78 'rediss://' "${start[@]}" --redis rediss://127.0.0.1:1
+expect 78 'mem://' "${start[@]}" --redis mem://127.0.0.1:1
 
 # Starts a worker and leaves its process in pid_of[NAME]: worker STAGE NAME
 declare -A pid_of
