@@ -334,7 +334,8 @@ static void a_cluster_that_stays_full_is_told(void **state)
 {
     (void)state;
     const struct object_options options = {.make = true, .timeout_ms = 1000};
-    struct breaking_body b = {.size = CLUSTER_CHUNK_SIZE, .at_most = 2 * CLUSTER_CHUNK_SIZE};
+    struct breaking_body b = {.size = CLUSTER_CHUNK_SIZE,
+                              .at_most = UINT64_C(2) * CLUSTER_CHUNK_SIZE};
     char uri[FILE_PATH_SIZE];
     struct error err = {0};
     void *inner = NULL;
