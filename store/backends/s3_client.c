@@ -5,7 +5,9 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/backends/curl_library.h"
+#include "store/backends/s3_answer.h"
 #include "store/backends/s3_credentials.h"
+#include "store/backends/s3_names.h"
 #include "store/backends/s3_signature.h"
 #include "store/backends/s3_xml.h"
 
@@ -13,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,8 +25,7 @@ enum {
     POLL_MS = 100,
     BYTES_A_MS = 64,        /* the slowest that a request may be: 64 KiB a second */
     FAILURE_MAX = 64 << 10, /* bytes of an answer that says what went wrong */
-    PATH_SIZE = 3 * (S3_OBJECT_SIZE + S3_BUCKET_SIZE),
-    URL_SIZE = PATH_SIZE + S3_QUERY_SIZE + S3_HOST_SIZE + 16,
+    URL_SIZE = S3_PATH_SIZE + S3_QUERY_SIZE + S3_HOST_SIZE + 16,
 };
 
 static const char *const method_name[] = {"GET", "HEAD", "PUT", "POST", "DELETE"};
@@ -157,67 +157,6 @@ static void lane_give(struct s3_client *client, struct lane *lane)
     (void)pthread_mutex_unlock(&client->lock);
 }
 
-/* --- names --- */
-
-/* All but what RFC 3986 leaves alone, and '/' when it is to stay. False: it does not fit. */
-static bool escape(const char *text, bool keeps_slash, char *out, size_t size)
-{
-    static const char digit[] = "0123456789ABCDEF";
-    size_t to = 0;
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                           (byte >= '0' && byte <= '9') || strchr("-._~", byte) ||
-                           (keeps_slash && byte == '/');
-        if (to + 4 > size)
-            return false;
-        if (plain) {
-            out[to++] = *text;
-        } else {
-            out[to++] = '%';
-            out[to++] = digit[byte >> 4];
-            out[to++] = digit[byte & 15];
-        }
-    }
-    out[to] = '\0';
-    return true;
-}
-
-enum error_code s3_query_add(char query[S3_QUERY_SIZE], const char *name, const char *value,
-                             struct error *err)
-{
-    const size_t used = strlen(query);
-    const int size = snprintf(query + used, S3_QUERY_SIZE - used, "%s%s=", used ? "&" : "", name);
-    if (size < 0 || (size_t)size >= S3_QUERY_SIZE - used ||
-        !escape(value, false, query + used + size, S3_QUERY_SIZE - used - (size_t)size))
-        return error_set(err, ERROR_INVALID, "a query to S3 is longer than %d bytes",
-                         S3_QUERY_SIZE);
-    return ERROR_NONE;
-}
-
-/* The escaped path of a request. */
-static bool path_of(const struct s3_address *address, const struct s3_request *request,
-                    char path[PATH_SIZE])
-{
-    char plain[S3_OBJECT_SIZE + S3_BUCKET_SIZE];
-    const bool named = request->object != NULL;
-    const int size =
-        snprintf(plain, sizeof plain, "/%s%s%s%s", address->is_host_style ? "" : address->bucket,
-                 address->is_host_style || !named ? "" : "/", named ? address->prefix : "",
-                 named ? request->object : "");
-    return size > 0 && (size_t)size < sizeof plain && escape(plain, true, path, PATH_SIZE);
-}
-
-/* "s3://bucket/prefix/object", for messages. */
-static const char *name_of(const struct s3_client *client, const struct s3_request *request,
-                           char out[FILE_PATH_SIZE])
-{
-    (void)snprintf(out, FILE_PATH_SIZE, "s3://%s/%s%s", client->address.bucket,
-                   request->object ? client->address.prefix : "",
-                   request->object ? request->object : "");
-    return out;
-}
-
 /* --- what libcurl calls --- */
 
 static bool is_good(CURL *easy)
@@ -251,49 +190,12 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
     return size;
 }
 
-/* The value of a header line of that name, without blanks at its ends; NULL: another name, or too long. */
-static const char *header_value(const char *line, size_t size, const char *name, char *out,
-                                size_t out_size)
-{
-    const size_t name_size = strlen(name);
-    if (size <= name_size || strncasecmp(line, name, name_size) != 0 || line[name_size] != ':')
-        return NULL;
-    const char *value = line + name_size + 1;
-    size -= name_size + 1;
-    while (size && strchr(" \r\n", value[size - 1]))
-        size--;
-    for (; size && *value == ' '; value++)
-        size--;
-    if (size >= out_size)
-        return NULL;
-    memcpy(out, value, size);
-    out[size] = '\0';
-    return out;
-}
-
-static void take_number(const char *text, uint64_t *out)
-{
-    int64_t number = 0;
-    if (text_int64(text, strlen(text), &number) && number >= 0)
-        *out = (uint64_t)number;
-}
-
 static size_t take_header(char *line, size_t one, size_t count, void *context)
 {
     struct slot *slot = context;
-    struct s3_request *r = slot->request;
     const size_t size = one * count;
     slot->has_head = size == 2 && line[0] == '\r';
-    char value[S3_ETAG_SIZE];
-    if (header_value(line, size, "etag", value, sizeof value))
-        must(text_copy(r->etag, sizeof r->etag, value));
-    if (header_value(line, size, "x-amz-meta-writer", value, sizeof value) &&
-        !text_copy(r->found_writer, sizeof r->found_writer, value))
-        r->found_writer[0] = '\0';
-    if (!r->has_range && header_value(line, size, "content-length", value, sizeof value))
-        take_number(value, &r->total);
-    if (header_value(line, size, "content-range", value, sizeof value) && strchr(value, '/'))
-        take_number(strchr(value, '/') + 1, &r->total);
+    s3_answer_header(slot->request, line, size);
     return size;
 }
 
@@ -410,19 +312,10 @@ static void set_options(const struct s3_client *client, struct slot *slot, const
         (void)curl.curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method_name[r->method]);
 }
 
-static void forget_answer(struct s3_request *r)
-{
-    r->answer_size = 0;
-    r->total = 0;
-    r->status = 0;
-    r->no_bucket = false;
-    r->etag[0] = r->found_writer[0] = '\0';
-}
-
 static enum error_code begin(struct s3_client *client, struct lane *lane, struct slot *slot,
                              struct s3_request *request, struct progress *p)
 {
-    char path[PATH_SIZE], url[URL_SIZE];
+    char path[S3_PATH_SIZE], url[URL_SIZE];
     const int64_t now = clock_ms();
     const int64_t left = p->deadline_ms - now;
     slot->request = request;
@@ -433,8 +326,8 @@ static enum error_code begin(struct s3_client *client, struct lane *lane, struct
     slot->moved = 0;
     slot->moved_at_ms = now;
     slot->idle_ms = client->timeout_ms / 3;
-    forget_answer(request);
-    if (!path_of(&client->address, request, path))
+    s3_answer_forget(request);
+    if (!s3_path(&client->address, request, path))
         return error_set(&request->err, ERROR_INVALID, "a name in S3 is too long");
     (void)snprintf(url, sizeof url, "%s://%s%s%s%s", client->address.is_secure ? "https" : "http",
                    client->address.host, path, request->query ? "?" : "",
@@ -462,34 +355,7 @@ static void end_attempt(struct lane *lane, struct slot *slot, struct progress *p
     p->runs = false;
 }
 
-/* --- what an answer means --- */
-
-static bool may_pass(int status, const char *code)
-{
-    static const int passing[] = {408, 425, 429, 500, 502, 503, 504};
-    static const char *const passing_code[] = {"ConditionalRequestConflict", "OperationAborted",
-                                               "RequestTimeout", "SlowDown", "InternalError"};
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-        if (status == passing[i])
-            return true;
-    for (size_t i = 0; i < sizeof passing_code / sizeof *passing_code; i++)
-        if (strcmp(code, passing_code[i]) == 0)
-            return true;
-    return false;
-}
-
-static enum error_code code_of(int status, const char *code)
-{
-    if (status == 404 || status == 410)
-        return ERROR_NOT_FOUND;
-    if (status == 412)
-        return ERROR_BUSY;
-    if (status == 401 || status == 403)
-        return strcmp(code, "QuotaExceeded") == 0 ? ERROR_NO_SPACE : ERROR_DENIED;
-    if (status == 507 || strcmp(code, "QuotaExceeded") == 0)
-        return ERROR_NO_SPACE;
-    return status >= 300 && status < 500 ? ERROR_INVALID : ERROR_IO;
-}
+/* --- what becomes of an attempt --- */
 
 /* Expired credentials may have been renewed in their file. */
 static bool renew_credentials(struct s3_client *client, const char *code, struct progress *p)
@@ -524,12 +390,12 @@ static bool judge_answer(struct s3_client *client, struct s3_request *r, struct 
         r->status = 500;
     (void)snprintf(p->last, sizeof p->last, "%d %s%s%.120s", r->status, failure.code,
                    *failure.message ? ": " : "", failure.message);
-    if (may_pass(r->status, failure.code) || renew_credentials(client, failure.code, p))
+    if (s3_answer_may_pass(r->status, failure.code) || renew_credentials(client, failure.code, p))
         return true;
     r->no_bucket = strcmp(failure.code, "NoSuchBucket") == 0;
-    r->rc =
-        error_set(&r->err, code_of(r->status, failure.code), "%s of %s at %s: %s",
-                  method_name[r->method], name_of(client, r, name), client->address.host, p->last);
+    r->rc = error_set(&r->err, s3_answer_code(r->status, failure.code), "%s of %s at %s: %s",
+                      method_name[r->method], s3_name(&client->address, r, name),
+                      client->address.host, p->last);
     return false;
 }
 
@@ -556,7 +422,7 @@ static bool judge_failure(struct s3_client *client, const struct slot *slot, CUR
     if (rc == ERROR_NONE)
         return true;
     r->rc = error_set(&r->err, rc, "%s of %s at %s: %s", method_name[r->method],
-                      name_of(client, r, name), client->address.host,
+                      s3_name(&client->address, r, name), client->address.host,
                       slot->overflowed ? "more bytes than were asked for" : p->last);
     return false;
 }
@@ -573,8 +439,8 @@ static void wait_or_give_up(const struct s3_client *client, struct s3_request *r
     if (p->next_ms < p->deadline_ms)
         return;
     r->rc = error_set(&r->err, ERROR_UNAVAILABLE, "%s of %s at %s: %s; tried %d times in %lld ms",
-                      method_name[r->method], name_of(client, r, name), client->address.host,
-                      p->last, p->attempts, (long long)(now - p->begun_ms));
+                      method_name[r->method], s3_name(&client->address, r, name),
+                      client->address.host, p->last, p->attempts, (long long)(now - p->begun_ms));
     p->is_done = true;
 }
 

@@ -76,8 +76,4 @@ enum error_code s3_perform_one(struct s3_client *client, struct s3_request *requ
                                struct error *err);
 void s3_request_release(struct s3_request *request);
 
-/* Adds "name=value" to a query, escaped. Names come sorted. Fails: ERROR_INVALID when it does not fit. */
-MUST_CHECK enum error_code s3_query_add(char query[S3_QUERY_SIZE], const char *name,
-                                        const char *value, struct error *err);
-
 #endif

@@ -5,6 +5,7 @@
  * AWS list in none.
  */
 #include "store/backends/name_list.h"
+#include "store/backends/s3_names.h"
 #include "store/backends/s3_place.h"
 #include "store/backends/s3_xml.h"
 

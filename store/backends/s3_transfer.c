@@ -5,6 +5,7 @@
  */
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/backends/s3_names.h"
 #include "store/backends/s3_place.h"
 #include "store/backends/s3_xml.h"
 

@@ -1,0 +1,26 @@
+/* s3_names - how a request of S3 is named: its path and query, escaped as RFC 3986 wants it, and its name in messages. No state. */
+#ifndef STORE_BACKENDS_S3_NAMES_H
+#define STORE_BACKENDS_S3_NAMES_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "store/backends/s3_address.h"
+#include "store/backends/s3_client.h"
+
+#include <stdbool.h>
+
+enum { S3_PATH_SIZE = 3 * (S3_OBJECT_SIZE + S3_BUCKET_SIZE) };
+
+/* Adds "name=value" to a query, escaped. Names come sorted. Fails: ERROR_INVALID when it does not fit. */
+MUST_CHECK enum error_code s3_query_add(char query[S3_QUERY_SIZE], const char *name,
+                                        const char *value, struct error *err);
+
+/* The escaped path of a request. False: it does not fit. */
+MUST_CHECK bool s3_path(const struct s3_address *address, const struct s3_request *request,
+                        char path[S3_PATH_SIZE]);
+
+/* "s3://bucket/prefix/object", for messages; returns `out`. */
+const char *s3_name(const struct s3_address *address, const struct s3_request *request,
+                    char out[FILE_PATH_SIZE]);
+
+#endif
