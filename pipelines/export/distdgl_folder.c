@@ -244,7 +244,7 @@ static enum error_code put_type(struct distdgl *d, uint32_t type, struct error *
 /* The tools know two names of algorithms. */
 static enum error_code put_partition(const struct distdgl *d, struct error *err)
 {
-    const enum partition_method method = d->tables.folder->run.settings.partition.method;
+    const int64_t method = d->tables.folder->run.settings.partition.method;
     struct json_writer json = {0};
     json_open_object(&json, NULL);
     json_put_string(&json, "algo_name", method == PARTITION_HASH ? "random" : "metis");
