@@ -107,6 +107,10 @@ static enum error_code artifact_path(const struct directory *directory, const ch
 
 /* --- records --- */
 
+enum {
+    WRITE_COUNT_MAX = 8
+}; /* of a record whose folder is lost each time before it has its name */
+
 static enum error_code put_record(void *state, const char *key, const struct object_body *body,
                                   enum store_durability durability, bool *existed,
                                   struct error *err)
@@ -118,10 +122,14 @@ static enum error_code put_record(void *state, const char *key, const struct obj
         rc = file_is_there(path, existed, err);
     if (rc != ERROR_NONE || *existed)
         return rc;
-    rc = directory_write_temporary(directory, body, durability, temporary, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = directory_link_first(directory, temporary, path, existed, err);
+    for (int i = 0; i < WRITE_COUNT_MAX; i++) {
+        rc = directory_write_temporary(directory, body, durability, temporary, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        rc = directory_link_first(directory, temporary, path, existed, err);
+        if (rc != ERROR_UNAVAILABLE)
+            break;
+    }
     (void)unlink(temporary);
     if (rc == ERROR_NONE && !*existed && durability == STORE_DURABLE)
         rc = directory_flush_folders(directory, path, err);

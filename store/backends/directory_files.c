@@ -100,6 +100,10 @@ enum error_code directory_link_first(struct directory *directory, const char *te
         errno = cause;
         if (cause != ENOENT)
             break;
+        if (access(temporary, F_OK) != 0 && errno == ENOENT)
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "%s is gone: somebody removed it, or the folder of the store",
+                             temporary);
         const enum error_code rc = directory_make_parents(directory, path, err);
         if (rc != ERROR_NONE)
             return rc;

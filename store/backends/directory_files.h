@@ -47,7 +47,8 @@ MUST_CHECK enum error_code directory_write_temporary(struct directory *directory
                                                      enum store_durability durability,
                                                      char path[FILE_PATH_SIZE], struct error *err);
 /* Gives the file `temporary` its final name, unless something has it (*existed). The old name may stay. Most records
- * come to a folder that is there, so folders are made only when the link finds none. */
+ * come to a folder that is there, so folders are made only when the link finds none. Fails: ERROR_UNAVAILABLE when `temporary` is
+ * gone, as it is when the store's folder was lost: what it had has to be written again. */
 MUST_CHECK enum error_code directory_link_first(struct directory *directory, const char *temporary,
                                                 const char *path, bool *existed, struct error *err);
 /* The same for a folder, which cannot be linked. */

@@ -115,7 +115,8 @@ static enum error_code make_locked(const char *building, int *lease, struct erro
     return write_lease(*lease, path, err);
 }
 
-static enum error_code make_space(struct scratch_space *space, struct error *err)
+/* *gone: a folder that was there a moment ago is not, as when the whole store is lost. */
+static enum error_code try_to_make_space(struct scratch_space *space, bool *gone, struct error *err)
 {
     char building[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     const uint64_t name = host_random_64();
@@ -130,6 +131,7 @@ static enum error_code make_space(struct scratch_space *space, struct error *err
     rc = make_locked(building, &lease, err);
     if (rc == ERROR_NONE)
         rc = file_rename(building, path, err);
+    *gone = rc != ERROR_NONE && errno == ENOENT;
     if (rc != ERROR_NONE) {
         if (lease >= 0)
             (void)close(lease);
@@ -141,6 +143,17 @@ static enum error_code make_space(struct scratch_space *space, struct error *err
     space->lease_plus_one = lease + 1;
     space->owner = getpid();
     return ERROR_NONE;
+}
+
+static enum error_code make_space(struct scratch_space *space, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool gone = true;
+    for (int i = 0; gone && i < NAME_RETRY_COUNT; i++) {
+        gone = false;
+        rc = try_to_make_space(space, &gone, err);
+    }
+    return rc;
 }
 
 static void *keep(void *context);

@@ -199,6 +199,56 @@ static void whichever_call_fails_a_put_is_whole_or_told(void **state)
             }
 }
 
+struct losing_body {
+    const char *root, *lost; /* the store's folder, and where it goes */
+    int left;                /* how often that happens yet */
+    const struct object_piece piece;
+};
+
+/* Gives one piece, and takes the folder of the store away before the record that it is for has its name. */
+static enum error_code lose_the_store(void *context, uint64_t offset,
+                                      struct object_piece piece[OBJECT_PIECE_COUNT_MAX],
+                                      size_t *count, struct error *err)
+{
+    struct losing_body *body = context;
+    *count = offset == 0;
+    piece[0] = body->piece;
+    if (offset || !body->left)
+        return ERROR_NONE;
+    body->left--;
+    assert_ok(file_remove_all(body->lost, err), err);
+    return file_rename(body->root, body->lost, err);
+}
+
+/* As when the host of a fast store comes back with an empty disk: what was under way is written again, but not for ever. */
+static void a_record_whose_store_is_lost_meanwhile_is_written_again(void **state)
+{
+    struct temp_store *f = *state;
+    const struct object_options options = {.make = true, .timeout_ms = 1000};
+    char root[FILE_PATH_SIZE], lost[FILE_PATH_SIZE];
+    struct error err = {0};
+    void *inner = NULL;
+    bool existed = true;
+    assert_ok(file_path(root, &err, "%s/losing", f->dir.path), &err);
+    assert_ok(file_path(lost, &err, "%s/lost", f->dir.path), &err);
+    assert_ok(directory_backend.open(root, &options, &inner, &err), &err);
+    struct losing_body losing = {root, lost, 2, {"text", 4}};
+    const struct object_body body = {.size = 4, .next = lose_the_store, .context = &losing};
+    assert_ok(
+        directory_backend.put_if_absent(inner, "run/r/plan", &body, STORE_DURABLE, &existed, &err),
+        &err);
+    assert_false(existed);
+    assert_int_equal(losing.left, 0);
+    assert_ok(directory_backend.has(inner, "run/r/plan", &existed, &err), &err);
+    assert_true(existed);
+    losing.left = 1000;
+    assert_int_equal(
+        directory_backend.put_if_absent(inner, "run/r/other", &body, STORE_DURABLE, &existed, &err),
+        ERROR_UNAVAILABLE);
+    assert_true(losing.left > 900);
+    directory_backend.close(inner);
+}
+
 /* Somebody prunes empty folders just when one was made for us. */
 static void folders_that_vanish_are_made_again_and_not_for_ever(void **state)
 {
@@ -321,6 +371,7 @@ int main(void)
         test_with_store(an_answer_lost_on_the_way_is_no_failure),
         test_with_store(folders_that_cannot_be_flushed_are_fine),
         test_with_store(whichever_call_fails_a_put_is_whole_or_told),
+        test_with_store(a_record_whose_store_is_lost_meanwhile_is_written_again),
         test_with_store(folders_that_vanish_are_made_again_and_not_for_ever),
         test_with_store(a_write_that_a_signal_interrupts_goes_on),
         test_with_store(a_record_that_became_good_is_not_thrown_away),
