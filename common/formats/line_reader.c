@@ -10,6 +10,8 @@
 /* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while the file fills it,
  * up to a line of the largest size, its CRLF, and room to read ahead. */
 enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
+/* Who wants the first lines only has seen enough by then. */
+enum { READ_AHEAD_FROM = 1 << 17 };
 
 struct line_reader {
     struct byte_source *source;
@@ -18,6 +20,7 @@ struct line_reader {
     size_t begin, end;        /* unread bytes in `buffer` */
     bool at_end;              /* of the source */
     bool was_filled;          /* by the last read: there is more */
+    uint64_t taken;           /* bytes that the source has given */
     size_t capacity;
     char *buffer; /* [capacity], owned */
 };
@@ -40,8 +43,7 @@ static enum error_code read_some(struct line_reader *reader, char *out, size_t s
                                  struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    if (!reader->ahead && reader->was_filled && reader->capacity == BUFFER_SIZE_MAX &&
-        read_ahead_is_worth(reader->source))
+    if (!reader->ahead && reader->taken >= READ_AHEAD_FROM && read_ahead_is_worth(reader->source))
         rc = read_ahead_open(reader->source, &reader->ahead, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -64,6 +66,7 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     if (rc == ERROR_NONE)
         rc = read_some(reader, reader->buffer + reader->end, room, &got, err);
     reader->end += got;
+    reader->taken += got;
     reader->was_filled = got == room;
     reader->at_end = rc == ERROR_NONE && got == 0;
     return rc;

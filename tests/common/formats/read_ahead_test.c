@@ -5,6 +5,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #define ZLIB_CONST
@@ -64,6 +65,42 @@ static enum error_code count_lines(const char *path, uint64_t most, uint64_t *co
     }
     line_reader_close(reader);
     return rc;
+}
+
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = -2; /* "." and ".." */
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        count++;
+    assert_int_equal(closedir(tasks), 0);
+    return count;
+}
+
+/* A reader of lines has the thread from its 128th KiB on, not for the first lines, and not when it is closed. */
+static void lines_of_a_large_file_are_unpacked_ahead(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct temp_dir dir;
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    char path[FILE_PATH_SIZE];
+    bool found = true;
+    temp_dir_make(&dir);
+    assert_ok(file_path(path, &err, "%s/lines.gz", dir.path), &err);
+    write_packed(path, SIZE_MAX);
+    const int before = count_threads();
+    assert_ok(line_reader_open(path, &reader, &err), &err);
+    assert_ok(line_reader_next(reader, &line, &found, &err), &err);
+    assert_int_equal(count_threads(), before);
+    for (int i = 1; i < LINES / 2; i++)
+        assert_ok(line_reader_next(reader, &line, &found, &err), &err);
+    assert_int_equal(count_threads(), before + 1);
+    line_reader_close(reader);
+    assert_int_equal(count_threads(), before);
+    temp_dir_remove(&dir);
 }
 
 static void reads_what_the_file_has(void **state)
@@ -138,6 +175,7 @@ static void stays_at_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_of_a_large_file_are_unpacked_ahead),
         cmocka_unit_test(reads_what_the_file_has),
         cmocka_unit_test(names_damage_behind_the_lines_before_it),
         cmocka_unit_test(stays_at_the_end),
