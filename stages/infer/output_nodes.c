@@ -109,9 +109,6 @@ static enum error_code read_ids(const struct stage_context *context, struct outp
         store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    rc = node_columns_get(context->store, dataset_id, &nodes->words, err);
-    if (rc != ERROR_NONE)
-        return rc;
     rc = node_ids_get(context->store, dataset_id, &nodes->ids, err);
     if (rc == ERROR_NONE && nodes->ids.node_count != context->book->node_count)
         rc = error_set(err, ERROR_CORRUPT,
@@ -133,6 +130,8 @@ enum error_code output_nodes_open(const struct stage_context *context, uint32_t 
         rc = find_type(context, type, out, err);
     if (rc == ERROR_NONE)
         rc = read_splits(context, out, err);
+    if (rc == ERROR_NONE && !of_graphs)
+        rc = node_columns_get(context->store, book->dataset_id, &out->words, err);
     return rc == ERROR_NONE && !of_graphs ? read_ids(context, out, err) : rc;
 }
 

@@ -55,6 +55,13 @@ awk -F, 'NR > 1 && $2 == "test" {sub(/^[^,]*,test,/, ""); n++; if (match($0, /^(
     END {exit !(n > 40 && right > 0.6 * n)}' "$predictions" || fail "words of the test nodes: $(grep -c test "$predictions")"
 grep -q '<td>pop, rock</td>' "$work/own/report.html" || fail "the report has no words"
 
+# The same where ids are the numbers of the nodes.
+mkdir -p "$folder/numbered"
+for table in "$folder"/people-*.csv "$folder"/calls-*.csv; do sed 's/,u\([0-9]\)/,\1/g' "$table" >"$folder/numbered/${table##*/}"; done
+cp "$folder/own.yaml" "$folder/numbered/"
+run numbered "$folder/numbered/own.yaml" --set epochs=1 >/dev/null || fail "ids that are numbers"
+grep -q '^1,train,"pop, rock",' "$work/numbered/outputs/predictions.csv" || fail "class of 1: $(grep '^1,' "$work/numbered/outputs/predictions.csv")"
+
 # Columns of edges that are not named are left out: no edge features.
 run narrow "$folder/own.yaml" --set 'ingest.edge_columns=source: from; target: to' --set epochs=1 >"$work/answer" || fail "two columns of edges"
 grep -q '"unused":""' "$work/answer" || fail "edges have other columns than those that are named: $(cat "$work/answer")"
