@@ -75,19 +75,25 @@ static void find_group(char *folder, size_t size)
         (void)fclose(file);
 }
 
+/* What a group may use holds for all below it. False: `group` is the top. */
+static bool to_group_above(char *group)
+{
+    char *end = strrchr(group, '/');
+    if (!end || end == group)
+        return false;
+    *end = '\0';
+    return true;
+}
+
 int host_core_count(void)
 {
     char group[512];
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     int count = fewer(online > 0 && online < INT_MAX ? (int)online : 1, cores_of_affinity());
     find_group(group, sizeof group);
-    for (;;) { /* a group's quota holds for all below it */
+    do
         count = fewer(count, host_cores_of_quota(group));
-        char *end = strrchr(group, '/');
-        if (!end || end == group)
-            break;
-        *end = '\0';
-    }
+    while (to_group_above(group));
     /* Version 1: a container sees its own group at the top. */
     count = fewer(count, host_cores_of_quota("/sys/fs/cgroup/cpu"));
     return fewer(count, host_cores_of_quota("/sys/fs/cgroup/cpu,cpuacct"));
@@ -111,31 +117,42 @@ void host_processor_name(char *text, size_t size)
         (void)fclose(file);
 }
 
-/* The number a one-line file starts with; 0 when there is none ("max"). */
-static uint64_t number_in(const char *path)
+/* The number that a file starts with; 0 when that is none ("max"), or negative. Closes the file. */
+static uint64_t number_of(FILE *file)
 {
-    unsigned long long value = 0;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%llu", &value) != 1) // NOLINT(cert-err34-c): 0 is the answer then
-        value = 0;
+    long long value = 0;
+    /* NOLINTNEXTLINE(cert-err34-c): what is no number is 0 */
+    const bool found = fscanf(file, "%lld", &value) == 1 && value > 0;
     (void)fclose(file);
-    return value;
+    return found ? (uint64_t)value : 0;
+}
+
+static uint64_t less(uint64_t bytes, uint64_t limit)
+{
+    return limit && limit < bytes ? limit : bytes;
+}
+
+uint64_t host_memory_of_limit(const char *folder)
+{
+    static const char *const names[] = {"memory.max", "memory.limit_in_bytes"};
+    for (int i = 0; i < 2; i++) {
+        FILE *file = open_in(folder, names[i]);
+        if (file)
+            return number_of(file);
+    }
+    return 0;
 }
 
 uint64_t host_memory_bytes(void)
 {
-    static const char *const limit_files[] = {"/sys/fs/cgroup/memory.max",
-                                              "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    char group[512];
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     uint64_t bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 1ULL << 30;
-    for (int i = 0; i < 2; i++) {
-        const uint64_t limit = number_in(limit_files[i]);
-        if (limit && limit < bytes)
-            bytes = limit;
-    }
-    return bytes;
+    find_group(group, sizeof group);
+    do
+        bytes = less(bytes, host_memory_of_limit(group));
+    while (to_group_above(group));
+    return less(bytes, host_memory_of_limit("/sys/fs/cgroup/memory"));
 }
 
 /* The number behind the word `oom_kill` that starts a line. */

@@ -13,8 +13,10 @@ int host_core_count(void);
 int host_cores_of_quota(const char *folder);
 /* What the processor calls itself, or "an unknown processor", into `text` [size]. */
 void host_processor_name(char *text, size_t size);
-/* Memory in bytes: the smaller of physical memory and the limit of our control group. */
+/* Memory in bytes: the smallest of physical memory and the limits of our control group and of those above it. */
 uint64_t host_memory_bytes(void);
+/* Bytes that the control group in `folder` may use: memory.max of version 2, or memory.limit_in_bytes of version 1. 0: no limit. */
+uint64_t host_memory_of_limit(const char *folder);
 /* How many processes the kernel has killed for want of memory, here or in our control group, so far; only a
  * change of the number means something. False: the kernel does not tell. */
 bool host_oom_kills(uint64_t *count);

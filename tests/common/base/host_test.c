@@ -66,6 +66,25 @@ static void a_quota_pays_for_so_many_cores(void **state)
     temp_dir_remove(&folder);
 }
 
+static void a_group_may_use_so_many_bytes(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {{"max\n", 0}, {"1073741824\n", 1 << 30}, {"", 0}, {"-1\n", 0}, {"4096", 4096}};
+    struct temp_dir folder;
+    (void)state;
+    temp_dir_make(&folder);
+    assert_int_equal(host_memory_of_limit(folder.path), 0);
+    (void)temp_dir_write(&folder, "memory.limit_in_bytes", "8192\n", strlen("8192\n"));
+    assert_int_equal(host_memory_of_limit(folder.path), 8192);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        (void)temp_dir_write(&folder, "memory.max", cases[i].text, strlen(cases[i].text));
+        assert_int_equal(host_memory_of_limit(folder.path), cases[i].bytes);
+    }
+    temp_dir_remove(&folder);
+}
+
 static void what_is_touched_is_resident(void **state)
 {
     const size_t bytes = 64 << 20;
@@ -99,6 +118,7 @@ int main(void)
         cmocka_unit_test(the_host_has_cores_and_memory),
         cmocka_unit_test(only_cores_that_we_may_run_on_count),
         cmocka_unit_test(a_quota_pays_for_so_many_cores),
+        cmocka_unit_test(a_group_may_use_so_many_bytes),
         cmocka_unit_test(what_is_touched_is_resident),
         cmocka_unit_test(usage_counts_time_and_the_peak),
     };
