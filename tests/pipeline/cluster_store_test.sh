@@ -5,10 +5,12 @@
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }
 pipeline=$source_folder/pipelines/karate.yaml
+lease_ms=2000
 settings=(--set epochs=20)
 
 redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' >"$work/redis.txt" &
 started+=($!)
+queue=(--redis "unix:$work/redis.sock")
 cluster_start replicas
 store=$(cluster_uri karate)
 peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
@@ -20,22 +22,8 @@ expect 78 "found 'color'" "${ingest[@]}" --store "$store?color=red"
 expect 78 'a password has no place in an address' "${ingest[@]}" --store redis+cluster://user:hushhush@127.0.0.1:1/x
 ! grep -q hushhush "$work/stderr" || fail "the password is shown: $(cat "$work/stderr")"
 
-# Starts a worker and leaves its process in pid_of[NAME]: worker STAGE NAME
-declare -A pid_of
-worker() {
-    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "$store" --worker "$2" --scratch "$work" --lease 2000 --wait 300 \
-        --redis "unix:$work/redis.sock" >"$work/$2.out" 2>"$work/$2.log" &
-    pid_of[$2]=$!
-    started+=($!)
-}
-join() {
-    local status=0
-    wait "${pid_of[$1]}" || status=$?
-    [ $status -eq 0 ] || fail "$1 ended with $status: $(tail -3 "$work/$1.log")"
-}
-
 "${ingest[@]}" --store "$store" 2>"$work/ingest.log" || fail "ingest: $(tail -3 "$work/ingest.log")"
-"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" --redis "unix:$work/redis.sock" \
+"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" "${queue[@]}" \
     2>"$work/partition.log" || fail "partition: $(tail -3 "$work/partition.log")"
 # Without checkpoint there is no snapshot, so training does not end before what happens now.
 for stage in infer aggregate train-step sample; do worker $stage $stage-a; done

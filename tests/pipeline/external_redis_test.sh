@@ -21,6 +21,8 @@ for attempt in 1 2 3 4 5 6 7 8 9 10; do
 done
 [ -n "$redis" ] || fail "no port for Redis: $(tail -3 "$work/redis.txt")"
 started+=("$redis")
+store=dir:$work/shared/store
+lease_ms=1000
 queue=(--redis "redis://127.0.0.1:$port" --redis-password-file "$work/password")
 
 peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
@@ -33,20 +35,6 @@ expect 78 'WRONGPASS' "${start[@]}" --redis "redis://127.0.0.1:$port" --redis-pa
 expect 65 'nowhere' "${start[@]}" --redis "redis://127.0.0.1:$port" --redis-password-file "$work/nowhere"
 expect 75 'Connection refused' "${start[@]}" --redis redis://127.0.0.1:1
 expect 78 'mem://' "${start[@]}" --redis mem://127.0.0.1:1
-
-# Starts a worker and leaves its process in pid_of[NAME]: worker STAGE NAME
-declare -A pid_of
-worker() {
-    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "dir:$work/shared/store" --worker "$2" \
-        --scratch "$work" --lease 1000 --wait 300 "${queue[@]}" >"$work/$2.out" 2>"$work/$2.log" &
-    pid_of[$2]=$!
-    started+=($!)
-}
-join() {
-    local status=0
-    wait "${pid_of[$1]}" || status=$?
-    [ $status -eq 0 ] || fail "$1 ended with $status: $(tail -3 "$work/$1.log")"
-}
 
 # Workers first: they wait for the run. Without checkpoint there is no snapshot, so training does not end, whatever
 # else is done meanwhile.

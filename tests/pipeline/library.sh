@@ -171,6 +171,22 @@ train-step: {hidden: 8}
 Y
 }
 
+# Starts a stage program and leaves its process in pid_of[NAME]: worker STAGE NAME. It goes by the variables of the test: pipeline, settings,
+# store, lease_ms, queue (options of the work queue). Its log is $work/NAME.log.
+declare -A pid_of
+worker() {
+    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "$store" --worker "$2" --scratch "$work" --lease "$lease_ms" \
+        --wait 300 "${queue[@]}" >"$work/$2.out" 2>"$work/$2.log" &
+    pid_of[$2]=$!
+    started+=($!)
+}
+# Waits for the end of one, which is to be a good one: join NAME
+join() {
+    local status=0
+    wait "${pid_of[$1]}" || status=$?
+    [ $status -eq 0 ] || fail "$1 ended with $status: $(tail -3 "$work/$1.log")"
+}
+
 # A real SeaweedFS with the bucket "graphmill", which ends with the test: leaves its address in $endpoint, that of its objects as files in
 # $objects, and the credentials in the environment. Without the program the test ends as skipped.
 seaweedfs() {

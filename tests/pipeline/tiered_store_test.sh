@@ -4,11 +4,13 @@
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 pipeline=$source_folder/pipelines/karate.yaml
+lease_ms=1000
 settings=(--set epochs=1200 --set checkpoint.patience=0)
 store=tiered:dir:$work/fast^dir:$work/durable
 
 redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' >"$work/redis.txt" &
 started+=($!)
+queue=(--redis "unix:$work/redis.sock")
 peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
 
 ingest=("$bin/graphmill-ingest" --pipeline "$pipeline" "${settings[@]}")
@@ -16,19 +18,6 @@ expect 78 'expected two stores' "${ingest[@]}" --store "tiered:dir:$work/fast"
 expect 78 'need one that all of them see' "${ingest[@]}" --store "tiered:memory:x^dir:$work/durable"
 rm -rf "$work/durable"
 
-# Starts a worker and leaves its process in pid_of[NAME]: worker STAGE NAME
-declare -A pid_of
-worker() {
-    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "$store" --worker "$2" --scratch "$work" --lease 1000 --wait 300 \
-        --redis "unix:$work/redis.sock" >"$work/$2.out" 2>"$work/$2.log" &
-    pid_of[$2]=$!
-    started+=($!)
-}
-join() {
-    local status=0
-    wait "${pid_of[$1]}" || status=$?
-    [ $status -eq 0 ] || fail "$1 ended with $status: $(tail -3 "$work/$1.log")"
-}
 # Where the run stands: the version of the snapshot that the switch names.
 position() { cat "$work"/durable/switch/run/*/current_snapshot 2>/dev/null | sed -n 's/^\([0-9]*\) .*/\1/p'; }
 wait_for_snapshot_after() {
@@ -39,7 +28,7 @@ wait_for_snapshot_after() {
     done
 }
 "${ingest[@]}" --store "$store" 2>"$work/ingest.log" || fail "ingest: $(tail -3 "$work/ingest.log")"
-"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" --redis "unix:$work/redis.sock" \
+"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" "${queue[@]}" \
     2>"$work/partition.log" || fail "partition: $(tail -3 "$work/partition.log")"
 # infer comes last, so that the run is not over before all is lost.
 for stage in checkpoint aggregate train-step sample; do worker $stage $stage-a; done
