@@ -55,9 +55,10 @@ static enum error_code value_of(const char *text, size_t size, char **value, str
 }
 
 /* The manifest, checked. *text: memory_free(). */
-static enum error_code read_manifest(struct cluster_place *place, const char *key, char **text,
+static enum error_code read_manifest(void *state, const char *key, char **text,
                                      char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {
+    struct cluster_place *place = state;
     const int tag = cluster_tag(key);
     const struct cluster_name name = cluster_name(place, tag, key, "artifact");
     bool found = false;
@@ -239,19 +240,6 @@ enum error_code cluster_artifact_files(void *state, const char *key, object_file
     return rc;
 }
 
-/* A copy of the kept manifest, or a fresh one. */
-static enum error_code recall(struct cluster_place *place, const char *key, char **text,
-                              char attempt[ARTIFACT_ATTEMPT_SIZE], bool *was_kept,
-                              struct error *err)
-{
-    const enum error_code rc = kept_manifests_get(&place->manifests, key, text, err);
-    *was_kept = *text != NULL;
-    if (rc != ERROR_NONE)
-        return rc;
-    return *was_kept ? artifact_manifest_check(key, *text, attempt, err)
-                     : read_manifest(place, key, text, attempt, err);
-}
-
 /* What is wanted of a file. */
 struct piece_wish {
     const char *key, *attempt;
@@ -303,7 +291,8 @@ static enum error_code read_of_manifest(struct cluster_place *place, const char 
 {
     char *text = NULL, attempt[ARTIFACT_ATTEMPT_SIZE];
     struct artifact_file entry = {.name = ""};
-    enum error_code rc = recall(place, w->key, &text, attempt, was_kept, err);
+    enum error_code rc = kept_manifests_recall(&place->manifests, w->key, read_manifest, place,
+                                               &text, attempt, was_kept, err);
     if (rc == ERROR_NONE && !artifact_manifest_find(text, file, &entry, &w->file))
         rc = no_artifact(w->key, err);
     memory_free(text);

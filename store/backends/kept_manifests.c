@@ -68,3 +68,16 @@ void kept_manifests_forget(struct kept_manifests *kept, const char *key)
     }
     (void)pthread_mutex_unlock(&kept->lock);
 }
+
+enum error_code kept_manifests_recall(struct kept_manifests *kept, const char *key,
+                                      manifest_reader read, void *place, char **text,
+                                      char attempt[ARTIFACT_ATTEMPT_SIZE], bool *was_kept,
+                                      struct error *err)
+{
+    const enum error_code rc = kept_manifests_get(kept, key, text, err);
+    *was_kept = *text != NULL;
+    if (rc != ERROR_NONE)
+        return rc;
+    return *was_kept ? artifact_manifest_check(key, *text, attempt, err)
+                     : read(place, key, text, attempt, err);
+}

@@ -7,6 +7,7 @@
 #define STORE_BACKENDS_KEPT_MANIFESTS_H
 
 #include "common/base/error.h"
+#include "store/backends/artifact_manifest.h"
 #include "store/objects/keys.h"
 
 #include <pthread.h>
@@ -31,6 +32,14 @@ void kept_manifests_put(struct kept_manifests *kept, const char *key, const char
 /* *text: a copy of it, memory_free(); NULL when there is none. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code kept_manifests_get(struct kept_manifests *kept, const char *key,
                                               char **text, struct error *err);
+/* Reads the manifest of `key` in `place` and checks it, with its attempt. *text: memory_free(). */
+typedef enum error_code (*manifest_reader)(void *place, const char *key, char **text,
+                                           char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err);
+/* A copy of the kept manifest (*was_kept), or a fresh one by `read`. *text: memory_free(); NULL when that fails. */
+MUST_CHECK enum error_code kept_manifests_recall(struct kept_manifests *kept, const char *key,
+                                                 manifest_reader read, void *place, char **text,
+                                                 char attempt[ARTIFACT_ATTEMPT_SIZE],
+                                                 bool *was_kept, struct error *err);
 void kept_manifests_forget(struct kept_manifests *kept, const char *key);
 
 #endif

@@ -33,9 +33,10 @@ static void name_file(const char *key, const char *attempt, size_t number,
 }
 
 /* The manifest, checked. *text: memory_free(). */
-static enum error_code read_manifest(struct s3_place *place, const char *key, char **text,
+static enum error_code read_manifest(void *state, const char *key, char **text,
                                      char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {
+    struct s3_place *place = state;
     char object[1][S3_OBJECT_SIZE];
     struct object_get get = {.key = key};
     name_manifest(key, object[0]);
@@ -214,19 +215,6 @@ enum error_code s3_artifact_files(void *state, const char *key, object_file_visi
     return rc;
 }
 
-/* A copy of the kept manifest, or a fresh one. */
-static enum error_code recall(struct s3_place *place, const char *key, char **text,
-                              char attempt[ARTIFACT_ATTEMPT_SIZE], bool *was_kept,
-                              struct error *err)
-{
-    const enum error_code rc = kept_manifests_get(&place->manifests, key, text, err);
-    *was_kept = *text != NULL;
-    if (rc != ERROR_NONE)
-        return rc;
-    return *was_kept ? artifact_manifest_check(key, *text, attempt, err)
-                     : read_manifest(place, key, text, attempt, err);
-}
-
 /* What is wanted of a file, and where it goes. */
 struct read_wish {
     uint64_t offset;
@@ -241,7 +229,8 @@ static enum error_code read_of_manifest(struct s3_place *place, const char *key,
     char *text = NULL, attempt[ARTIFACT_ATTEMPT_SIZE], object[S3_OBJECT_SIZE];
     struct artifact_file entry = {.name = ""};
     size_t number = 0;
-    enum error_code rc = recall(place, key, &text, attempt, was_kept, err);
+    enum error_code rc = kept_manifests_recall(&place->manifests, key, read_manifest, place, &text,
+                                               attempt, was_kept, err);
     if (rc == ERROR_NONE && !artifact_manifest_find(text, file, &entry, &number))
         rc = no_artifact(key, err);
     memory_free(text);
