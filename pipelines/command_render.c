@@ -77,18 +77,10 @@ static enum error_code find_form(const char *name, const struct render_form **fo
                      nearest ? "'?" : "");
 }
 
-/* A name of an object: lower-case letters, digits and "-" inside (RFC 1123). */
-static bool is_name(const char *text, size_t most)
-{
-    const size_t size = strlen(text);
-    const size_t plain = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    return size > 0 && size <= most && plain == size && text[0] != '-' && text[size - 1] != '-';
-}
-
 static enum error_code check_name(const char *option, const char *text, size_t most,
                                   struct error *err)
 {
-    if (!text || is_name(text, most))
+    if (!text || render_is_name(text, most))
         return ERROR_NONE;
     return error_set(err, ERROR_USAGE,
                      "--%s: expected at most %zu lower-case letters, digits and '-' between them, "

@@ -1,11 +1,11 @@
 #include "pipelines/crew_growth.h"
 
 #include "common/base/clock.h"
+#include "pipelines/workers_log.h"
 #include "stages/plan/gradient_sums.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { LOOK_PERIOD_MS = 50, SAMPLE_MS = 400, SAMPLE_ROUNDS = 2 };
 
@@ -14,25 +14,6 @@ void crew_growth_begin(struct crew_growth *growth, const struct run_folder *fold
 {
     *growth = (struct crew_growth){.folder = folder, .quiet = quiet, .units = -1};
     worker_growth_begin(&growth->rule, most);
-}
-
-/* A line for people; a run is no worse for a disk that refuses it. */
-static void tell(const struct crew_growth *growth, const char *text)
-{
-    char path[FILE_PATH_SIZE], now[32];
-    const time_t seconds = time(NULL);
-    struct tm utc = {0};
-    (void)gmtime_r(&seconds, &utc);
-    if (!growth->quiet)
-        (void)fprintf(stderr, "workers             %s\n", text);
-    if (file_path(path, NULL, "%s/logs/workers.log", growth->folder->path) != ERROR_NONE)
-        return;
-    FILE *log = fopen(path, "ae");
-    if (!log)
-        return;
-    (void)strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    (void)fprintf(log, "%s info graphmill-run %s\n", now, text);
-    (void)fclose(log);
 }
 
 /* `was`: the rule before its newest measurement. */
@@ -57,7 +38,7 @@ static void tell_decision(const struct crew_growth *growth, const struct worker_
                        "%d of each stage: %.2f rounds a second, with %d %.2f: %s%s", was->count,
                        is->during, before, was->before, verdict, next);
     }
-    tell(growth, text);
+    workers_log_tell(growth->folder, growth->quiet, text);
 }
 
 static enum error_code follow(struct stage_crew *crew, int count, struct error *err)

@@ -48,6 +48,7 @@ static const struct command {
      command_exporter},
     {"fetch", "ID FOLDER", "copy the outputs of a run out of a store: --store URI", command_fetch},
     {"render", "FILE", "a run as objects of Kubernetes, for kubectl apply -f -", command_render},
+    {"scale", "RUN STAGE N", "more or fewer workers of a stage in mid-run", command_scale},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
     {"help", "[COMMAND]", "this, or what COMMAND --help says", command_help},
 };

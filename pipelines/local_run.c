@@ -117,7 +117,9 @@ static enum error_code watch(struct local_run *run, struct error *err)
             rc = look_at_end(run, &finished, err);
         queue_guard_turn(&guard);
         heed_beats(run);
-        if (rc == ERROR_NONE && !finished && run->options.workers == 0)
+        if (rc == ERROR_NONE && !finished)
+            rc = crew_scaling_turn(&run->scaling, &run->crew, err);
+        if (rc == ERROR_NONE && !finished && run->options.workers == 0 && !run->scaling.is_by_hand)
             rc = crew_growth_turn(&run->growth, &run->crew, run->queue, err);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
@@ -196,6 +198,7 @@ static enum error_code train(struct local_run *run, struct error *err)
     if (run->options.workers == 0)
         crew_growth_begin(&run->growth, &run->folder, run->options.workers_most,
                           run->options.quiet);
+    run->scaling = (struct crew_scaling){.folder = &run->folder, .options = &run->options};
     run_progress_begin(&run->progress, &run->folder, run->options.quiet);
     rc = stage_crew_start(&run->crew, &config, err);
     if (rc == ERROR_NONE)

@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/crew_growth.h"
+#include "pipelines/crew_scaling.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/run_progress.h"
 #include "pipelines/stage_crew.h"
@@ -26,6 +27,7 @@ struct local_run { /* {0} is closed; large for a stack */
     struct chain_state state; /* what storage said last */
     struct stage_crew crew;
     struct crew_growth growth;
+    struct crew_scaling scaling;
     struct run_progress progress;
     int64_t units_done;
     struct worker_beat beat[BEAT_COUNT_MAX];

@@ -32,5 +32,10 @@ struct memory_shares {
  * least that works for any graph, which is named. */
 MUST_CHECK enum error_code memory_shares_divide(uint64_t budget, int workers, bool embeddings,
                                                 struct memory_shares *out, struct error *err);
+/* The same for `count[i]` workers of stage_loop[i]; a stage of none may have none. */
+MUST_CHECK enum error_code memory_shares_divide_each(uint64_t budget,
+                                                     const int count[STAGE_LOOP_COUNT],
+                                                     bool embeddings, struct memory_shares *out,
+                                                     struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/parallel/shared_area.h"
+#include "pipelines/scale_request.h"
 #include "stages/plan/metrics_log.h"
 #include "store/objects/artifact_cache.h"
 
@@ -48,6 +49,21 @@ static enum error_code take_lock(struct run_folder *folder, struct error *err)
         /* only the message of who comes second has less in it */
     }
     folder->lock = fd + 1;
+    return ERROR_NONE;
+}
+
+enum error_code run_folder_is_driven(const char *path, bool *driven, struct error *err)
+{
+    char lock[FILE_PATH_SIZE];
+    *driven = false;
+    const enum error_code rc = file_path(lock, err, "%s/lock", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int fd = open(lock, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? ERROR_NONE : error_set_errno(err, ERROR_IO, "%s", lock);
+    *driven = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    (void)close(fd);
     return ERROR_NONE;
 }
 
@@ -161,6 +177,8 @@ enum error_code run_folder_create(struct run_folder *folder, const char *path, c
         rc = file_make_folders(logs, err);
     if (rc == ERROR_NONE)
         rc = take_lock(folder, err);
+    if (rc == ERROR_NONE)
+        scale_request_clear(folder->path);
     if (rc == ERROR_NONE)
         rc = run_folder_store_uri(folder->path, uri, folder->store_uri, &found, err);
     if (rc == ERROR_NONE)

@@ -10,6 +10,7 @@
  *   metrics.jsonl    link to its metrics
  *   report.html      a page on it, for people, of when it was finished
  *   lock             held by the driver
+ *   scale/           requests to the driver (scale_request.h)
  */
 #ifndef PIPELINES_RUN_FOLDER_H
 #define PIPELINES_RUN_FOLDER_H
@@ -33,6 +34,8 @@ struct run_folder { /* {0} is closed */
  * NULL, the one that it has. Fails: ERROR_BUSY when another driver works there; ERROR_INVALID when the folder has another store. */
 MUST_CHECK enum error_code run_folder_create(struct run_folder *folder, const char *path,
                                              const char *uri, struct error *err);
+/* Does a driver hold the folder's lock? Fails: ERROR_IO. */
+MUST_CHECK enum error_code run_folder_is_driven(const char *path, bool *driven, struct error *err);
 /* The address of the store that run_folder_create() would open; *found: has the folder one yet? */
 MUST_CHECK enum error_code run_folder_store_uri(const char *path, const char *uri,
                                                 char out[FILE_PATH_SIZE], bool *found,

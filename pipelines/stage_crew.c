@@ -23,10 +23,11 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
         rc = file_path(times, err, "%s/times/%s.jsonl", c->folder->path, member->name);
     if (rc != ERROR_NONE)
         return rc;
-    (void)snprintf(threads, sizeof threads, "%d", crew->threads_each[member->stage_index]);
-    (void)snprintf(memory, sizeof memory, "%" PRIu64, c->shares->worker_bytes[member->stage_index]);
+    member->share = crew->share[member->stage_index];
+    (void)snprintf(threads, sizeof threads, "%d", member->share.threads);
+    (void)snprintf(memory, sizeof memory, "%" PRIu64, member->share.memory_bytes);
     (void)snprintf(lease, sizeof lease, "%" PRId64, c->lease_ms);
-    (void)snprintf(sharers, sizeof sharers, "%d", c->workers);
+    (void)snprintf(sharers, sizeof sharers, "%d", member->share.sharers);
     child_add(&command, program);
     child_add_option(&command, "--store", c->folder->store_uri);
     child_add_option(&command, "--run", c->folder->run.plan.id);
@@ -66,6 +67,7 @@ static enum error_code on_failure(struct stage_crew *crew, struct crew_member *m
     log_warn("%s %s: %s; starting it again%s", member->name, how, words,
              pause_ms >= 500 ? " after a pause" : "");
     member->start_ms = clock_ms() + pause_ms;
+    member->failed = true;
     return ERROR_NONE;
 }
 
@@ -73,10 +75,16 @@ static enum error_code on_end(struct stage_crew *crew, struct crew_member *membe
                               struct error *err)
 {
     char how[CHILD_TEXT_SIZE], words[CHILD_TEXT_SIZE];
+    const bool as_asked = member->is_renewed && child_error_code(status) == ERROR_UNAVAILABLE;
     member->pid = 0;
+    member->is_renewed = false;
     member->finished = status == 0 || member->is_leaving;
     if (member->finished)
         return ERROR_NONE;
+    if (as_asked) {
+        member->start_ms = clock_ms();
+        return ERROR_NONE;
+    }
     child_status_text(status, how);
     child_last_words(member->log_path, member->log_start, words);
     return on_failure(crew, member, status, how, words, err);
@@ -115,13 +123,19 @@ static struct crew_member *member_of(struct stage_crew *crew, int stage, int num
     return member;
 }
 
+static enum error_code name_log(const struct stage_crew *crew, struct crew_member *member,
+                                struct error *err)
+{
+    return file_path(member->log_path, err, "%s/logs/%s.log", crew->config.folder->path,
+                     member->name);
+}
+
 static enum error_code add_member(struct stage_crew *crew, int stage, struct error *err)
 {
     struct crew_member *member = member_of(crew, stage, crew->sets);
     must(member->pid == 0);
     member->finished = member->is_leaving = false;
-    const enum error_code rc =
-        file_path(member->log_path, err, "%s/logs/%s.log", crew->config.folder->path, member->name);
+    const enum error_code rc = name_log(crew, member, err);
     return rc == ERROR_NONE ? start_or_wait(crew, member, err) : rc;
 }
 
@@ -137,19 +151,83 @@ enum error_code stage_crew_add_set(struct stage_crew *crew, struct error *err)
     return rc;
 }
 
+/* For good, when its unit is done. */
+static void take_back(struct crew_member *member)
+{
+    member->is_leaving = true;
+    member->is_renewed = false;
+    member->finished = member->pid == 0;
+    if (member->pid > 0)
+        (void)kill(member->pid, SIGTERM);
+}
+
 void stage_crew_take_back_set(struct stage_crew *crew)
 {
     must(crew->sets > 1);
     crew->sets--;
-    for (int i = 0; i < crew->count; i++) {
-        struct crew_member *member = &crew->member[i];
-        if (member->number != crew->sets)
-            continue;
-        member->is_leaving = true;
-        member->finished = member->pid == 0;
-        if (member->pid > 0)
+    for (int i = 0; i < crew->count; i++)
+        if (crew->member[i].number == crew->sets)
+            take_back(&crew->member[i]);
+}
+
+/* A stage's part of threads and memory when it has so many workers. */
+static void share_out(struct stage_crew *crew, int stage, int workers, uint64_t memory_bytes)
+{
+    const int threads = crew->config.threads ? crew->config.threads : host_core_count();
+    const int shared = threads > workers ? threads / workers : 1;
+    crew->share[stage] = (struct crew_share){.threads = threads_of(&stage_loop[stage], shared),
+                                             .sharers = workers,
+                                             .memory_bytes = memory_bytes};
+}
+
+static bool same_share(const struct crew_share *a, const struct crew_share *b)
+{
+    return a->threads == b->threads && a->sharers == b->sharers &&
+           a->memory_bytes == b->memory_bytes;
+}
+
+/* Is to be there, with its stage's share. One that is on its way out comes again when it is gone. */
+static enum error_code keep(struct stage_crew *crew, int stage, int number, struct error *err)
+{
+    const int before = crew->count;
+    struct crew_member *member = member_of(crew, stage, number);
+    const bool is_new = crew->count > before;
+    if (member->pid > 0) {
+        const bool same = same_share(&member->share, &crew->share[stage]);
+        member->is_renewed = member->is_renewed || member->is_leaving || !same;
+        member->is_leaving = false;
+        if (member->is_renewed)
             (void)kill(member->pid, SIGTERM);
+    } else if (is_new || member->is_leaving) {
+        member->finished = member->is_leaving = false;
+        member->start_ms = clock_ms();
     }
+    return is_new ? name_log(crew, member, err) : ERROR_NONE;
+}
+
+enum error_code stage_crew_scale(struct stage_crew *crew, const int count[STAGE_LOOP_COUNT],
+                                 const struct memory_shares *shares, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int stage = 0; stage < STAGE_LOOP_COUNT; stage++) {
+        must(count[stage] <= CREW_SIZE_MAX / STAGE_LOOP_COUNT);
+        if (count[stage] > 0)
+            share_out(crew, stage, count[stage], shares->worker_bytes[stage]);
+        for (int number = 0; rc == ERROR_NONE && number < count[stage]; number++)
+            rc = keep(crew, stage, number, err);
+    }
+    for (int i = 0; i < crew->count; i++)
+        if (crew->member[i].number >= count[crew->member[i].stage_index] &&
+            !crew->member[i].is_leaving)
+            take_back(&crew->member[i]);
+    return rc;
+}
+
+void stage_crew_count(const struct stage_crew *crew, int count[STAGE_LOOP_COUNT])
+{
+    memset(count, 0, STAGE_LOOP_COUNT * sizeof *count);
+    for (int i = 0; i < crew->count; i++)
+        count[crew->member[i].stage_index] += !crew->member[i].is_leaving;
 }
 
 bool stage_crew_is_settled(const struct stage_crew *crew)
@@ -174,12 +252,10 @@ enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_conf
                                  struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    const int threads = config->threads ? config->threads : host_core_count();
-    const int shared = threads > config->workers ? threads / config->workers : 1;
     must(config->workers * STAGE_LOOP_COUNT <= CREW_SIZE_MAX);
     crew->config = *config;
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
-        crew->threads_each[i] = threads_of(&stage_loop[i], shared);
+        share_out(crew, i, config->workers, config->shares->worker_bytes[i]);
     for (int i = 0; rc == ERROR_NONE && i < config->workers_at_start; i++)
         rc = stage_crew_add_set(crew, err);
     if (rc != ERROR_NONE)
@@ -190,8 +266,18 @@ enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_conf
 static enum error_code start_again(struct stage_crew *crew, struct crew_member *member,
                                    struct error *err)
 {
-    crew->restarts++;
+    crew->restarts += member->failed;
+    member->failed = false;
     return start_or_wait(crew, member, err);
+}
+
+/* What they hold is not free before they are gone. */
+static bool someone_leaves(const struct stage_crew *crew)
+{
+    for (int i = 0; i < crew->count; i++)
+        if (crew->member[i].pid > 0 && (crew->member[i].is_leaving || crew->member[i].is_renewed))
+            return true;
+    return false;
 }
 
 static enum error_code check_member(struct stage_crew *crew, struct crew_member *member,
@@ -201,7 +287,8 @@ static enum error_code check_member(struct stage_crew *crew, struct crew_member 
     enum error_code rc = ERROR_NONE;
     if (member->pid > 0 && waitpid(member->pid, &word, WNOHANG) == member->pid)
         rc = on_end(crew, member, child_status(word), err);
-    if (rc == ERROR_NONE && member->pid == 0 && !member->finished && clock_ms() >= member->start_ms)
+    if (rc == ERROR_NONE && member->pid == 0 && !member->finished &&
+        clock_ms() >= member->start_ms && !someone_leaves(crew))
         rc = start_again(crew, member, err);
     return rc;
 }

@@ -6,7 +6,9 @@
  * fails for good ends the run.
  *
  * Workers come in sets of one of each stage. A set may be added, and the last one taken back: its workers end the unit that
- * they have in hand, hand back what they were just given, and are gone.
+ * they have in hand, hand back what they were just given, and are gone. Or each stage gets a number of its own
+ * (stage_crew_scale()): then memory and threads are divided anew, and who has another share than it was started with ends its
+ * unit and is started again with that, when all who leave are gone, so that the budget holds at every moment.
  */
 #ifndef PIPELINES_STAGE_CREW_H
 #define PIPELINES_STAGE_CREW_H
@@ -39,6 +41,12 @@ struct crew_config {
     void *context;
 };
 
+/* What a worker is told of its part of the machine. */
+struct crew_share {
+    int threads, sharers;
+    uint64_t memory_bytes;
+};
+
 struct crew_member {
     char name[WORKER_NAME_SIZE];
     int stage_index; /* in stage_loop */
@@ -47,7 +55,11 @@ struct crew_member {
     uint64_t log_start; /* where its log ended when it was started last */
     pid_t pid;          /* 0: not running */
     bool finished;
-    bool is_leaving; /* taken back: it is not started again */
+    bool
+        failed; /* it ended, or was not started, as it was not asked to: the next start is a restart */
+    bool is_leaving;         /* taken back: it is not started again */
+    bool is_renewed;         /* asked to end, to be started again with another share */
+    struct crew_share share; /* that it was started with */
     struct child_restart restart;
     int64_t start_ms; /* when it is to be started again */
     int64_t beat_ms;  /* when a fresh heartbeat of it was seen last, since its start; 0: none yet */
@@ -59,7 +71,7 @@ struct stage_crew { /* {0} is empty */
     int count;
     int sets; /* that are not taken back: the first `sets` of each stage */
     int restarts;
-    int threads_each[STAGE_LOOP_COUNT];
+    struct crew_share share[STAGE_LOOP_COUNT];
 };
 
 MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
@@ -68,6 +80,13 @@ MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
 MUST_CHECK enum error_code stage_crew_add_set(struct stage_crew *crew, struct error *err);
 /* One fewer, the last of each stage; there are two or more. They leave when their unit is done, which may take a while. */
 void stage_crew_take_back_set(struct stage_crew *crew);
+/* From now on `count[i]` workers of stage_loop[i], 1 or more (0: of a stage that has none), which divide memory as `shares` says. They
+ * come and go in the calls of stage_crew_check(). Sets are no more. Fails: ERROR_INVALID for a path that is too long. */
+MUST_CHECK enum error_code stage_crew_scale(struct stage_crew *crew,
+                                            const int count[STAGE_LOOP_COUNT],
+                                            const struct memory_shares *shares, struct error *err);
+/* Workers of each stage that are not taken back. */
+void stage_crew_count(const struct stage_crew *crew, int count[STAGE_LOOP_COUNT]);
 /* Whether all who should be there gave a sign of life since their start, and who was taken back is gone. */
 bool stage_crew_is_settled(const struct stage_crew *crew);
 /* Workers that are not taken back. */

@@ -21,6 +21,13 @@ const struct render_form render_forms[RENDER_FORM_COUNT] = {
 };
 /* clang-format on */
 
+bool render_is_name(const char *text, size_t most)
+{
+    const size_t size = strlen(text);
+    const size_t plain = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return size > 0 && size <= most && plain == size && text[0] != '-' && text[size - 1] != '-';
+}
+
 int64_t render_pod_count(const struct render_run *run, const struct render_stage *stage)
 {
     return stage->pods == PODS_WORKERS  ? run->workers

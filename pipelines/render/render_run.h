@@ -62,6 +62,8 @@ void render_jobs(struct yaml_writer *w, const struct render_run *run);
 void render_argo(struct yaml_writer *w, const struct render_run *run);
 void render_indexed(struct yaml_writer *w, const struct render_run *run);
 
+/* A name of an object, of at most `most` bytes: lower-case letters, digits and "-" inside (RFC 1123). */
+bool render_is_name(const char *text, size_t most);
 /* Pods of a stage. */
 int64_t render_pod_count(const struct render_run *run, const struct render_stage *stage);
 /* labels: of an object of the run, or of its Pods; `component`: a stage, or what else it is. */

@@ -54,6 +54,25 @@ static void too_little_is_refused_with_the_least_that_works(void **state)
                  "2 workers of each stage", &err);
 }
 
+static void each_stage_may_have_a_number_of_its_own(void **state)
+{
+    static const int counts[][STAGE_LOOP_COUNT] = {
+        {1, 6, 1, 2, 1}, {9, 1, 1, 1, 3}, {0, 0, 0, 0, 4}};
+    const uint64_t budget = 2ULL << 30;
+    struct memory_shares shares;
+    struct error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        uint64_t sum = 0;
+        assert_ok(memory_shares_divide_each(budget, counts[i], false, &shares, &err), &err);
+        for (int stage = 0; stage < STAGE_LOOP_COUNT; stage++)
+            sum += (uint64_t)counts[i][stage] * shares.worker_bytes[stage];
+        assert_true(sum <= budget && sum >= budget / 2);
+    }
+    assert_fails(memory_shares_divide_each(192 << 20, counts[0], false, &shares, &err),
+                 ERROR_NO_MEMORY, "for 1 of sample, 6 of train-step, 1 of aggregate", &err);
+}
+
 static void without_a_budget_ingest_and_partition_keep_their_default(void **state)
 {
     struct memory_shares shares;
@@ -69,6 +88,7 @@ int main(void)
         cmocka_unit_test(shares_of_all_processes_stay_within_the_budget),
         cmocka_unit_test(train_step_has_a_share_for_embeddings),
         cmocka_unit_test(too_little_is_refused_with_the_least_that_works),
+        cmocka_unit_test(each_stage_may_have_a_number_of_its_own),
         cmocka_unit_test(without_a_budget_ingest_and_partition_keep_their_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
