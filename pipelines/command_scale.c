@@ -120,7 +120,7 @@ static enum error_code print_patch(const struct scale_words *words, const char *
 static enum error_code scale_on_cluster(const struct scale_options *options,
                                         const struct option_list *rest, struct error *err)
 {
-    struct scale_words words;
+    struct scale_words words = {0};
     const bool is_base = strcmp(options->form, "base") == 0;
     if (strcmp(options->form, "argo") == 0 || strcmp(options->form, "indexed") == 0)
         return error_set(err, ERROR_USAGE,
@@ -184,7 +184,7 @@ enum error_code command_scale(int argc, char **argv, struct error *err)
 {
     struct scale_options options = {0};
     struct option_list rest = {0};
-    struct scale_words words;
+    struct scale_words words = {0};
     if (options_want_help(argc, argv)) {
         print_help();
         return ERROR_NONE;

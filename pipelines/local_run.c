@@ -205,6 +205,8 @@ static enum error_code train(struct local_run *run, struct error *err)
         rc = watch(run, err);
     stage_crew_stop(&run->crew);
     run_progress_end(&run->progress);
+    if (rc == ERROR_NONE && !run->redis)
+        queue_watch_retire(run->queue);
     if (rc == ERROR_NONE && !run->options.quiet)
         (void)fprintf(stderr, "%-10s %5.1f s  workers=%d restarts=%d\n",
                       run->only_stage ? run->only_stage : "train+infer", clock_seconds() - before,

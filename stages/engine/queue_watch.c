@@ -17,6 +17,7 @@ enum {
     TELL_SLOW_MS = 60000,  /* somebody has, and units may take long */
     TELL_AGAIN_MS = 60000,
     BEATS_MAX = 256,
+    KEEP_MS = 600000, /* the queue of a finished run */
     REASON_SIZE = 400,
 };
 
@@ -142,4 +143,14 @@ enum error_code queue_watch_turn(struct queue_watch *watch, struct work_queue *q
     if (look.may_check)
         rc = compare_and_tell(watch, queue, &look, now, err);
     return rc == ERROR_NONE ? tell(watch, queue, &look, now, err) : rc;
+}
+
+void queue_watch_retire(struct work_queue *queue)
+{
+    const char *stages[STAGE_LOOP_COUNT];
+    struct error err = {0};
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        stages[i] = stage_loop[i].name;
+    if (work_queue_retire(queue, stages, STAGE_LOOP_COUNT, KEEP_MS, &err) != ERROR_NONE)
+        log_debug("the queue of the finished run stays: %s", err.message);
 }

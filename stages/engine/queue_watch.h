@@ -34,4 +34,8 @@ struct queue_watch {
 MUST_CHECK enum error_code queue_watch_turn(struct queue_watch *watch, struct work_queue *queue,
                                             struct error *err);
 
+/* The run is finished: what Redis holds of it goes within minutes, in which status still shows it. Failing is no failure
+ * of the run. */
+void queue_watch_retire(struct work_queue *queue);
+
 #endif

@@ -465,6 +465,8 @@ static enum error_code run_turns(struct work_turns *loop, struct error *err)
             finished = rc == ERROR_NONE;
     }
     work_keeper_free(loop->keeper);
+    if (rc == ERROR_NONE && loop->queue && loop->state.finished)
+        queue_watch_retire(loop->queue);
     work_queue_close(loop->queue);
     hand_over_release(&loop->next);
     return rc;

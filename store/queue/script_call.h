@@ -41,6 +41,7 @@ enum script_name {
     SCRIPT_BEAT,
     SCRIPT_BEATS,
     SCRIPT_COUNTS,
+    SCRIPT_RETIRE,
     SCRIPT_COUNT
 };
 

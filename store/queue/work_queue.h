@@ -19,6 +19,8 @@
  *   {tag}:check       text with expiry: somebody compared queue and storage just now
  *   {tag}:copy:<id>   text with expiry: who makes a second copy of a slow worker's unit
  *
+ * When the run is finished all of these expire, and those of what waited are removed (work_queue_retire).
+ *
  * A lease is a hint; what makes double work harmless is that records are published whole and first wins.
  * The delivery count of a stream entry is the fencing token: complete and renew compare owner and count.
  *
@@ -191,6 +193,10 @@ MUST_CHECK enum error_code work_queue_look(struct work_queue *queue, const char 
 /* The driver `token` is at work on this queue for the next `hold_ms`. *other: another one is. */
 MUST_CHECK enum error_code work_queue_take_charge(struct work_queue *queue, const char *token,
                                                   int64_t hold_ms, bool *other, struct error *err);
+/* The run is finished: what Redis holds of it goes in `keep_ms`, until when it can be looked at. Where there is more to do after
+ * all, a queue that is lost is filled from storage, as ever. Whoever finds the run finished may call it. */
+MUST_CHECK enum error_code work_queue_retire(struct work_queue *queue, const char *const *stage,
+                                             int stage_count, int64_t keep_ms, struct error *err);
 /* Removes every key of the run. */
 MUST_CHECK enum error_code work_queue_wipe(struct work_queue *queue, struct error *err);
 

@@ -91,17 +91,15 @@ static enum error_code unlink_page(struct work_queue *q, const struct redisReply
     return rc;
 }
 
-/* The life goes first, so that nobody works on what is left meanwhile. No call here can meet a key of the wrong
- * type: this is what mends them. */
-enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
+/* Removes the keys that begin with the stem and `beginning`. No call here can meet a key of the wrong type. */
+static enum error_code unlink_all(struct work_queue *queue, const char *beginning,
+                                  struct error *err)
 {
     struct redisReply *reply = NULL;
-    const char *unlink_life[] = {"UNLINK", queue->life};
+    enum error_code rc = ERROR_NONE;
     char pattern[RUN_KEY_SIZE + 2], cursor[NUMBER_SIZE] = "0", count[NUMBER_SIZE];
-    (void)snprintf(pattern, sizeof pattern, "%s*", queue->stem);
+    (void)snprintf(pattern, sizeof pattern, "%s%s*", queue->stem, beginning);
     (void)snprintf(count, sizeof count, "%d", SCAN_COUNT);
-    enum error_code rc = redis_connection_call(queue->connection, 2, unlink_life, &reply, err);
-    redis_reply_free(reply);
     while (rc == ERROR_NONE) {
         const char *scan[] = {"SCAN", cursor, "MATCH", pattern, "COUNT", count};
         rc = redis_connection_call(queue->connection, 6, scan, &reply, err);
@@ -112,6 +110,38 @@ enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
         redis_reply_free(reply);
         if (strcmp(cursor, "0") == 0)
             break;
+    }
+    return rc;
+}
+
+/* The life goes first, so that nobody works on what is left meanwhile. */
+enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
+{
+    struct redisReply *reply = NULL;
+    const char *unlink_life[] = {"UNLINK", queue->life};
+    const enum error_code rc =
+        redis_connection_call(queue->connection, 2, unlink_life, &reply, err);
+    redis_reply_free(reply);
+    return rc == ERROR_NONE ? unlink_all(queue, "", err) : rc;
+}
+
+/* What still waited when the training stopped early waits for ever, each under a key of its own. */
+enum error_code work_queue_retire(struct work_queue *queue, const char *const *stage,
+                                  int stage_count, int64_t keep_ms, struct error *err)
+{
+    const int64_t limits[] = {0, keep_ms};
+    int64_t more = 1;
+    enum error_code rc = ERROR_NONE;
+    for (int turn = 0; rc == ERROR_NONE && more && turn < 2; turn++) {
+        char limit[NUMBER_SIZE];
+        (void)snprintf(limit, sizeof limit, "%" PRId64, limits[turn]);
+        script_call_begin(queue);
+        script_call_give(queue, limit);
+        for (int i = 0; i < stage_count; i++)
+            script_call_give(queue, stage[i]);
+        rc = script_call_run_number(queue, SCRIPT_RETIRE, &more, err);
+        if (rc == ERROR_NONE && more && turn == 0)
+            rc = unlink_all(queue, "wait:", err);
     }
     return rc;
 }

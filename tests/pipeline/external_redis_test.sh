@@ -52,6 +52,14 @@ worker train-step train-step-b
 worker checkpoint checkpoint-a
 for name in infer-a checkpoint-a aggregate-a sample-a train-step-b; do join $name; done
 state=$("$bin/graphmill" status "$work/shared" "${queue[@]}" --json | json state)
+# What the run has in Redis goes with it: each key has its end, and until then status sees it.
+ask() { redis-cli -p $port --no-auth-warning -a of-the-queue "$@"; }
+ask --scan >"$work/keys"
+grep -q ':life$' "$work/keys" || fail "the queue is gone at once: $(cat "$work/keys")"
+while read -r key; do
+    left=$(ask pttl "$key")
+    [ "$left" -gt 0 ] && [ "$left" -le 600000 ] || fail "$key of the finished run stays: it has $left ms"
+done <"$work/keys"
 [ "$state" = finished ] || fail "the run is not finished but $state"
 found=$(run shared "$pipeline" "${settings[@]}" | json weights_hash)
 [ "$found" = "$peace" ] || fail "by hand: weights $found, locally $peace"

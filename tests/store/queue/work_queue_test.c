@@ -256,6 +256,57 @@ static void the_lock_of_a_rebuild_holds_for_workers_with_shorter_leases(void **s
     work_queue_close(worker);
 }
 
+static int64_t key_count(void **state, const char *pattern)
+{
+    const struct redis_fixture *fixture = *state;
+    const char *argv[] = {"KEYS", pattern};
+    struct redis_connection *connection = NULL;
+    struct redisReply *reply = NULL;
+    struct error err = {0};
+    assert_ok(redis_connection_new(redis_server_url(fixture->server), NULL, &connection, &err),
+              &err);
+    assert_ok(redis_connection_call(connection, 2, argv, &reply, &err), &err);
+    const int64_t count = redis_reply_count(reply);
+    redis_reply_free(reply);
+    redis_connection_free(connection);
+    return count;
+}
+
+static void the_queue_of_a_finished_run_goes_and_others_stay(void **state)
+{
+    NEED_REDIS(state);
+    enum { KEEP_MS = 400 };
+    const char *const stages[] = {"sample", "aggregate"};
+    const struct work_successor join = unit_of("aggregate/0", "aggregate", 2);
+    struct work_queue *queue = open_queue_of(state, "retired", "a", "sample", 0);
+    struct work_queue *other = open_queue_of(state, "staying", "a", "sample", 0);
+    struct work_claim got = {0};
+    struct error err = {0};
+    assert_ok(work_queue_retire(queue, stages, 2, KEEP_MS, &err), &err); /* nothing is there */
+    assert_int_equal(key_count(state, "{retired:*"), 0);
+    fill(other, 1);
+    const int64_t others = key_count(state, "{staying:*");
+    fill(queue, 3);
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
+    assert_true(complete(queue, &got, &join, 1)); /* aggregate/0 will never be queued */
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
+    assert_ok(work_queue_bury(queue, &got, "no good", &err), &err);
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* is held */
+    assert_int_equal(key_count(state, "{retired:*:wait:*"), 1);
+    for (int i = 0; i < 2; i++) /* by whoever finds that out */
+        assert_ok(work_queue_retire(queue, stages, 2, KEEP_MS, &err), &err);
+    assert_int_equal(counts_of(queue, "sample").done, 1);
+    assert_int_equal(key_count(state, "{retired:*:wait:*"), 0);
+    clock_sleep_ms(KEEP_MS + 100);
+    assert_int_equal(key_count(state, "{retired:*"), 0);
+    assert_int_equal(key_count(state, "{staying:*"), others);
+    assert_int_equal(claim(queue, &got), CLAIM_LOST);
+    fill(queue, 1); /* there was more to do */
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
+    work_queue_close(queue);
+    work_queue_close(other);
+}
+
 static void a_queue_comes_back_with_its_server(void **state)
 {
     NEED_REDIS(state);
@@ -506,6 +557,7 @@ int main(void)
         WITH_REDIS(a_wipe_fences_whoever_works),
         WITH_REDIS(one_worker_rebuilds_and_the_others_wait),
         WITH_REDIS(the_lock_of_a_rebuild_holds_for_workers_with_shorter_leases),
+        WITH_REDIS(the_queue_of_a_finished_run_goes_and_others_stay),
         WITH_REDIS(a_queue_comes_back_with_its_server),
         WITH_REDIS(a_unit_takes_one_wait_and_one_script),
         WITH_REDIS(a_blocked_claim_ends_on_a_unit_or_a_stop_signal),
