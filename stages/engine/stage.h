@@ -48,7 +48,7 @@ enum stage_form {
     STAGE_LOOP, /* claims units from the queue until the run is finished */
 };
 
-enum { STAGE_PREFERS_MAX = 2 };
+enum { STAGE_PREFERS_MAX = 32 };
 
 struct stage {
     const char *name;    /* as on the command line and in the pipeline file */
@@ -74,10 +74,10 @@ struct stage {
      * business: the work loop reads that from the chain (hand_over.h), and from the snapshot whether the run ends. */
     enum error_code (*work)(const struct stage_context *context, void *state,
                             const struct unit *unit, struct error *err);
-    /* Beginnings of the names of units that this worker would rather do than the one that it was given, the best first; how many.
-     * What it gets for it is one that waits already. NULL: it takes what comes. */
+    /* Names of units, or beginnings of names that end with "/", that this worker would rather do than the one that it was given, the best
+     * first; how many. What it gets for it is one that waits already. NULL: it takes what comes. */
     int (*prefers)(const struct stage_context *context, const void *state, const struct unit *unit,
-                   char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE]);
+                   char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE]);
     /* Called when the unit was completed, as the done_count-th of the stage since its queue was filled, before
      * the next one is waited for: a worker has nothing to do now. Begins what may be done meanwhile and
      * returns at once. NULL: nothing. */

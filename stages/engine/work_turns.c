@@ -320,12 +320,12 @@ static enum error_code exchange(struct work_turns *loop, struct work_claim *clai
                                 struct error *err)
 {
     const struct stage *own = loop->config->stage;
-    char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE];
+    char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE];
     struct unit unit = {0};
     if (!own->prefers || claim->is_copy || read_unit(loop, claim, &unit, NULL) != ERROR_NONE)
         return ERROR_NONE;
-    const int count = own->prefers(loop->context, loop->shared->stage_state, &unit, beginning);
-    return count > 0 ? work_queue_exchange(loop->queue, claim, beginning, count, err) : ERROR_NONE;
+    const int count = own->prefers(loop->context, loop->shared->stage_state, &unit, wanted);
+    return count > 0 ? work_queue_exchange(loop->queue, claim, wanted, count, err) : ERROR_NONE;
 }
 
 static enum error_code handle(struct work_turns *loop, const struct work_claim *claim,

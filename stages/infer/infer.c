@@ -59,6 +59,7 @@ struct infer_state {
     struct feature_source *lower[LAYER_COUNT_MAX]; /* likewise; NULL where there is none */
     struct source_windows *windows;                /* over the input, where they are wanted */
     bool mostly_zero;                              /* the input: features may be */
+    int last_part;                                 /* of the last layer that was computed */
     int input_layer; /* the layer that reads it, with these weights; 0: none is open */
     struct arena arena;
     float *weights; /* [model.value_count]; NULL until the first unit */
@@ -456,6 +457,7 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
         return write_outputs(context, state, NULL, NULL, err);
     if (unit->layer == 0)
         return input_rows_run(context, &state->identity, unit->slot, err);
+    state->last_part = (int)unit->slot;
     rc = open_topology(context, state, err);
     if (rc == ERROR_NONE)
         rc = open_parts(context, state, unit->slot, err);
@@ -469,6 +471,27 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
     return rc;
 }
 
+/* The layer of parts whose topology is here rather than one of a part that has to be fetched and hashed first; those behind the
+ * part of the last unit come first, for a layer is done in that order. */
+static int infer_prefers(const struct stage_context *context, const void *opaque,
+                         const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
+{
+    const struct infer_state *state = opaque;
+    const int parts = context->book->part_count;
+    const bool is_here = state->topology.source != NULL;
+    int count = 0;
+    if (unit->kind != UNIT_INFER || unit->layer == 0 || !is_here || unit->slot >= parts ||
+        topology_part_is_open(&state->topology, (int)unit->slot))
+        return 0;
+    struct unit other = *unit;
+    for (int i = 1; i <= parts && count < STAGE_PREFERS_MAX; i++) {
+        other.slot = (state->last_part + i) % parts;
+        if (topology_part_is_open(&state->topology, (int)other.slot))
+            unit_name(&other, wanted[count++]);
+    }
+    return count;
+}
+
 const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
@@ -480,5 +503,6 @@ const struct stage stage = {
     .form = STAGE_LOOP,
     .open = infer_open,
     .work = infer_work,
+    .prefers = infer_prefers,
     .close = infer_close,
 };

@@ -295,8 +295,7 @@ enum error_code work_queue_hand_back(struct work_queue *queue, const struct work
 }
 
 enum error_code work_queue_exchange(struct work_queue *queue, struct work_claim *claim,
-                                    char (*beginning)[QUEUE_UNIT_SIZE], int count,
-                                    struct error *err)
+                                    char (*wanted)[QUEUE_UNIT_SIZE], int count, struct error *err)
 {
     char deliveries[NUMBER_SIZE];
     struct redisReply *reply = NULL;
@@ -306,7 +305,7 @@ enum error_code work_queue_exchange(struct work_queue *queue, struct work_claim 
     give_claim(queue, claim, deliveries);
     script_call_give(queue, claim->unit);
     for (int i = 0; i < count; i++)
-        script_call_give(queue, beginning[i]);
+        script_call_give(queue, wanted[i]);
     enum error_code rc = script_call_run(queue, SCRIPT_EXCHANGE, &reply, err);
     if (rc == ERROR_NONE)
         rc = queue_reply_claim(reply, &result, &other, err);

@@ -124,12 +124,12 @@ MUST_CHECK enum error_code work_queue_give_back(struct work_queue *queue,
 MUST_CHECK enum error_code work_queue_hand_back(struct work_queue *queue,
                                                 const struct work_claim *claim, bool *fenced,
                                                 struct error *err);
-/* Gives *claim for one of the next units that wait, for a worker that would rather do it: `beginning` [count] are those of names, the
- * best first, and the first that any of them has counts. What was held, and what waited before that one, goes to the end of
- * the line. *claim stays as it is when there is none such, or when it is not held any more. At most EXCHANGE_COUNT_MAX beginnings. */
-enum { EXCHANGE_COUNT_MAX = 4 };
+/* Gives *claim for one of the next units that wait, for a worker that would rather do it: `wanted` [count] are names, or
+ * beginnings of names that end with "/", the best first, and the first that any of the units has counts. What was held, and what waited before that one, goes to the end of
+ * the line. *claim stays as it is when there is none such, or when it is not held any more. At most EXCHANGE_COUNT_MAX of them. */
+enum { EXCHANGE_COUNT_MAX = 32 };
 MUST_CHECK enum error_code work_queue_exchange(struct work_queue *queue, struct work_claim *claim,
-                                               char (*beginning)[QUEUE_UNIT_SIZE], int count,
+                                               char (*wanted)[QUEUE_UNIT_SIZE], int count,
                                                struct error *err);
 /* Puts the unit on the dead list with `reason`, at once: for bad data, which no retry mends. */
 MUST_CHECK enum error_code work_queue_bury(struct work_queue *queue, const struct work_claim *claim,

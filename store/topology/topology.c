@@ -155,6 +155,17 @@ enum error_code topology_open_part(const struct topology *topology, int part, st
     return rc;
 }
 
+bool topology_part_is_open(const struct topology *topology, int part)
+{
+    if (!topology->source)
+        return topology->part != NULL;
+    struct topology_source *source = &topology->source[part];
+    (void)pthread_mutex_lock(&source->lock);
+    const bool is_open = source->is_open;
+    (void)pthread_mutex_unlock(&source->lock);
+    return is_open;
+}
+
 struct opening {
     const struct topology *topology;
     struct first_failure failure;

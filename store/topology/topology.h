@@ -123,6 +123,8 @@ MUST_CHECK enum error_code topology_open(struct store *store, const struct parti
  * Threads: any number, parts side by side. */
 MUST_CHECK enum error_code topology_open_part(const struct topology *topology, int part,
                                               struct error *err);
+/* Has this process the arrays of the part at hand? */
+bool topology_part_is_open(const struct topology *topology, int part);
 /* All of them, by the threads of `pool`, which may be NULL. Of several failures that of the lowest part is told. */
 MUST_CHECK enum error_code topology_open_parts(const struct topology *topology,
                                                struct thread_pool *pool, struct error *err);

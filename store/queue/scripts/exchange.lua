@@ -1,5 +1,5 @@
--- ARGV: stage, worker, id, deliveries, unit, beginnings of names. Gives a held unit for one that waits and whose name begins
--- with the first beginning that any of the next ones has; what waited before it, and what was held, go to the end of the line.
+-- ARGV: stage, worker, id, deliveries, unit, names, or beginnings of names that end with "/". Gives a held unit for one that waits and
+-- that has the first of them that any of the next ones has; what waited before it, and what was held, go to the end of the line.
 -- Answers {'nothing'}, or {'unit', unit, id, deliveries}. What is read here is pending until it is put back, so that
 -- a script that is broken off leaves it to be claimed again.
 -- needs: keys held advance take_off
@@ -13,10 +13,13 @@ local function last_delivered()
     if field['name'] == 'workers' then return field['last-delivered-id'] end
   end
 end
+local function has(unit, wanted)
+  return unit == wanted or string.sub(wanted, -1) == '/' and string.sub(unit, 1, #wanted) == wanted
+end
 local function place_of_best(waiting)
   for i = 6, #ARGV do
     for place, entry in ipairs(waiting) do
-      if string.sub(unit_of(entry[2]), 1, #ARGV[i]) == ARGV[i] then return place end
+      if has(unit_of(entry[2]), ARGV[i]) then return place end
     end
   end
 end

@@ -322,6 +322,31 @@ static void a_layer_waits_for_all_parts_below(void **state)
     infer_run_close(run);
 }
 
+/* What it would rather do: the same layer of parts that it has open, those behind its last one first. */
+static void a_worker_prefers_the_parts_that_it_holds(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE];
+    struct unit unit = {.kind = UNIT_INFER, .round = infer_run_version(run), .layer = 1};
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0);
+    for (int part = 1; part < INFER_PARTS; part++)
+        assert_ok(infer_run_work(run, UNIT_INFER, 1, part), &run->err);
+    unit.layer = 2;
+    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), INFER_PARTS - 1);
+    for (int i = 0; i < INFER_PARTS - 1; i++) {
+        char name[UNIT_NAME_SIZE];
+        unit.slot = 1 + i;
+        unit_name(&unit, name);
+        assert_string_equal(wanted[i], name);
+    }
+    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0); /* it is open */
+    assert_ok(infer_run_work(run, UNIT_INFER, 1, 0), &run->err);
+    unit.slot = 0;
+    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0);
+    infer_run_close(run);
+}
+
 static void a_budget_too_small_is_said(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -345,6 +370,7 @@ int main(void)
         test_with_store(layers_of_other_weights_are_refused),
         test_with_store(verify_compares_what_infer_made_with_the_snapshot_of_its_weights),
         test_with_store(a_layer_waits_for_all_parts_below),
+        test_with_store(a_worker_prefers_the_parts_that_it_holds),
         test_with_store(a_budget_too_small_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

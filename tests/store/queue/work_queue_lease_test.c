@@ -270,7 +270,7 @@ static void a_unit_is_given_for_one_that_is_preferred(void **state)
 {
     NEED_REDIS(state);
     static char wanted[2][QUEUE_UNIT_SIZE] = {"sample/0/9", "sample/0/3"};
-    static char none[1][QUEUE_UNIT_SIZE] = {"sample/1/"};
+    static char none[1][QUEUE_UNIT_SIZE] = {"sample/1/"}, part[1][QUEUE_UNIT_SIZE] = {"sample/0"};
     static const char *const order[] = {"sample/0/4", "sample/0/1", "sample/0/2", "sample/0/0"};
     struct error err = {0};
     struct work_queue *a = open_queue(state, "a", "sample", 0);
@@ -279,6 +279,8 @@ static void a_unit_is_given_for_one_that_is_preferred(void **state)
     assert_int_equal(claim(a, &got), CLAIM_UNIT);
     before = got;
     assert_ok(work_queue_exchange(a, &got, none, 1, &err), &err);
+    assert_string_equal(got.id, before.id);
+    assert_ok(work_queue_exchange(a, &got, part, 1, &err), &err); /* of no name that there is */
     assert_string_equal(got.id, before.id);
     assert_ok(work_queue_exchange(a, &got, wanted, 2, &err), &err);
     assert_string_equal(got.unit, "sample/0/3");
