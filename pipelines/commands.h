@@ -27,6 +27,7 @@ MUST_CHECK enum error_code command_gc(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_exporter(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_fetch(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_render(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_load(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_scale(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_doctor(int argc, char **argv, struct error *err);
 

@@ -47,6 +47,8 @@ static const struct command {
     {"exporter", "RUN", "where a run stands, for Prometheus: by HTTP or as a file",
      command_exporter},
     {"fetch", "ID FOLDER", "copy the outputs of a run out of a store: --store URI", command_fetch},
+    {"load", "FOLDER s3://...", "put the files of a graph into a bucket, for ingest.path",
+     command_load},
     {"render", "FILE", "a run as objects of Kubernetes, for kubectl apply -f -", command_render},
     {"scale", "RUN STAGE N", "more or fewer workers of a stage in mid-run", command_scale},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},

@@ -142,5 +142,5 @@ void scale_request_clear(const char *folder)
 {
     char within[FILE_PATH_SIZE];
     if (file_path(within, NULL, "%s/scale", folder) == ERROR_NONE)
-        (void)!file_remove_all(within, NULL);
+        error_ignore(file_remove_all(within, NULL)); /* what stays is taken for a request */
 }

@@ -28,6 +28,7 @@
 #include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/node_files.h"
 #include "stages/ingest/formats/unread_files.h"
+#include "stages/ingest/remote_input.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
@@ -288,13 +289,35 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
-/* `written`: the settings as others have them, who do not look at the input. */
+/* The dataset is there: others, who do not look at the input, find it by the settings as they are `written`. */
+static enum error_code name_dataset(const struct stage_context *context,
+                                    const struct pipeline_settings *written, const char *id,
+                                    bool found, int warnings, struct dataset_schema *schema,
+                                    struct error *err)
+{
+    struct key newest;
+    if (found && !context->is_replay)
+        log_info("%s dataset=%s",
+                 context->update ? "the update was applied already" : "input is unchanged", id);
+    enum error_code rc = dataset_schema_get(context->store, id, schema, err);
+    if (rc != ERROR_NONE || context->is_replay)
+        return rc;
+    rc = run_input_switch(written, "dataset", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_set(context->store, newest.text, id, err);
+    if (rc == ERROR_NONE)
+        rc = identity_note(context->store, id, err);
+    if (rc == ERROR_NONE)
+        print_summary(schema, found, warnings);
+    return rc;
+}
+
+/* `root`: the first id of what the input makes. */
 static enum error_code find_dataset(const struct stage_context *context,
-                                    const struct pipeline_settings *written,
+                                    const struct pipeline_settings *written, char root[ID_SIZE],
                                     struct dataset_schema *schema, struct error *err)
 {
     char id[ID_SIZE];
-    struct key newest;
     bool found = false;
     struct remarks remarks = {.are_said = !context->is_replay};
     enum error_code rc = ERROR_NONE;
@@ -304,23 +327,75 @@ static enum error_code find_dataset(const struct stage_context *context,
     if (rc == ERROR_NONE)
         rc = ingest_dataset_id(context->store, context->settings,
                                !context->is_dry_run && !context->is_replay, id, err);
+    if (rc == ERROR_NONE)
+        (void)memcpy(root, id, ID_SIZE);
     if (rc == ERROR_NONE && context->is_dry_run)
         return say_what_is_there(context, id, err);
     if (rc == ERROR_NONE)
         rc = have_version(context, id, &remarks, &found, schema, err);
-    if (rc == ERROR_NONE && found && !context->is_replay)
-        log_info("%s dataset=%s",
-                 context->update ? "the update was applied already" : "input is unchanged", id);
+    return rc == ERROR_NONE
+               ? name_dataset(context, written, id, found, remarks.warnings, schema, err)
+               : rc;
+}
+
+/* From files of this host. `written`: the settings that others have. */
+static enum error_code read_input(const struct stage_context *context,
+                                  const struct pipeline_settings *written, char root[ID_SIZE],
+                                  struct dataset_schema *schema, struct error *err)
+{
+    struct pipeline_settings *settings = NULL;
+    struct stage_context own = *context;
+    char seen[FORMAT_SEEN_SIZE];
+    enum error_code rc = format_settle(context->settings, &settings, seen, err);
+    if (rc == ERROR_NONE && seen[0] && !context->is_replay)
+        log_info("ingest.format is auto: %s", seen);
+    own.settings = settings;
     if (rc == ERROR_NONE)
-        rc = dataset_schema_get(context->store, id, schema, err);
-    if (rc == ERROR_NONE && !context->is_replay)
-        rc = run_input_switch(written, "dataset", &newest, err);
-    if (rc == ERROR_NONE && !context->is_replay)
-        rc = store_switch_set(context->store, newest.text, id, err);
-    if (rc == ERROR_NONE && !context->is_replay)
-        rc = identity_note(context->store, id, err);
-    if (rc == ERROR_NONE && !context->is_replay)
-        print_summary(schema, found, remarks.warnings);
+        rc = find_dataset(&own, written, root, schema, err);
+    memory_free(settings);
+    return rc;
+}
+
+/* What is known of the input in S3 makes a dataset that is there: *done. */
+static enum error_code use_known(const struct stage_context *context,
+                                 const struct remote_input *remote, bool *done,
+                                 struct dataset_schema *schema, struct error *err)
+{
+    char root[ID_SIZE], newest[ID_SIZE];
+    const struct version_place place = {
+        .store = context->store, .settings = context->settings, .root = root};
+    *done = false;
+    if (context->is_replay || context->update || !remote_input_recall(remote, context->store, root))
+        return ERROR_NONE;
+    enum error_code rc = dataset_versions_newest(&place, newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(context->store, key_dataset(newest, "schema").text, done, err);
+    if (rc != ERROR_NONE || !*done)
+        return rc;
+    return context->is_dry_run
+               ? say_what_is_there(context, root, err)
+               : name_dataset(context, context->settings, newest, true, 0, schema, err);
+}
+
+/* `own`: of this call, to be changed. */
+static enum error_code read_remote(const struct stage_context *context, struct remote_input *remote,
+                                   struct pipeline_settings *own, struct dataset_schema *schema,
+                                   struct error *err)
+{
+    char root[ID_SIZE];
+    bool done = false;
+    struct stage_context here = *context;
+    here.settings = own;
+    enum error_code rc = use_known(context, remote, &done, schema, err);
+    if (rc != ERROR_NONE || done)
+        return rc;
+    rc = remote_input_fetch(remote, context->store, err);
+    if (rc == ERROR_NONE)
+        rc = read_input(&here, context->settings, root, schema, err);
+    if (rc != ERROR_NONE)
+        remote_input_name_origin(remote, err);
+    else if (!context->is_replay && !context->is_dry_run)
+        remote_input_remember(remote, context->store, root);
     return rc;
 }
 
@@ -329,21 +404,28 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
 {
     struct dataset_schema *schema = NULL; /* too large for the stack where addresses are few */
     struct pipeline_settings *settings = NULL;
-    struct stage_context own = *context;
-    char seen[FORMAT_SEEN_SIZE];
+    struct remote_input *remote = NULL;
+    char root[ID_SIZE];
     (void)state;
     must(unit->kind == UNIT_INGEST);
     progress_report_to(say_progress);
-    enum error_code rc = format_settle(context->settings, &settings, seen, err);
-    if (rc == ERROR_NONE && seen[0] && !context->is_replay)
-        log_info("ingest.format is auto: %s", seen);
-    own.settings = settings;
+    enum error_code rc = memory_new(&schema, 1, "the schema of a dataset", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&schema, 1, "the schema of a dataset", err);
+        rc = memory_new(&settings, 1, "settings", err);
     if (rc == ERROR_NONE)
-        rc = find_dataset(&own, context->settings, schema, err);
-    memory_free(schema);
+        rc = memory_new(&remote, 1, "addresses of the input", err);
+    if (rc == ERROR_NONE) {
+        *settings = *context->settings;
+        rc = remote_input_find(settings, remote, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = remote->count ? read_remote(context, remote, settings, schema, err)
+                           : read_input(context, context->settings, root, schema, err);
+    if (remote)
+        remote_input_close(remote);
+    memory_free(remote);
     memory_free(settings);
+    memory_free(schema);
     return rc;
 }
 

@@ -76,7 +76,8 @@ enum error_code pipeline_settings_assign(struct pipeline_settings *settings, con
     return setting_assign_text(spec, settings, value, &source, err);
 }
 
-/* Makes a path setting absolute: relative to the pipeline file, or to the working directory for none. */
+/* Makes a path setting absolute: relative to the pipeline file, or to the working directory for none. An address in S3 is
+ * that already. */
 static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pipeline_file,
                                     struct error *err)
 {
@@ -86,6 +87,11 @@ static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pi
     enum error_code rc = text_expand(path, expanded, sizeof expanded, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "%s", pipeline_file);
+    if (strncmp(expanded, "s3:", 3) == 0)
+        return text_copy(path, SETTING_PATH_SIZE, expanded)
+                   ? ERROR_NONE
+                   : error_set(err, ERROR_INVALID, "%s: the address is too long: %.100s...",
+                               pipeline_file, expanded);
     const char *slash = strrchr(pipeline_file, '/');
     const int folder = expanded[0] != '/' && slash ? (int)(slash - pipeline_file) + 1 : 0;
     (void)snprintf(joined, sizeof joined, "%.*s%s", folder, pipeline_file, expanded);

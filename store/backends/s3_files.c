@@ -1,0 +1,463 @@
+#include "store/backends/s3_files.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "store/backends/s3_client.h"
+#include "store/backends/s3_names.h"
+#include "store/backends/s3_place.h"
+#include "store/backends/s3_xml.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TIMEOUT_MS = 60 * 1000, PIECE_BYTES = 4 << 20 };
+
+struct s3_entry {
+    char *name; /* of the object, whole; owned */
+    char etag[S3_ETAG_SIZE];
+    uint64_t size;
+};
+
+struct s3_files {
+    struct s3_client *client; /* of the bucket, without a prefix */
+    char path[S3_PREFIX_SIZE];
+    bool is_one;
+    struct s3_entry *entry; /* sorted by name */
+    size_t count, room;
+    /* The list as it is read. */
+    struct s3_entry next;
+    char token[S3_XML_TEXT_MAX + 1];
+    bool is_truncated;
+};
+
+bool s3_files_is_address(const char *text)
+{
+    return strncmp(text, "s3:", 3) == 0;
+}
+
+void s3_files_close(struct s3_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->count; i++)
+        memory_free(files->entry[i].name);
+    memory_free(files->next.name);
+    memory_free(files->entry);
+    s3_client_close(files->client);
+    memory_free(files);
+}
+
+bool s3_files_is_one(const struct s3_files *files)
+{
+    return files->is_one;
+}
+
+uint64_t s3_files_bytes(const struct s3_files *files)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < files->count; i++)
+        sum += files->entry[i].size;
+    return sum;
+}
+
+/* Below the folder; "" of one that is the file itself. */
+static const char *name_below(const struct s3_files *files, const struct s3_entry *entry)
+{
+    return files->is_one ? "" : entry->name + strlen(files->path) + 1;
+}
+
+void s3_files_add_to_sum(const struct s3_files *files, struct checksum_stream *sum)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const struct s3_entry *entry = &files->entry[i];
+        checksum_stream_add(sum, entry->name, strlen(entry->name) + 1);
+        checksum_stream_add(sum, entry->etag, strlen(entry->etag) + 1);
+        checksum_stream_add(sum, &entry->size, sizeof entry->size);
+    }
+}
+
+/* --- the list --- */
+
+/* A name that would lead out of the folder, or cannot be one of a file here. */
+static bool is_file_name(const char *name)
+{
+    for (const char *at = name; *at;) {
+        const size_t size = strcspn(at, "/");
+        if (size == 0 || (size == 1 && at[0] == '.') || (size == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+        at += size + (at[size] == '/');
+    }
+    return *name && strlen(name) < FILE_PATH_SIZE / 2;
+}
+
+/* Takes the object that was described last, if it is the path or below it: "my" lists "my-other", too. Those that end with '/' stand for
+ * folders. */
+static enum error_code take_entry(struct s3_files *files, struct error *err)
+{
+    const size_t path = strlen(files->path);
+    struct s3_entry entry = files->next;
+    files->next = (struct s3_entry){0};
+    const char *rest = entry.name ? entry.name + path : "";
+    const bool is_folder = entry.name && entry.name[strlen(entry.name) - 1] == '/';
+    if (!entry.name || is_folder || (*rest && *rest != '/')) {
+        memory_free(entry.name);
+        return ERROR_NONE;
+    }
+    enum error_code rc = ERROR_NONE;
+    if (*rest && !is_file_name(rest + 1))
+        rc = error_set(err, ERROR_INPUT, "the object %.200s has no name that a file can have",
+                       entry.name);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&files->entry, &files->room, files->count + 1, "a list of objects", err);
+    if (rc == ERROR_NONE)
+        files->entry[files->count++] = entry;
+    else
+        memory_free(entry.name);
+    return rc;
+}
+
+static enum error_code take_name(struct s3_files *files, const char *text, struct error *err)
+{
+    memory_free(files->next.name);
+    files->next = (struct s3_entry){0};
+    if (strncmp(text, files->path, strlen(files->path)) != 0)
+        return error_set(err, ERROR_CORRUPT, "S3 lists %.100s, which does not begin with %s", text,
+                         files->path);
+    if (strlen(text) >= S3_OBJECT_SIZE)
+        return error_set(err, ERROR_INPUT, "the name of the object %.100s... is too long", text);
+    const enum error_code rc =
+        memory_new(&files->next.name, strlen(text) + 1, "a list of objects", err);
+    if (rc == ERROR_NONE)
+        memcpy(files->next.name, text, strlen(text) + 1);
+    return rc;
+}
+
+static enum error_code take_element(void *context, const char *element, const char *text,
+                                    struct error *err)
+{
+    struct s3_files *files = context;
+    if (strcmp(element, "Key") == 0)
+        return take_name(files, text, err);
+    if (strcmp(element, "ETag") == 0)
+        (void)snprintf(files->next.etag, sizeof files->next.etag, "%s", text);
+    else if (strcmp(element, "Size") == 0)
+        files->next.size = strtoull(text, NULL, 10);
+    else if (strcmp(element, "Contents") == 0)
+        return take_entry(files, err);
+    else if (strcmp(element, "NextContinuationToken") == 0)
+        (void)snprintf(files->token, sizeof files->token, "%s", text);
+    else if (strcmp(element, "IsTruncated") == 0)
+        files->is_truncated = strcmp(text, "true") == 0;
+    return ERROR_NONE;
+}
+
+static enum error_code read_page(struct s3_files *files, struct error *err)
+{
+    char query[S3_QUERY_SIZE] = "";
+    struct s3_request request = {.method = S3_GET, .query = query};
+    enum error_code rc = ERROR_NONE;
+    if (*files->token)
+        rc = s3_query_add(query, "continuation-token", files->token, err);
+    if (rc == ERROR_NONE)
+        rc = s3_query_add(query, "list-type", "2", err);
+    if (rc == ERROR_NONE)
+        rc = s3_query_add(query, "prefix", files->path, err);
+    files->token[0] = '\0';
+    files->is_truncated = false;
+    if (rc == ERROR_NONE)
+        rc = s3_perform_one(files->client, &request, err);
+    if (rc == ERROR_NONE)
+        rc = s3_xml_visit(request.answer, request.answer_size, take_element, files, err);
+    if (rc == ERROR_NONE && files->is_truncated && !*files->token)
+        rc = error_set(err, ERROR_IO, "S3 lists a page and does not say where the next one is");
+    s3_request_release(&request);
+    return rc;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct s3_entry *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* A file and a folder of the same name: which of them is meant nobody knows. */
+static enum error_code sort_entries(struct s3_files *files, const char *host, struct error *err)
+{
+    if (files->count == 0)
+        return error_set(err, ERROR_NOT_FOUND, "there is no object %s, and none below %s/, at %s",
+                         files->path, files->path, host);
+    qsort(files->entry, files->count, sizeof *files->entry, compare_entries);
+    files->is_one = strcmp(files->entry[0].name, files->path) == 0;
+    if (files->is_one && files->count > 1)
+        return error_set(err, ERROR_INPUT, "%s is an object, and %s lies below it", files->path,
+                         files->entry[1].name);
+    return ERROR_NONE;
+}
+
+/* Reads the list, of which nothing may be. */
+static enum error_code open_list(const char *address, struct s3_files **out, struct s3_address *at,
+                                 struct error *err)
+{
+    struct s3_files *files = NULL;
+    *out = NULL;
+    enum error_code rc = s3_address_parse(address + strlen("s3:"), at, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&files, 1, "files in S3", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const size_t size = strlen(at->prefix);
+    if (size == 0)
+        rc = error_set(err, ERROR_INVALID,
+                       "expected s3://%s/PATH, a file or a folder in the bucket", at->bucket);
+    else
+        (void)snprintf(files->path, sizeof files->path, "%.*s", (int)size - 1, at->prefix);
+    at->prefix[0] = '\0';
+    if (rc == ERROR_NONE)
+        rc = s3_client_new(at, TIMEOUT_MS, &files->client, err);
+    if (rc == ERROR_NONE)
+        do
+            rc = read_page(files, err);
+        while (rc == ERROR_NONE && *files->token);
+    if (rc == ERROR_NONE)
+        *out = files;
+    else
+        s3_files_close(files);
+    return rc;
+}
+
+enum error_code s3_files_list(const char *address, struct s3_files **out, struct error *err)
+{
+    struct s3_address at;
+    enum error_code rc = open_list(address, out, &at, err);
+    if (rc == ERROR_NONE)
+        rc = sort_entries(*out, at.host, err);
+    if (rc != ERROR_NONE) {
+        s3_files_close(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+/* --- bringing them here --- */
+
+/* What a request for a piece of an object came to. */
+static enum error_code check_piece(const struct s3_request *request, struct error *err)
+{
+    if (request->rc == ERROR_BUSY)
+        return error_set(err, ERROR_UNAVAILABLE, "the object %s was replaced while it was read",
+                         request->object);
+    if (request->rc != ERROR_NONE && err)
+        *err = request->err;
+    if (request->rc == ERROR_NONE && request->answer_size != request->into_size)
+        return error_set(
+            err, ERROR_IO, "the object %s: expected %zu bytes from %" PRIu64 " on, found %zu",
+            request->object, request->into_size, request->offset, request->answer_size);
+    return request->rc;
+}
+
+/* The next pieces of an object, side by side, behind what is in the file. */
+static enum error_code fetch_pieces(const struct s3_files *files, const struct s3_entry *entry,
+                                    uint64_t *at, uint8_t *bytes, int fd, const char *path,
+                                    struct error *err)
+{
+    struct s3_request request[S3_AT_ONCE];
+    enum error_code rc = ERROR_NONE;
+    const uint64_t from = *at;
+    size_t count = 0;
+    for (; count < S3_AT_ONCE && *at < entry->size; count++) {
+        const uint64_t left = entry->size - *at;
+        const size_t size = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+        request[count] = (struct s3_request){.method = S3_GET,
+                                             .object = entry->name,
+                                             .if_match = *entry->etag ? entry->etag : NULL,
+                                             .has_range = true,
+                                             .offset = *at,
+                                             .into = bytes + count * PIECE_BYTES,
+                                             .into_size = size};
+        *at += size;
+    }
+    s3_perform(files->client, request, count);
+    for (size_t i = 0; i < count; i++) {
+        if (rc == ERROR_NONE)
+            rc = check_piece(&request[i], err);
+        s3_request_release(&request[i]);
+    }
+    return rc == ERROR_NONE ? file_write_at(fd, bytes, (size_t)(*at - from), from, path, err) : rc;
+}
+
+static enum error_code fetch_entry(const struct s3_files *files, const struct s3_entry *entry,
+                                   uint8_t *bytes, const char *path, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    for (uint64_t at = 0; rc == ERROR_NONE && at < entry->size;)
+        rc = fetch_pieces(files, entry, &at, bytes, fd, path, err);
+    if (close(fd) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    return rc;
+}
+
+/* The folders above a file of the folder. */
+static enum error_code make_folders_of(const char *path, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 0, path);
+    return folder[0] ? file_make_folders(folder, err) : ERROR_NONE;
+}
+
+enum error_code s3_files_fetch(const struct s3_files *files, const char *path, struct error *err)
+{
+    char target[FILE_PATH_SIZE];
+    uint8_t *bytes = NULL;
+    enum error_code rc =
+        memory_new(&bytes, (size_t)S3_AT_ONCE * PIECE_BYTES, "pieces of an object", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < files->count; i++) {
+        const char *below = name_below(files, &files->entry[i]);
+        rc = file_path(target, err, "%s%s%s", path, *below ? "/" : "", below);
+        if (rc == ERROR_NONE)
+            rc = make_folders_of(target, err);
+        if (rc == ERROR_NONE)
+            rc = fetch_entry(files, &files->entry[i], bytes, target, err);
+    }
+    memory_free(bytes);
+    return rc;
+}
+
+/* --- sending them there --- */
+
+struct sending {
+    struct s3_files *files; /* what is there */
+    struct s3_place place;  /* its client alone */
+    const char *folder;     /* here */
+    const char *below;      /* of the folder below what is sent: "", or with '/' at its end */
+    bool only_checks;       /* what is there is looked at, and nothing is put */
+    int64_t known;          /* of what is there, how many are sent again */
+    struct s3_sent *sent;
+};
+
+struct open_source {
+    int fd;
+    uint64_t at;
+    const char *path;
+};
+
+static enum error_code read_source(void *context, void *to, size_t size, struct error *err)
+{
+    struct open_source *source = context;
+    const enum error_code rc = file_read_at(source->fd, to, size, source->at, source->path, err);
+    source->at += size;
+    return rc;
+}
+
+static enum error_code put_source(struct sending *sending, const char *path, const char *object,
+                                  struct error *err)
+{
+    uint64_t size = 0;
+    bool existed = false;
+    struct open_source source = {.path = path};
+    enum error_code rc = file_size(path, &size, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    source.fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (source.fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    const struct s3_source bytes = {.read = read_source, .context = &source, .size = size};
+    rc = s3_put(&sending->place, object, &bytes, false, &existed, err);
+    (void)close(source.fd);
+    sending->sent->files++;
+    sending->sent->bytes += size;
+    return rc;
+}
+
+static int64_t count_named(const struct s3_files *files, const char *object)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < files->count; i++)
+        count += strcmp(files->entry[i].name, object) == 0;
+    return count;
+}
+
+/* `name` below what is sent; "": the file itself. */
+static enum error_code send_file(struct sending *sending, const char *path, const char *name,
+                                 struct error *err)
+{
+    char object[FILE_PATH_SIZE];
+    const enum error_code rc =
+        file_path(object, err, "%s%s%s", sending->files->path, *name ? "/" : "", name);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (strlen(object) >= S3_OBJECT_SIZE)
+        return error_set(err, ERROR_INPUT, "%s: the name of its object would be too long", path);
+    if (!sending->only_checks)
+        return put_source(sending, path, object, err);
+    sending->known += count_named(sending->files, object);
+    return ERROR_NONE;
+}
+
+static enum error_code send_entry(void *context, const char *name, struct error *err)
+{
+    struct sending *sending = context;
+    char path[FILE_PATH_SIZE], below[FILE_PATH_SIZE];
+    enum file_kind kind = FILE_ABSENT;
+    enum error_code rc = file_path(path, err, "%s/%s", sending->folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_path(below, err, "%s%s", sending->below, name);
+    if (rc == ERROR_NONE)
+        rc = file_look(path, &kind, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (kind != FILE_FOLDER)
+        return send_file(sending, path, below, err);
+    struct sending inner = *sending;
+    inner.folder = path;
+    rc = file_path(below, err, "%s%s/", sending->below, name);
+    inner.below = below;
+    if (rc == ERROR_NONE)
+        rc = file_list(path, send_entry, &inner, err);
+    sending->known = inner.known;
+    return rc;
+}
+
+static enum error_code send_all(struct sending *sending, const char *path, struct error *err)
+{
+    enum file_kind kind = FILE_ABSENT;
+    const enum error_code rc = file_look(path, &kind, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (kind == FILE_ABSENT)
+        return error_set(err, ERROR_NOT_FOUND, "%s: there is no such file or folder", path);
+    return kind == FILE_FOLDER ? file_list(path, send_entry, sending, err)
+                               : send_file(sending, path, "", err);
+}
+
+enum error_code s3_files_send(const char *path, const char *address, struct s3_sent *sent,
+                              struct error *err)
+{
+    struct sending sending = {.folder = path, .below = "", .only_checks = true, .sent = sent};
+    struct s3_address at;
+    *sent = (struct s3_sent){0};
+    enum error_code rc = open_list(address, &sending.files, &at, err);
+    if (rc == ERROR_NONE)
+        rc = send_all(&sending, path, err);
+    if (rc == ERROR_NONE && (size_t)sending.known < sending.files->count)
+        rc = error_set(err, ERROR_USAGE,
+                       "%s in %s is not empty, and holds files that %s does not have, such as %s: "
+                       "name another place",
+                       sending.files->path, at.bucket, path, sending.files->entry[0].name);
+    if (rc == ERROR_NONE) {
+        sending.only_checks = false;
+        sending.place.client = sending.files->client;
+        rc = send_all(&sending, path, err);
+    }
+    if (rc == ERROR_NONE && sent->files == 0)
+        rc = error_set(err, ERROR_INPUT, "%s: there is no file in it", path);
+    s3_files_close(sending.files);
+    return rc;
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Input that lies in a bucket of a real SeaweedFS: graphmill load puts it there, ingest reads it from there, as a folder and as single files,
+# and what comes out is what the files here give. Nothing is fetched again that did not change; what is wrong is named by its address.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+seaweedfs
+cd "$work"
+load() { "$bin/graphmill" load "$@"; }
+at() { echo "s3://graphmill/$1?endpoint=$endpoint"; }
+
+# Single files, each by its setting.
+ring_graph ring
+before=$(run here ring/g.yaml | json weights_hash)
+[[ $(load ring "$(at ring)") == '4 files, '* ]] || fail "load said something else"
+files=(--set "ingest.path=$(at ring/edges.csv)" --set "ingest.labels=$(at ring/labels.csv)" --set "ingest.features=$(at ring/rows.csv)")
+run there ring/g.yaml "${files[@]}" >answer || fail "no run of files in a bucket"
+[ "$(json weights_hash <answer)" = "$before" ] || fail "another model: $(cat answer), expected $before"
+dataset() { ls "$1/store/dataset"; }
+[ "$(dataset here)" = "$(dataset there)" ] || fail "another dataset: $(dataset there), expected $(dataset here)"
+[ -z "$(find there/store -name edges.csv)" ] || fail "the copies are still there"
+
+# Again, with other settings of training: nothing is fetched, for what is there is known by its versions.
+grep -c 'progress fetching' there/logs/ingest.log >fetched || true
+run there ring/g.yaml "${files[@]}" --set epochs=3 >answer
+[ "$(grep -c 'progress fetching' there/logs/ingest.log)" = "$(cat fetched)" ] || fail "it was fetched again"
+grep -q 'input is unchanged' there/logs/ingest.log || fail "it does not say that the input is unchanged"
+[ "$(dataset there | wc -l)" -eq 1 ] || fail "two datasets"
+# One file changes: another dataset, as from the file here.
+sed -i 's/^n1,.*/n1,1,0.5/' ring/rows.csv
+load ring "$(at ring)" >answer
+run there ring/g.yaml "${files[@]}" >answer
+run here ring/g.yaml >answer
+[ "$(dataset there | wc -l)" -eq 2 ] || fail "the change was not seen"
+[ "$(dataset here)" = "$(dataset there)" ] || fail "another dataset after the change"
+
+# A folder with folders in it, and another that its name begins with.
+papers_graph papers 90
+papers_pipeline "$work/papers" 3 2 'missing_features: degree' >papers.yaml
+"$bin/graphmill-ingest" --store "dir:$work/papers-here/store" --pipeline papers.yaml >answer 2>stderr
+load papers "$(at graphs/papers)" >answer
+load ring "$(at graphs/papers-other)" >answer
+"$bin/graphmill-ingest" --store "dir:$work/papers-there/store" --pipeline papers.yaml --set "ingest.path=$(at graphs/papers)" >answer 2>stderr
+[ "$(dataset papers-here)" = "$(dataset papers-there)" ] || fail "another dataset of the folder"
+
+# What is wrong.
+ingest() { "$bin/graphmill-ingest" --store "dir:$work/bad" --pipeline ring/g.yaml "$@"; }
+expect 65 'ingest.path: s3://graphmill/none: there is no object none, and none below none/' ingest --set "ingest.path=$(at none)"
+expect 78 'expected s3://BUCKET' ingest --set ingest.path=s3://A
+expect 74 'SignatureDoesNotMatch' env AWS_SECRET_ACCESS_KEY=wrong "$bin/graphmill-ingest" --store "dir:$work/bad" --pipeline ring/g.yaml --set "ingest.path=$(at ring/edges.csv)"
+printf 'n1,n2\nn3\n' >broken.csv
+load broken.csv "$(at broken/edges.csv)" >answer
+expect 65 's3://graphmill/broken/edges.csv:2: expected 2 columns' ingest --set "ingest.path=$(at broken/edges.csv)"
+[ -z "$(find bad -name edges.csv)" ] || fail "the copy of a broken file is still there"
+load broken.csv "$(at full/other.csv)" >answer
+expect 64 'full in graphmill is not empty, and holds files that ring does not have, such as full/other.csv' load ring "$(at full)"
+expect 65 'nowhere: there is no such file' load nowhere "$(at nowhere)"
+mkdir empty
+expect 65 'there is no file in it' load empty "$(at empty)"
+expect 64 'takes a file or folder and an address' load ring
+[ "$(curl -s -o /dev/null -w '%{http_code}' "$objects/full/other.csv")" = 200 ] || fail "what was there is gone"
+
+# A file of several pieces, and none.
+head -c 40000000 /dev/urandom >large.bin
+: >nothing.bin
+mkdir two
+mv large.bin nothing.bin two
+load two "$(at two)" >answer
+curl -s "$objects/two/large.bin" | cmp - two/large.bin || fail "the large file is another one there"
