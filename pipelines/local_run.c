@@ -214,7 +214,16 @@ static enum error_code train(struct local_run *run, struct error *err)
     return rc;
 }
 
-enum error_code local_run_go(struct local_run *run, double before, struct error *err)
+/* What people find in the folder. */
+static enum error_code show(struct local_run *run, bool was_finished, struct error *err)
+{
+    const enum error_code rc = link_at_end(run, err);
+    if (rc == ERROR_NONE)
+        report_at_end(run, was_finished);
+    return rc;
+}
+
+enum error_code local_run_finish(struct local_run *run, struct error *err)
 {
     enum error_code rc = read_state(run, err);
     if (rc == ERROR_NONE)
@@ -223,7 +232,8 @@ enum error_code local_run_go(struct local_run *run, double before, struct error 
         rc = run_check_environment(&run->folder.run, run_core_type(&run->options.settings), err);
     if (rc != ERROR_NONE)
         return rc;
-    link_at_start(run);
+    if (!run->options.is_aside)
+        link_at_start(run);
     const bool finished = run->state.finished;
     if (!finished)
         rc = train(run, err);
@@ -234,18 +244,45 @@ enum error_code local_run_go(struct local_run *run, double before, struct error 
                       run->only_stage ? run->only_stage : "train+infer", run->folder.run.plan.id);
     if (rc == ERROR_NONE)
         rc = read_state(run, err);
+    return rc == ERROR_NONE && !run->options.is_aside ? show(run, finished, err) : rc;
+}
+
+enum error_code local_run_go(struct local_run *run, double before, struct error *err)
+{
+    const enum error_code rc = local_run_finish(run, err);
+    return rc == ERROR_NONE
+               ? run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err)
+               : rc;
+}
+
+enum error_code local_run_promote(struct local_run *run, const char *run_id, struct error *err)
+{
+    run_close(&run->folder.run);
+    enum error_code rc = run_folder_bind(&run->folder, run_id, err);
     if (rc == ERROR_NONE)
-        rc = link_at_end(run, err);
+        rc = read_state(run, err);
     if (rc == ERROR_NONE)
-        report_at_end(run, finished);
-    if (rc == ERROR_NONE)
-        rc = run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err);
-    return rc;
+        rc = run_name_newest(run->folder.store, run_id, err);
+    return rc == ERROR_NONE ? show(run, false, err) : rc;
+}
+
+void local_run_rest(struct local_run *run)
+{
+    work_queue_close(run->queue);
+    redis_server_close(run->redis);
+    run_close(&run->folder.run);
+    run->queue = NULL;
+    run->redis = NULL;
+    run->only_stage = NULL;
+    run->state = (struct chain_state){0};
+    run->crew = (struct stage_crew){0};
+    run->growth = (struct crew_growth){0};
+    run->progress = (struct run_progress){0};
+    run->units_done = run->beats_ms = 0;
 }
 
 void local_run_close(struct local_run *run)
 {
-    work_queue_close(run->queue);
-    redis_server_close(run->redis);
+    local_run_rest(run);
     run_folder_close(&run->folder);
 }

@@ -38,6 +38,13 @@ struct local_run { /* {0} is closed; large for a stack */
  * the command began. Fails: with the code and last words of a worker that failed for good; ERROR_UNAVAILABLE when asked to
  * stop; ERROR_INVALID for a run of another environment. */
 MUST_CHECK enum error_code local_run_go(struct local_run *run, double before, struct error *err);
+/* The same without an answer. A run aside (options.is_aside) is not what people find in the folder: no link is set. */
+MUST_CHECK enum error_code local_run_finish(struct local_run *run, struct error *err);
+/* Binds a finished run of the folder, which is open, and makes it the newest one, that people find there. */
+MUST_CHECK enum error_code local_run_promote(struct local_run *run, const char *run_id,
+                                             struct error *err);
+/* All but options and folder are as in {0} again: for one more run of the same folder. */
+void local_run_rest(struct local_run *run);
 void local_run_close(struct local_run *run);
 
 #endif

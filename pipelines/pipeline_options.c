@@ -7,12 +7,14 @@
 #include "pipelines/child_process.h"
 #include "pipelines/child_restart.h"
 #include "pipelines/log_relay.h"
+#include "pipelines/pipeline_note.h"
 #include "pipelines/run_preview.h"
 #include "pipelines/run_state.h"
 #include "pipelines/unused_data.h"
 #include "pipelines/wait_for_room.h"
 #include "pipelines/warm_start.h"
 #include "stages/plan/setting_table.h"
+#include "stages/plan/update_request.h"
 #include "store/queue/work_queue.h"
 
 #include <inttypes.h>
@@ -202,6 +204,8 @@ enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
     enum error_code rc = make_command(&once, err);
     if (rc == ERROR_NONE)
         rc = run_to_end(&once, err);
+    if (rc == ERROR_INPUT && extra && strcmp(once.line, UPDATE_REFUSED) != 0)
+        return ERROR_CORRUPT; /* of the same status */
     if (rc != ERROR_NONE)
         return rc;
     if (!options->quiet && once.line[0])
@@ -231,7 +235,9 @@ enum error_code pipeline_start_run(const struct pipeline_options *options,
     static struct run_binding newest; /* large for a stack */
     char run_id[ID_SIZE];
     open_newest(folder->store, &newest);
-    enum error_code rc = run_start(folder->store, &options->settings, run_id, err);
+    enum error_code rc = options->is_aside
+                             ? run_start_aside(folder->store, &options->settings, run_id, err)
+                             : run_start(folder->store, &options->settings, run_id, err);
     if (rc == ERROR_NONE)
         rc = run_folder_bind(folder, run_id, err);
     if (rc == ERROR_NONE && !options->quiet)
@@ -253,19 +259,13 @@ enum error_code pipeline_check_redis(const struct pipeline_options *options, str
                : error_context(err, rc, "--redis %s", options->redis);
 }
 
-enum error_code pipeline_prepare(struct pipeline_options *options, struct run_folder *folder,
-                                 struct error *err)
+enum error_code pipeline_prepare_in(struct pipeline_options *options, struct run_folder *folder,
+                                    struct error *err)
 {
-    char path[FILE_PATH_SIZE];
     bool told = false;
     struct warm_start *warm = NULL;
-    enum error_code rc = pipeline_folder_path(options, path, err);
-    if (rc == ERROR_NONE)
-        rc = pipeline_check_redis(options, err);
-    if (rc == ERROR_NONE)
-        rc = run_folder_create(folder, path, options->store, err);
-    if (rc == ERROR_NONE)
-        rc = warm_start_open(&options->settings, options->file, folder->path, &warm, err);
+    enum error_code rc =
+        warm_start_open(&options->settings, options->file, folder->path, &warm, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(options, folder, "ingest", err);
     if (rc == ERROR_NONE)
@@ -284,4 +284,18 @@ enum error_code pipeline_prepare(struct pipeline_options *options, struct run_fo
         } while (wait_for_room(rc, err, &told));
     warm_start_close(warm);
     return rc;
+}
+
+enum error_code pipeline_prepare(struct pipeline_options *options, struct run_folder *folder,
+                                 struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = pipeline_folder_path(options, path, err);
+    if (rc == ERROR_NONE)
+        rc = pipeline_check_redis(options, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_create(folder, path, options->store, err);
+    if (rc == ERROR_NONE)
+        rc = pipeline_note_write(folder->path, options->file, &options->set, err);
+    return rc == ERROR_NONE ? pipeline_prepare_in(options, folder, err) : rc;
 }

@@ -23,6 +23,8 @@ struct pipeline_options {
     int workers_most;            /* of each stage */
     struct memory_shares shares; /* of the memory, for so many */
     bool json, quiet, dry_run, debug;
+    bool
+        is_aside; /* not an option: the run is not to be the newest one of its folder (run_binding.h) */
     const char *file; /* the pipeline file */
     struct pipeline_settings settings;
 };
@@ -62,7 +64,8 @@ MUST_CHECK enum error_code pipeline_check_redis(const struct pipeline_options *o
 MUST_CHECK enum error_code pipeline_run_stage(const struct pipeline_options *options,
                                               const struct run_folder *folder, const char *stage,
                                               struct error *err);
-/* The same with arguments of the program behind the others; NULL: none. */
+/* The same with arguments of the program behind the others; NULL: none. Fails: with ERROR_INPUT when what these arguments name is
+ * refused, and nothing was changed; ERROR_CORRUPT for other data that is bad. */
 MUST_CHECK enum error_code
 pipeline_run_stage_with(const struct pipeline_options *options, const struct run_folder *folder,
                         const char *stage, const struct option_list *extra, struct error *err);
@@ -73,5 +76,8 @@ MUST_CHECK enum error_code pipeline_start_run(const struct pipeline_options *opt
  * settings by its weights then (warm_start.h). */
 MUST_CHECK enum error_code pipeline_prepare(struct pipeline_options *options,
                                             struct run_folder *folder, struct error *err);
+/* The same in a folder that is open. */
+MUST_CHECK enum error_code pipeline_prepare_in(struct pipeline_options *options,
+                                               struct run_folder *folder, struct error *err);
 
 #endif

@@ -27,15 +27,6 @@ static enum error_code add_slot(void *context, int slot, const struct evaluation
     return tally_merge(tally, &loss, e->tally, e->score, e->truth, e->score_count, err);
 }
 
-enum metric validation_metric(const struct pipeline_settings *settings,
-                              const struct partition_book *book)
-{
-    const enum metric chosen = (enum metric)settings->checkpoint.metric;
-    const struct task *task = task_of(book->task);
-    const bool is_default = chosen == METRIC_ACCURACY;
-    return is_default && !task_has_metric(task, chosen, book->class_count) ? METRIC_LOSS : chosen;
-}
-
 enum error_code validation_check(const struct pipeline_settings *settings,
                                  const struct partition_book *book, struct error *err)
 {

@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_loss.h"
+#include "stages/plan/validation_metric.h"
 
 #include <stdint.h>
 
@@ -18,9 +19,6 @@ struct validation { /* all NaN without validation nodes */
     double metric; /* validation_metric() */
 };
 
-/* checkpoint.metric; where that is the default, accuracy, and the task has none, the loss. */
-enum metric validation_metric(const struct pipeline_settings *settings,
-                              const struct partition_book *book);
 /* Fails: ERROR_INVALID when the task has no such metric, naming those it has. */
 MUST_CHECK enum error_code validation_check(const struct pipeline_settings *settings,
                                             const struct partition_book *book, struct error *err);

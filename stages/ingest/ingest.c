@@ -270,9 +270,14 @@ static enum error_code have_version(const struct stage_context *context, char id
         rc = have_root(context, root, remarks, needs_root ? &had_root : found, schema, err);
     if (rc == ERROR_NONE && needs_root)
         rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
-    return rc == ERROR_NONE && context->update
-               ? dataset_versions_update(&place, context->update, id, found, err)
-               : rc;
+    if (rc == ERROR_NONE && strcmp(id, root) != 0 && !context->is_replay)
+        rc = dataset_versions_mend(&place, id, err);
+    if (rc != ERROR_NONE || !context->update)
+        return rc;
+    rc = dataset_versions_update(&place, context->update, id, found, err);
+    if (rc == ERROR_INPUT)
+        (void)printf("%s\n", UPDATE_REFUSED);
+    return rc;
 }
 
 static enum error_code say_what_is_there(const struct stage_context *context, const char *id,

@@ -174,7 +174,7 @@ struct pipeline_settings {
         double label_noise;
         double train_share, valid_share;
         /* Figures of version_drift.h that ask for training; 0: never. */
-        double retrain_touched, retrain_degree_drift, retrain_feature_drift;
+        double retrain_touched, retrain_degree_drift, retrain_feature_drift, retrain_valid_drop;
     } ingest;
     struct {
         int64_t method; /* enum partition_method */

@@ -210,13 +210,23 @@ static enum error_code note_wanted(struct store *store, const struct pipeline_se
     enum error_code rc = pipeline_settings_identity(settings, wanted_parts, lines, err);
     if (rc == ERROR_NONE)
         replace_all(lines, '\n', ';');
-    if (rc == ERROR_NONE)
-        rc = store_switch_set(store, wanted_switch(run_id).text, lines, err);
-    return rc == ERROR_NONE ? store_switch_set(store, newest_run_switch, run_id, err) : rc;
+    return rc == ERROR_NONE ? store_switch_set(store, wanted_switch(run_id).text, lines, err) : rc;
+}
+
+enum error_code run_name_newest(struct store *store, const char *run_id, struct error *err)
+{
+    return store_switch_set(store, newest_run_switch, run_id, err);
 }
 
 enum error_code run_start(struct store *store, const struct pipeline_settings *settings,
                           char run_id[ID_SIZE], struct error *err)
+{
+    const enum error_code rc = run_start_aside(store, settings, run_id, err);
+    return rc == ERROR_NONE ? run_name_newest(store, run_id, err) : rc;
+}
+
+enum error_code run_start_aside(struct store *store, const struct pipeline_settings *settings,
+                                char run_id[ID_SIZE], struct error *err)
 {
     struct run_plan plan = {0};
     bool started = false;

@@ -46,6 +46,14 @@ MUST_CHECK enum error_code run_schedule(struct schedule *out,
  * started in another environment. */
 MUST_CHECK enum error_code run_start(struct store *store, const struct pipeline_settings *settings,
                                      char run_id[ID_SIZE], struct error *err);
+/* The same, but another run stays the newest one: for a run of which it is not known yet whether it is to be the one that
+ * people see. */
+MUST_CHECK enum error_code run_start_aside(struct store *store,
+                                           const struct pipeline_settings *settings,
+                                           char run_id[ID_SIZE], struct error *err);
+/* From now on it is the newest one. */
+MUST_CHECK enum error_code run_name_newest(struct store *store, const char *run_id,
+                                           struct error *err);
 /* What run_start() would do: the plan of the run that the settings make on this partition, as it would be written,
  * or its id alone when it was started. Writes nothing. */
 MUST_CHECK enum error_code run_plan_of(struct store *store,

@@ -278,6 +278,7 @@ const struct setting_spec setting_table[] = {
     DOUBLE(OPERATION, "ingest.retrain_touched", ingest.retrain_touched, "0", 0, 1, "an updated graph asks for training when the neighbourhoods of this share of the training nodes have changed; 0: never"),
     DOUBLE(OPERATION, "ingest.retrain_degree_drift", ingest.retrain_degree_drift, "0", 0, 1, "the same of the Kolmogorov-Smirnov distance of the in-degrees; 0: never"),
     DOUBLE(OPERATION, "ingest.retrain_feature_drift", ingest.retrain_feature_drift, "0", 0, 1e6, "the same of the largest shift of a feature column's mean, in standard deviations; 0: never"),
+    DOUBLE(OPERATION, "ingest.retrain_valid_drop", ingest.retrain_valid_drop, "0", 0, 1e6, "the same of how much worse checkpoint.metric is on the validation split, by the model that is there; 0: never, and it is not evaluated"),
 
     CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "how nodes come to parts" PARTITIONER_LIST(PARTITIONER_HELP)),
     INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),

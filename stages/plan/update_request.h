@@ -1,11 +1,14 @@
 /*
- * update_request - what an update of a dataset is made of: files of the user (stages/ingest/update/update_files.h says what
+ * update_request - what an update of a dataset is made of: files of the user (stages/ingest/update/update_reader.h says what
  * stands in them). NULL: no such file.
  */
 #ifndef STAGES_PLAN_UPDATE_REQUEST_H
 #define STAGES_PLAN_UPDATE_REQUEST_H
 
 #include <stdbool.h>
+
+/* The answer of graphmill-ingest when files of an update do not fit, by which that is told from a store that is damaged. */
+#define UPDATE_REFUSED "refused"
 
 struct update_request {
     const char *add_edges, *remove_edges, *add_nodes, *remove_nodes, *features;

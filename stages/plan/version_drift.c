@@ -335,6 +335,7 @@ enum error_code version_drift_measure(struct store *store, const char *older, co
     if (rc != ERROR_NONE)
         return rc;
     d->older.store = d->newer.store = store;
+    out->valid_drop = (double)NAN;
     rc = dataset_schema_get(store, older, &d->older.schema, err);
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(store, newer, &d->newer.schema, err);
@@ -368,6 +369,7 @@ bool version_drift_asks(const struct version_drift *drift, const struct pipeline
         {"ingest.retrain_degree_drift", drift->degree_drift, settings->ingest.retrain_degree_drift},
         {"ingest.retrain_feature_drift", drift->feature_drift,
          settings->ingest.retrain_feature_drift},
+        {"ingest.retrain_valid_drop", drift->valid_drop, settings->ingest.retrain_valid_drop},
     };
     size_t size = 0;
     why[0] = '\0';

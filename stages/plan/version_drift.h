@@ -2,12 +2,13 @@
  * version_drift - how far a version of a dataset is from an older one that a model was trained on, and whether that asks for
  * training (ingest.retrain_* in the pipeline file).
  *
- * Computed from the records of both versions alone, whatever updates lie between; the deltas say which node is which.
+ * Computed, but for the last one, from the records of both versions alone, whatever updates lie between; the deltas say which node is which.
  *
  *   touched         share of the training nodes with a change in their neighbourhood of as many hops as the model has: a node that is
  *                   new or has another feature row, or a row of in-neighbours that differs. Whoever is not touched is computed as before
  *   degree_drift    Kolmogorov-Smirnov distance of the in-degrees: the largest difference of their two distribution functions, 0 to 1
  *   feature_drift   the largest shift of a column's mean, in standard deviations of the older version's column
+ *   valid_drop      how much worse the model does on the validation split of the newer version; whoever applies it says so
  */
 #ifndef STAGES_PLAN_VERSION_DRIFT_H
 #define STAGES_PLAN_VERSION_DRIFT_H
@@ -21,6 +22,8 @@
 
 struct version_drift {
     double touched, degree_drift, feature_drift;
+    double
+        valid_drop; /* not measured here: by how much the model's validation metric is worse; NaN: it is not known */
 };
 
 enum { VERSION_DRIFT_WHY_SIZE = 512 };

@@ -80,6 +80,26 @@ drift little --features row_moved --set ingest.retrain_feature_drift=0.5
 agrees little edges.csv rows_one
 asks little no
 
+# The model on the new version: its validation metric is that of an inference on the whole graph from files, and it leaves the folder's run and
+# outputs as they were. Off, nothing is evaluated.
+[ -z "$(figure one valid_drop)" ] || fail "evaluated without being asked: $(cat "$work/one.json")"
+awk -F, '{print $1 "," 2 - $2 "," 1 - $3}' rows.csv >rows_other
+drift other --features rows_other --set ingest.retrain_valid_drop=0.01
+sed 's/rows.csv/rows_other/' g.yaml >other.yaml
+"$bin/graphmill" infer "$work/r" --on other.yaml --directory "$work/on" --quiet --json >"$work/on.json"
+expected=$(measure "$(cat "$work/on.json")" valid accuracy) before=$(measure "$(cat "$work/run.json")" valid accuracy)
+awk -v a="$expected" -v b="$(figure other valid_now)" -v c="$before" -v d="$(figure other valid_before)" -v e="$(figure other valid_drop)" 'BEGIN {
+    exit !(a != "" && b != "" && a - b < 1e-6 && b - a < 1e-6 && c - d < 1e-6 && d - c < 1e-6 && c - a - e < 1e-6 && e - c + a < 1e-6)}' ||
+    fail "other: expected $expected after $before, found $(cat "$work/other.json")"
+asks other "$(awk -v d="$(figure other valid_drop)" 'BEGIN {print (d >= 0.01 ? "yes" : "no")}')"
+[ "$(figure other metric)" = accuracy ] || fail "metric: $(cat "$work/other.json")"
+[ "$(readlink "$work/now/outputs")" = "$(readlink "$work/r/outputs")" ] || fail 'an evaluation changed the outputs that people see'
+[ "$("$bin/graphmill" status "$work/now" --json | sed 's/.*"run":"\([^"]*\)".*/\1/')" = "$(json run <"$work/run.json")" ] || fail 'an evaluation is the newest run'
+"$bin/graphmill" update g.yaml --directory "$work/now" --quiet --json --features rows_other --set ingest.retrain_valid_drop=0.01 >"$work/again.json"
+cmp "$work/again.json" "$work/other.json"
+drift loss --features rows_other --set ingest.retrain_valid_drop=0.0001 --set checkpoint.metric=loss # of another run than the newest, but by its metric
+[ "$(figure loss metric)" = accuracy ] || fail "loss: $(cat "$work/loss.json")"
+
 # Nodes that go and come, over two versions: numbers of nodes move, what they are called does not.
 printf 'n7\nn30\n' >gone
 grep -vE '(^|,)(n7|n30)(,|$)' edges.csv >edges_two

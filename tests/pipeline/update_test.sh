@@ -50,6 +50,20 @@ for pause in 0.005 0.01 0.02 0.03 0.05 0.08; do
         fail "killed after $pause s: another version"
 done
 
+# By the folder of the run in the place of the file, from anywhere: the same version.
+cp -r "$work/r" "$work/f" && absolute=()
+for word in "${files[@]}"; do [[ $word == --* ]] && absolute+=("$word") || absolute+=("$work/g/$word"); done
+(cd / && "$bin/graphmill" update "$work/f" --quiet --json "${absolute[@]}" >"$work/folder.json")
+[ "$(json dataset <"$work/folder.json")" = "$id" ] || fail "by the folder: $(cat "$work/folder.json")"
+mkdir "$work/none"
+expect 65 'expected the folder of a run, in which graphmill run noted its pipeline file' "$bin/graphmill" update "$work/none" "${files[@]}"
+
+# The switch that names the newest version is lost: it is found, and set anew.
+switch=$(echo "$work"/f/store/switch/current/version/*)
+cp "$switch" "$work/switch" && rm "$switch"
+"$bin/graphmill-ingest" --store "$work/f/store" --pipeline g.yaml >/dev/null 2>&1
+cmp "$switch" "$work/switch"
+
 # Wrong files are named, and change nothing.
 before=$(cd "$work/r/store" && find dataset switch -type f | sort | xargs md5sum)
 bad() { # the text of the file, its option, what is said
@@ -63,6 +77,17 @@ bad 'bob,train,3\n' --add-nodes 'bad:1: .*expected a class from 0 to 2'
 bad 'n1,1,2,3\n' --features 'bad:1: .*expected 2'
 bad 'n1,n2\nn1,bob\n' --add-edges "bad:2: target: no node is called 'bob'"
 bad 'n1,n2,0.5\n' --add-edges 'bad:1: expected 2 columns, found 3'
+bad 'n1,n2\nn1\n' --add-edges 'bad:2: expected 2 columns, found 1'
+bad 'n5,n6\nn5,n6\n' --remove-edges "bad:2: the edge between 'n5' and 'n6' is removed twice, expected each once"
+bad 'n1\nn2\nn1\n' --remove-nodes "bad:3: node 'n1' is removed twice"
+bad 'bob\nann\nbob\n' --add-nodes "bad:3: node 'bob' is added twice"
+bad 'n1,1,0\nn1,0,1\n' --features "bad:2: node 'n1' has a row already"
+bad 'bob,1,2\n' --features "bad:1: node: no node is called 'bob'"
+bad 'n1,x,2\n' --features "bad:1: feature in column 2: expected a finite number, found 'x'"
+bad 'bob,later,1\n' --add-nodes "bad:1: split: expected train, valid, test or nothing, found 'later'"
+bad 'bob,train,1\n' --add-nodes "--features: no row for the new node 'bob': expected 2 features"
+bad 'bob,n1\n' --remove-edges "bad:1: source: no node is called 'bob'"
+expect 65 'nothing.csv' update "$work/r" --add-edges nothing.csv
 expect 65 'the files are for version g-0, but the newest is' update "$work/r" --remove-nodes old_edges --base g-0
 expect 64 'nothing to do' update "$work/r"
 [ "$before" = "$(cd "$work/r/store" && find dataset switch -type f | sort | xargs md5sum)" ] || fail 'a wrong file changed something'

@@ -77,6 +77,17 @@ enum error_code dataset_versions_newest(const struct version_place *place, char 
     return find_longest(place, id, err);
 }
 
+enum error_code dataset_versions_mend(const struct version_place *place, const char *newest,
+                                      struct error *err)
+{
+    const struct key key = newest_key(place->root);
+    char now[ID_SIZE];
+    const enum error_code rc = store_switch_get(place->store, key.text, now, sizeof now, err);
+    if (rc == ERROR_NONE || (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT))
+        return rc;
+    return store_switch_set(place->store, key.text, newest, err);
+}
+
 /* ---- made again ---------------------------------------------------------------------------------- */
 
 static enum error_code build(const struct version_place *place, const char *id,
@@ -187,9 +198,32 @@ static enum error_code name_version(const struct version_place *place, const cha
     return identity_find(place->store, digits, place->settings->name, id, err);
 }
 
-/* Whether the newest version is what these files made of the one before it. */
+/* The version of the chain that was made of the one that the files are for, which others may stand on by now; the newest where
+ * there is none, or nothing says which they are for. */
+static enum error_code find_made(const struct version_place *place,
+                                 const struct update_request *request, const char *newest,
+                                 char id[ID_SIZE], struct error *err)
+{
+    (void)text_copy(id, ID_SIZE, newest);
+    while (request->base && strcmp(id, place->root) != 0) {
+        struct dataset_delta delta;
+        const enum error_code rc = dataset_delta_get(place->store, id, &delta, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        const bool is_made = strcmp(delta.base, request->base) == 0;
+        if (!is_made)
+            (void)text_copy(id, ID_SIZE, delta.base);
+        store_release_record(&delta.view);
+        if (is_made)
+            return ERROR_NONE;
+    }
+    (void)text_copy(id, ID_SIZE, newest);
+    return ERROR_NONE;
+}
+
+/* Whether a version is what these files made of the one before it. */
 static enum error_code was_done(const struct version_place *place,
-                                const struct update_request *request, const char *newest,
+                                const struct update_request *request, const char *version,
                                 bool *done, struct error *err)
 {
     struct dataset_delta last;
@@ -197,7 +231,7 @@ static enum error_code was_done(const struct version_place *place,
     struct dataset_schema *schema = NULL;
     char id[ID_SIZE];
     *done = false;
-    enum error_code rc = dataset_delta_get(place->store, newest, &last, err);
+    enum error_code rc = dataset_delta_get(place->store, version, &last, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = memory_new(&reader, 1, "an update", err);
@@ -207,7 +241,7 @@ static enum error_code was_done(const struct version_place *place,
         rc = read_update(place, request, last.base, reader, schema, err);
     if (rc == ERROR_NONE)
         rc = name_version(place, last.base, &reader->delta, id, err);
-    *done = rc == ERROR_NONE && strcmp(id, newest) == 0;
+    *done = rc == ERROR_NONE && strcmp(id, version) == 0;
     if (rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND)
         rc =
             ERROR_NONE; /* the version before is gone, or the files do not fit it: another update */
@@ -251,15 +285,18 @@ enum error_code dataset_versions_update(const struct version_place *place,
                                         const struct update_request *request, char id[ID_SIZE],
                                         bool *unchanged, struct error *err)
 {
-    char newest[ID_SIZE];
+    char newest[ID_SIZE], made[ID_SIZE];
     struct update_reader *reader = NULL;
     struct dataset_schema *schema = NULL;
     *unchanged = false;
     enum error_code rc = dataset_versions_newest(place, newest, err);
     const bool is_for_newest =
         rc == ERROR_NONE && request->base && strcmp(request->base, newest) == 0;
-    if (rc == ERROR_NONE && strcmp(newest, place->root) != 0 && !is_for_newest)
-        rc = was_done(place, request, newest, unchanged, err);
+    if (rc == ERROR_NONE && strcmp(newest, place->root) != 0 && !is_for_newest) {
+        rc = find_made(place, request, newest, made, err);
+        if (rc == ERROR_NONE)
+            rc = was_done(place, request, made, unchanged, err);
+    }
     (void)text_copy(id, ID_SIZE, newest);
     if (rc != ERROR_NONE || *unchanged)
         return rc;

@@ -33,12 +33,16 @@ struct version_place {
 /* The newest version, the root itself where there is none. Fails: ERROR_CORRUPT, ERROR_IO. */
 MUST_CHECK enum error_code dataset_versions_newest(const struct version_place *place,
                                                    char id[ID_SIZE], struct error *err);
+/* Names `newest`, found by dataset_versions_newest(), in the switch where that is lost. */
+MUST_CHECK enum error_code dataset_versions_mend(const struct version_place *place,
+                                                 const char *newest, struct error *err);
 /* Makes the records of a version that are not there; `anew`: all, to be compared by a replay. The root has to be there, or
  * *needs_root is set and nothing done. Fails: ERROR_CORRUPT when its delta is lost, too. */
 MUST_CHECK enum error_code dataset_versions_restore(const struct version_place *place,
                                                     const char *id, bool anew, bool *needs_root,
                                                     struct error *err);
-/* Applies the update to the newest version, which is there. *unchanged: that had been done. Fails: as update_reader_run(), with
+/* Applies the update to the newest version, which is there. *unchanged: that had been done, and id is the newest version; with
+ * request->base also when others were made on it since. Fails: as update_reader_run(), with
  * nothing stored; ERROR_INPUT when request->base is another version than the newest. */
 MUST_CHECK enum error_code dataset_versions_update(const struct version_place *place,
                                                    const struct update_request *request,

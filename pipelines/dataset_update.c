@@ -1,0 +1,71 @@
+#include "pipelines/dataset_update.h"
+
+#include "pipelines/run_state.h"
+
+/* The files as arguments of graphmill-ingest. */
+static struct option_list arguments_of(const struct update_request *update)
+{
+    const struct {
+        const char *option, *value;
+    } all[] = {{"--add-edges", update->add_edges}, {"--remove-edges", update->remove_edges},
+               {"--add-nodes", update->add_nodes}, {"--remove-nodes", update->remove_nodes},
+               {"--features", update->features},   {"--base", update->base}};
+    struct option_list list = {0};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value) {
+            list.item[list.count++] = all[i].option;
+            list.item[list.count++] = all[i].value;
+        }
+    return list;
+}
+
+enum error_code dataset_newest_id(const struct pipeline_options *options,
+                                  const struct run_folder *folder, char id[ID_SIZE],
+                                  struct error *err)
+{
+    struct key newest;
+    const enum error_code rc = run_input_switch(&options->settings, "dataset", &newest, err);
+    return rc == ERROR_NONE ? store_switch_get(folder->store, newest.text, id, ID_SIZE, err) : rc;
+}
+
+enum error_code dataset_update_apply(const struct pipeline_options *options,
+                                     struct run_folder *folder,
+                                     const struct update_request *request,
+                                     struct dataset_version *out, struct error *err)
+{
+    const struct option_list files = arguments_of(request);
+    char id[ID_SIZE];
+    enum error_code rc = pipeline_run_stage_with(options, folder, "ingest", &files, err);
+    run_state_remove(folder->path);
+    if (rc == ERROR_NONE)
+        rc = dataset_newest_id(options, folder, id, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(folder->store, id, &out->schema, err);
+    return rc == ERROR_NONE ? dataset_delta_get(folder->store, id, &out->delta, err) : rc;
+}
+
+void dataset_version_release(struct dataset_version *version)
+{
+    store_release_record(&version->delta.view);
+    *version = (struct dataset_version){0};
+}
+
+void dataset_version_put(struct json_writer *json, const struct dataset_version *version)
+{
+    const struct dataset_delta *d = &version->delta;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } count[] = {{"version", d->depth},
+                 {"nodes", version->schema.node_count},
+                 {"edges", version->schema.edge_count},
+                 {"added_nodes", d->added_nodes},
+                 {"removed_nodes", d->gone_nodes},
+                 {"added_edges", d->added_edges},
+                 {"removed_edges", d->gone_edges},
+                 {"feature_rows", d->rows}};
+    json_put_string(json, "dataset", version->schema.id);
+    json_put_string(json, "base", d->base);
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+        json_put_int64(json, count[i].name, (int64_t)count[i].value);
+}

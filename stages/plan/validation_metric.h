@@ -1,0 +1,15 @@
+/*
+ * validation_metric - the metric by which weights are judged.
+ */
+#ifndef STAGES_PLAN_VALIDATION_METRIC_H
+#define STAGES_PLAN_VALIDATION_METRIC_H
+
+#include "common/nn/tasks/task.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/records/partition_book.h"
+
+/* checkpoint.metric; where that is the default, accuracy, and the task has none, the loss. */
+enum metric validation_metric(const struct pipeline_settings *settings,
+                              const struct partition_book *book);
+
+#endif
