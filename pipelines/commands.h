@@ -13,6 +13,7 @@ MUST_CHECK enum error_code command_run(int argc, char **argv, struct error *err)
 MUST_CHECK enum error_code command_start(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_partition(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_update(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_watch(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_init(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_infer(int argc, char **argv, struct error *err);
 MUST_CHECK enum error_code command_predict(int argc, char **argv, struct error *err);
