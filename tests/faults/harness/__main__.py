@@ -11,12 +11,13 @@ import threading
 import time
 import traceback
 
-from . import damage, deliveries, kills, losses, machine, pipeline, places, points, steady
+from . import damage, deliveries, kills, losses, machine, pipeline, places, points, steady, updates
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
     "kills": kills,
     "points": points.KillPoints,
+    "updates": updates.KilledUpdates,
     "calls": points.FailingCalls,
     "losses": losses,
     "deliveries": deliveries,
