@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chosen_base.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
 
@@ -41,6 +42,8 @@ static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit
     const int64_t first = r->prerequisites.count;
     int64_t lost = first;
     enum error_code rc = chain_reads(r->schedule, unit, &r->prerequisites, err);
+    if (rc == ERROR_NONE)
+        rc = chosen_base_reads(r->schedule, r->store, r->run_id, unit, &r->prerequisites, err);
     for (int64_t i = first; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
         bool done = false;
         rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &r->prerequisites.unit[i],

@@ -166,7 +166,7 @@ static enum error_code repair_companion(const struct schedule *schedule, struct 
     enum error_code rc = key.text[0] ? is_whole(store, key.text, &whole, err) : ERROR_NONE;
     if (rc != ERROR_NONE || whole)
         return rc;
-    if (row->companion_is_chosen && row->companion_is_chosen(schedule)) {
+    if (unit_companion_is_chosen(row, schedule)) {
         rc = chosen_base_mend(schedule, store, run_id, input->round, &whole, err);
         if (rc != ERROR_NONE || whole)
             return rc;
@@ -178,6 +178,21 @@ static enum error_code repair_companion(const struct schedule *schedule, struct 
     return remove_snapshots(schedule, store, run_id,
                             schedule_snapshot_at_or_after(schedule, input->round + 1),
                             state->snapshot_version, err);
+}
+
+/* Which weights a step starts from, where it is chosen: a damaged choice is told again by the gradients of its round, or made anew where
+ * nothing came of it. */
+static enum error_code repair_choice(const struct schedule *schedule, struct store *store,
+                                     const char *run_id, const struct unit *unit, struct error *err)
+{
+    bool whole = false;
+    if (!schedule->chooses_base || unit->kind != UNIT_TRAIN_STEP)
+        return ERROR_NONE;
+    const enum error_code rc =
+        is_whole(store, key_round_base(run_id, unit->round).text, &whole, err);
+    return rc == ERROR_NONE && !whole
+               ? chosen_base_mend(schedule, store, run_id, unit->round, &whole, err)
+               : rc;
 }
 
 /* --- weights of before the newest snapshot, which with staleness the rounds behind it start from --- */
@@ -228,6 +243,10 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
         chain_prerequisites(schedule, unit, chain_last_version(schedule, state), &inputs, err);
     if (rc == ERROR_NONE)
         rc = chain_reads(schedule, unit, &inputs, err);
+    if (rc == ERROR_NONE)
+        rc = repair_choice(schedule, store, run_id, unit, err);
+    if (rc == ERROR_NONE)
+        rc = chosen_base_reads(schedule, store, run_id, unit, &inputs, err);
     for (int64_t i = 0; i < inputs.count && rc == ERROR_NONE; i++) {
         bool done = false;
         const struct unit_row *row = unit_row_of(inputs.unit[i].kind);

@@ -1,10 +1,13 @@
 #include "stages/plan/chosen_base.h"
 
+#include "common/base/text.h"
+#include "stages/plan/units/unit_row.h"
 #include "store/objects/keys.h"
 #include "store/records/gradient.h"
 #include "store/records/round_base.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum error_code chosen_base_get(const struct schedule *s, struct store *store, const char *run_id,
                                 int64_t round, int64_t *base, struct error *err)
@@ -50,18 +53,100 @@ static enum error_code newest_weights(const struct schedule *s, struct store *st
     return rc;
 }
 
+/* *base: what the record says, or, where it does not (*is_stored), the gradients; -1: nothing does. */
+static enum error_code told_base(const struct schedule *s, struct store *store, const char *run_id,
+                                 int64_t round, bool *is_stored, int64_t *base, struct error *err)
+{
+    *is_stored = chosen_base_get(s, store, run_id, round, base, NULL) == ERROR_NONE;
+    return *is_stored ? ERROR_NONE : base_of_gradients(s, store, run_id, round, base, err);
+}
+
 enum error_code chosen_base_mend(const struct schedule *s, struct store *store, const char *run_id,
                                  int64_t round, bool *is_there, struct error *err)
 {
     int64_t base = -1;
-    *is_there = chosen_base_get(s, store, run_id, round, &base, NULL) == ERROR_NONE;
-    if (*is_there)
-        return ERROR_NONE;
-    enum error_code rc = base_of_gradients(s, store, run_id, round, &base, err);
-    if (rc == ERROR_NONE && base >= 0)
+    bool is_stored = false;
+    enum error_code rc = told_base(s, store, run_id, round, &is_stored, &base, err);
+    if (rc == ERROR_NONE && !is_stored && base >= 0)
         rc = round_base_put(store, run_id, round, base, err);
     *is_there = rc == ERROR_NONE && base >= 0;
     return rc;
+}
+
+/* --- what came of a choice --- */
+
+struct newest_search {
+    size_t folder_size; /* bytes of a key in front of its version */
+    int64_t newest;
+};
+
+static enum error_code note_version(void *context, const char *key, bool is_artifact,
+                                    struct error *err)
+{
+    struct newest_search *search = context;
+    const char *name = key + search->folder_size + 1;
+    int64_t version = 0;
+    (void)is_artifact, (void)err;
+    if (text_int64(name, strcspn(name, "/"), &version) && version > search->newest)
+        search->newest = version;
+    return ERROR_NONE;
+}
+
+enum error_code chosen_base_newest_made(struct store *store, const char *run_id, int64_t version,
+                                        int64_t *newest, struct error *err)
+{
+    static const char *const folder[] = {"weights", "snapshot"};
+    struct newest_search search = {.newest = version};
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; i < sizeof folder / sizeof *folder && rc == ERROR_NONE; i++) {
+        const struct key key = key_run(run_id, folder[i]);
+        search.folder_size = strlen(key.text);
+        rc = store_list(store, key.text, note_version, &search, err);
+    }
+    *newest = search.newest;
+    return rc;
+}
+
+enum error_code chosen_base_first_lost(const struct schedule *s, struct store *store,
+                                       const char *run_id, int64_t from, int64_t *round,
+                                       struct error *err)
+{
+    int64_t newest = from;
+    enum error_code rc =
+        s->chooses_base ? chosen_base_newest_made(store, run_id, from, &newest, err) : ERROR_NONE;
+    *round = -1;
+    for (int64_t r = from; r < newest && *round < 0 && rc == ERROR_NONE; r++) {
+        int64_t base = -1;
+        bool is_stored = false;
+        rc = told_base(s, store, run_id, r, &is_stored, &base, err);
+        if (rc == ERROR_NONE && base < 0)
+            *round = r;
+    }
+    return rc;
+}
+
+enum error_code chosen_base_reads(const struct schedule *s, struct store *store, const char *run_id,
+                                  const struct unit *unit, struct unit_list *out, struct error *err)
+{
+    const bool is_step = unit->kind == UNIT_TRAIN_STEP;
+    const int64_t awaited = is_step ? schedule_base(s, unit->round) : unit->round;
+    int64_t base = -1;
+    if (!s->chooses_base || !(is_step || (unit->kind == UNIT_AGGREGATE && s->reads_base)) ||
+        chosen_base_get(s, store, run_id, unit->round, &base, NULL) != ERROR_NONE)
+        return ERROR_NONE;
+    return base == awaited ? ERROR_NONE : unit_list_add_maker(out, base, err);
+}
+
+/* Of a round behind this one: was it begun with weights that came of it? */
+static bool is_begun_behind(const struct schedule *s, struct store *store, const char *run_id,
+                            int64_t round)
+{
+    int64_t base = -1;
+    for (int64_t later = round + 1; later <= round + s->staleness; later++)
+        if (later < s->round_count &&
+            chosen_base_get(s, store, run_id, later, &base, NULL) == ERROR_NONE && base > round)
+            return true;
+    return false;
 }
 
 /* Another choice would give other weights than those that are there. */
@@ -69,17 +154,15 @@ static enum error_code check_that_none_was_made(const struct schedule *s, struct
                                                 const char *run_id, int64_t round,
                                                 struct error *err)
 {
-    const int64_t snapshot = schedule_snapshot_at_or_after(s, round + 1);
-    bool has_weights = false, has_snapshot = false;
-    enum error_code rc = store_has(store, key_weights(run_id, round + 1).text, &has_weights, err);
-    if (rc == ERROR_NONE && snapshot > 0)
-        rc = store_has(store, key_snapshot(run_id, snapshot).text, &has_snapshot, err);
-    if (rc != ERROR_NONE || !(has_weights || has_snapshot))
+    int64_t newest = round;
+    const enum error_code rc = chosen_base_newest_made(store, run_id, round, &newest, err);
+    if (rc != ERROR_NONE || (newest == round && !is_begun_behind(s, store, run_id, round)))
         return rc;
     return error_set(err, ERROR_CORRUPT,
                      "record %s is lost, and no gradient of round %" PRId64
                      " is left that says which weights it was made from: what was made of them "
-                     "cannot be made again; remove the run (graphmill gc) and begin anew",
+                     "cannot be made again; stop the run, and `graphmill verify --remove` sets it "
+                     "back to before that round",
                      key_round_base(run_id, round).text, round);
 }
 

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chosen_base.h"
 #include "stages/plan/retention_rule.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
@@ -181,14 +182,14 @@ static int64_t newest_number(const struct unit_row *row, const struct kept_round
     return is_of_round ? kept->version - 1 : kept->version;
 }
 
-/* Companions that outlive the records they were written with. */
+/* Companions that outlive the records they were written with. Of a choice only a run that is set back reads more. */
 static enum error_code expect_companions(const struct search *search, const struct run_binding *run,
                                          const struct unit_row *row, enum unit_kind kind,
                                          int64_t oldest, struct error *err)
 {
     const struct schedule *s = &run->schedule;
     enum error_code rc = ERROR_NONE;
-    if (!row->companion_oldest)
+    if (!row->companion_oldest || unit_companion_is_chosen(row, s))
         return rc;
     for (int64_t number = row->companion_oldest(s, oldest); number < oldest; number++)
         for (int32_t slot = unit_count_at(s, kind, number) - 1; slot >= 0 && rc == ERROR_NONE;
@@ -265,12 +266,26 @@ static enum error_code expect_end(const struct search *search, const struct run_
     return rc;
 }
 
+/* A choice without which the run cannot go on beside what came of it. */
+static enum error_code expect_choices(const struct search *search, const struct run_binding *run,
+                                      const struct kept_rounds *kept, struct error *err)
+{
+    int64_t round = -1;
+    const enum error_code rc = chosen_base_first_lost(&run->schedule, search->store, run->plan.id,
+                                                      kept->version, &round, err);
+    if (rc == ERROR_NONE && round >= 0)
+        search->visit(search->context, key_round_base(run->plan.id, round).text);
+    return rc;
+}
+
 static enum error_code expect_of_run(const struct search *search, const struct run_binding *run,
                                      const struct kept_rounds *kept, bool *whole, struct error *err)
 {
     enum error_code rc = expect_end(search, run, kept, whole, err);
     if (rc == ERROR_NONE && kept->version > 0 && !kept->is_named)
         search->visit(search->context, key_current_snapshot(run->plan.id).text);
+    if (rc == ERROR_NONE)
+        rc = expect_choices(search, run, kept, err);
     return rc == ERROR_NONE && kept->version > 0 ? expect_training(search, run, kept, err) : rc;
 }
 

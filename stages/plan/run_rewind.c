@@ -1,6 +1,7 @@
 #include "stages/plan/run_rewind.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "stages/plan/chosen_base.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
@@ -74,7 +75,8 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
         else if (row->line == LINE_NONE &&
                  kept->stopped) /* a batch of validation: the last one reads it */
             *limit = kept->version - 1;
-    } else if (row->companion_oldest && number < kept->oldest &&
+    } else if (row->companion_oldest && !unit_companion_is_chosen(row, &r->run->schedule) &&
+               number < kept->oldest &&
                number >= row->companion_oldest(&r->run->schedule, kept->oldest))
         *limit = number; /* a companion, which was kept longer */
     else if (number >= oldest) {
@@ -168,17 +170,82 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct un
                                                      : ERROR_NONE;
 }
 
-static enum error_code set_back(const struct rewind *r, int64_t limit, struct error *err)
+/* *stands: the version that the run stands at then. */
+static enum error_code set_back(const struct rewind *r, int64_t limit, int64_t *stands,
+                                struct error *err)
 {
     struct snapshot snapshot = {0};
     const char *id = r->run->plan.id;
     enum error_code rc = snapshot_newest_whole(r->store, id, limit + 1, &snapshot, err);
     struct snapshot_position position = {.version = rc == ERROR_NONE ? snapshot.version : 0};
     position.kept_from = r->kept->oldest < position.version ? r->kept->oldest : position.version;
+    *stands = position.version;
     store_release_record(&snapshot.view);
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
         return rc;
     return snapshot_position_set(r->store, id, position, err);
+}
+
+/* --- a choice that is lost --- */
+
+/* What lies in the folder of a kind, by the version that it is of. */
+struct newer_search {
+    struct store *store;
+    size_t folder_size; /* bytes of a key in front of its version */
+    int64_t version;
+};
+
+static enum error_code remove_newer(void *context, const char *key, bool is_artifact,
+                                    struct error *err)
+{
+    const struct newer_search *search = context;
+    const char *name = key + search->folder_size + 1;
+    int64_t version = 0;
+    (void)is_artifact;
+    return text_int64(name, strcspn(name, "/-_"), &version) && version > search->version
+               ? store_remove(search->store, key, err)
+               : ERROR_NONE;
+}
+
+/* Snapshots, and what inference made of weights newer than `version`. */
+static enum error_code remove_beside_rounds(const struct rewind *r, int64_t version,
+                                            struct error *err)
+{
+    const char *folder[UNIT_KIND_COUNT] = {"snapshot"};
+    int count = 1;
+    enum error_code rc = ERROR_NONE;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++)
+        if (unit_row_of(kind)->folder && unit_row_of(kind)->line == LINE_WEIGHTS)
+            folder[count++] = unit_row_of(kind)->folder;
+    while (count-- > 0 && rc == ERROR_NONE) {
+        const struct key key = key_run(r->run->plan.id, folder[count]);
+        struct newer_search search = {r->store, strlen(key.text), version};
+        rc = store_list(r->store, key.text, remove_newer, &search, err);
+    }
+    return rc;
+}
+
+/* Where a choice is lost, another one gives other weights: all that came of it goes, later snapshots and outputs as well. */
+static enum error_code forget_after_lost_choice(const struct rewind *r, int64_t stands,
+                                                struct error *err)
+{
+    const struct schedule *s = &r->run->schedule;
+    const char *id = r->run->plan.id;
+    int64_t first = -1, newest = -1;
+    enum error_code rc = chosen_base_first_lost(s, r->store, id, stands, &first, err);
+    if (rc != ERROR_NONE || first < 0)
+        return rc;
+    rc = chosen_base_newest_made(r->store, id, first, &newest, err);
+    /* rounds behind the newest weights were begun with them */
+    for (int64_t round = first;
+         rc == ERROR_NONE && round < s->round_count && round <= newest + s->staleness; round++) {
+        rc = remove_line(r, LINE_ROUNDS, round, err);
+        if (rc == ERROR_NONE) /* later rounds choose anew as well */
+            rc = store_remove(r->store, key_round_base(id, round).text, err);
+        if (rc == ERROR_NONE && schedule_has_snapshot(s, round + 1))
+            rc = remove_line(r, LINE_VERSIONS, round + 1, err);
+    }
+    return rc == ERROR_NONE ? remove_beside_rounds(r, first, err) : rc;
 }
 
 /* A record that is gone. */
@@ -194,7 +261,7 @@ static enum error_code mend_choice(const struct rewind *r, const char *key, cons
 {
     const struct unit_row *row = unit_row_of(unit->kind);
     bool is_there = false;
-    if (!row->companion_is_chosen || !row->companion_is_chosen(&r->run->schedule) ||
+    if (!unit_companion_is_chosen(row, &r->run->schedule) ||
         strcmp(row->companion(&r->run->schedule, r->run->plan.id, unit).text, key) != 0)
         return ERROR_NONE;
     const enum error_code rc =
@@ -226,5 +293,8 @@ enum error_code run_rewind(struct store *store, const struct run_binding *run,
             (loss[i].limit < kept->version || unit_row_of(loss[i].unit.kind)->line == LINE_WEIGHTS))
             rc = remove_what_waits(&r, &loss[i].unit, err);
     memory_free(loss);
-    return rc == ERROR_NONE && back_to < kept->version ? set_back(&r, back_to, err) : rc;
+    int64_t stands = kept->version;
+    if (rc == ERROR_NONE && back_to < kept->version)
+        rc = set_back(&r, back_to, &stands, err);
+    return rc == ERROR_NONE ? forget_after_lost_choice(&r, stands, err) : rc;
 }

@@ -10,7 +10,8 @@
  * So the switch is set back to the newest whole snapshot before the loss, or to the start of the run. That the
  * lost record is made before the run has passed by, the units up to the next snapshot have to wait for it: their
  * records are removed, too. Everything is a function of its inputs, so it all comes back with the same bytes.
- * Later snapshots stay: whoever wants their weights meanwhile has them.
+ * Later snapshots stay: whoever wants their weights meanwhile has them. Only where a choice is lost of which they came
+ * (chosen_base.h) do they go, with all that came of it: the rounds from there on may give other weights.
  */
 #ifndef STAGES_PLAN_RUN_REWIND_H
 #define STAGES_PLAN_RUN_REWIND_H

@@ -90,7 +90,7 @@ enum error_code unit_remove(const struct schedule *s, struct store *store, const
 {
     const struct unit_row *row = unit_row_of(unit->kind);
     const struct key output = row->output(s, run_id, unit);
-    const bool keeps = row->companion_is_chosen && row->companion_is_chosen(s);
+    const bool keeps = unit_companion_is_chosen(row, s);
     const struct key kept = keeps ? row->companion(s, run_id, unit) : (struct key){""};
     struct key keys[UNIT_KEYS_MAX];
     enum error_code rc = store_remove(store, output.text, err);

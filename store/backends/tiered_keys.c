@@ -14,7 +14,7 @@ static const struct kept_key {
     {"round", "gradient", TIER_FAST},
     {"round", "gradient_range", TIER_FAST},
     {"round", "gradient_sum", TIER_FAST},
-    {"round", "base", TIER_FAST},
+    {"round", "base", TIER_BOTH},
     {"round", "pass_output", TIER_FAST},
     {"round", "pass_gradient", TIER_FAST},
     {"round", "residual", TIER_BOTH}, /* rounds behind a snapshot may need it */

@@ -13,8 +13,10 @@ enum error_code round_base_put(struct store *store, const char *run_id, int64_t 
     const uint64_t stored = (uint64_t)version;
     struct record record = {.kind = RECORD_ROUND_BASE, .version = ROUND_BASE_VERSION};
     record_add(&record, "version", ELEMENT_U64, &stored, 1);
-    return store_put(store, key_round_base(run_id, round).text, run_id, &record, STORE_RECOMPUTABLE,
-                     err);
+    const struct key key = key_round_base(run_id, round);
+    const enum error_code rc = store_put(store, key.text, run_id, &record, STORE_RECOMPUTABLE, err);
+    /* nothing else tells it when the gradients are gone */
+    return rc == ERROR_NONE ? store_flush(store, key.text, err) : rc;
 }
 
 enum error_code round_base_decode(const struct record_view *view, int64_t round, int64_t oldest,

@@ -5,6 +5,8 @@
  *   run/<id>/round/<r>/base   written by the first step of the round before its gradient, read by the others, by aggregate, and by
  *                             whoever replays one of them
  *       "version"  U64 [1]    of the weights; at most r
+ *
+ * It is flushed to disk when it is put, and lives as long as the run.
  */
 #ifndef STORE_RECORDS_ROUND_BASE_H
 #define STORE_RECORDS_ROUND_BASE_H

@@ -64,6 +64,34 @@ for harm in loss damage; do
     replays $folder aggregate --round "$last"
 done
 
+# The choices alone lead to the same weights and outputs again: from the start, and from a snapshot that lost weights before it.
+hash_of() { json weights_hash <<<"$1"; }
+answer=$(run again "$pipeline" "${settings[@]}" --workers 2)
+id=$(json run <<<"$answer")
+records=$work/again/store/run/$id
+outputs=$(sha256sum "$work"/again/outputs/* | cut -d' ' -f1)
+rm "$records/weights/$(printf %010d $((last - 2)))".record "$records/weights/$(printf %010d "$last")".record
+expect 65 "2 missing" "$bin/graphmill" verify "$work/again" --remove
+[ "$(hash_of "$(run again "$pipeline" "${settings[@]}")")" = "$(hash_of "$answer")" ] || fail 'other weights after weights were lost'
+verified again
+find "$records/round" -name '*.record' ! -name base.record -delete
+rm -rf "$records"/{weights,optimizer,snapshot,evaluation,infer} "$records"/outputs* "$work/again/store/switch/run/$id" "$work/again/store/switch/current/run/$id"
+[ "$(hash_of "$(run again "$pipeline" "${settings[@]}" --workers 2)")" = "$(hash_of "$answer")" ] || fail 'the choices lead to other weights'
+[ "$(sha256sum "$work"/again/outputs/* | cut -d' ' -f1)" = "$outputs" ] || fail 'the choices lead to other outputs'
+verified again
+
+# A choice is lost with all that tells it: what came of it goes, and another one is made.
+middle=$((last / 2))
+rm -r "$records/round/$(printf %010d $middle)"
+expect 65 "9 missing" "$bin/graphmill" verify "$work/again" --remove
+[ ! -e "$records/weights/$(printf %010d $((middle + 1)))".record ] || fail 'weights of a lost choice are still there'
+run again "$pipeline" "${settings[@]}" --workers 2 >/dev/null || fail 'after the loss of a choice'
+verified again
+for round in 1 $((middle - 1)) $middle $((middle + 1)) $((middle + 4)) "$last"; do
+    replays again train-step --round "$round" --slot 1
+    replays again aggregate --round "$round"
+done
+
 # What cannot be.
 expect 78 "aggregate.staleness.*'up_to 0', expected at least 1 behind" run bad "$pipeline" "${settings[@]}" --set "aggregate.staleness=up_to 0"
 expect 78 'aggregate.staleness is 4, but a snapshot is made every 3 rounds' run bad "$pipeline" "${settings[@]}" --set "aggregate.staleness=up_to 4"

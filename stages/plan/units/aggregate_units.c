@@ -114,16 +114,15 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
     return rc;
 }
 
-/* Weights that its gradients were made from, where these are moved by what changed since. */
+/* Weights that its gradients were made from, where these are moved by what changed since; where they are chosen,
+ * chosen_base_reads() says which. */
 static enum error_code aggregate_reads(const struct schedule *s, const struct unit *unit,
                                        struct unit_list *out, struct error *err)
 {
     const int64_t base = schedule_base(s, unit->round);
-    const int64_t last = s->chooses_base ? unit->round - 1 : base; /* any of them */
-    enum error_code rc = ERROR_NONE;
-    for (int64_t v = base; s->reads_base && v < unit->round && v <= last && rc == ERROR_NONE; v++)
-        rc = unit_list_add_maker(out, v, err);
-    return rc;
+    return s->reads_base && !s->chooses_base && base < unit->round
+               ? unit_list_add_maker(out, base, err)
+               : ERROR_NONE;
 }
 
 /* Where a snapshot is made it tells of all rounds since the last. */

@@ -112,6 +112,12 @@ static bool step_companion_is_chosen(const struct schedule *s)
     return s->chooses_base;
 }
 
+/* A choice is kept as long as the run. */
+static int64_t step_companion_oldest(const struct schedule *s, int64_t oldest)
+{
+    return s->chooses_base ? 0 : schedule_oldest_residual(s, oldest);
+}
+
 static bool step_is_covered(const struct schedule *s, const struct chain_state *state,
                             const struct unit *unit)
 {
@@ -143,7 +149,7 @@ const struct unit_row train_step_unit = {
     .piece_count = gradient_sum_ranges,
     .piece = step_piece,
     .companion = step_companion,
-    .companion_oldest = schedule_oldest_residual,
+    .companion_oldest = step_companion_oldest,
     .companion_is_chosen = step_companion_is_chosen,
     .slot_count = schedule_slot_count,
     .is_covered = step_is_covered,

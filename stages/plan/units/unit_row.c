@@ -18,6 +18,11 @@ const struct unit_row *unit_row_of(enum unit_kind kind)
     return table[kind];
 }
 
+bool unit_companion_is_chosen(const struct unit_row *row, const struct schedule *s)
+{
+    return row->companion_is_chosen && row->companion_is_chosen(s);
+}
+
 enum error_code unit_check_round(const struct schedule *s, int64_t round, struct error *err)
 {
     if (round >= 0 && round < s->round_count)

@@ -99,6 +99,8 @@ struct unit_row {
 
 const struct unit_row *unit_row_of(enum unit_kind kind);
 
+bool unit_companion_is_chosen(const struct unit_row *row, const struct schedule *s);
+
 /* For the rows: are these numbers of the run? Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code unit_check_round(const struct schedule *s, int64_t round,
                                             struct error *err);

@@ -25,6 +25,8 @@ INGEST = {
     "ranges": GENERATED,
     "gradients": GENERATED,
     "stale": GENERATED,
+    "stale_up_to": GENERATED,
+    "warm": GENERATED,
     "layers": GENERATED,
     "vertex_cut": GENERATED,
     "links": GENERATED + """
@@ -51,7 +53,7 @@ INGEST = {
     "embeddings": """  path: {folder}
   relations: true
   add_reverse: true"""}
-MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "layers": "sage", "vertex_cut": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn",
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "stale_up_to": "sage", "warm": "sage", "layers": "sage", "vertex_cut": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn",
          "relation_links": "rgcn", "embeddings": "rgcn"}
 EXAMPLES = {"links": 12, "relation_links": 6, "ranges": 0.5, "layers": 0.5}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
@@ -66,7 +68,8 @@ LEARNT = {"embeddings": """  embedding: 8
     "gradients": """  gradient: top_k
   gradient_kept: 0.05
 """,
-    "layers": "  pipeline: layers\n"}
+    "layers": "  pipeline: layers\n",
+    "warm": "  initial: {folder}/cold\n"}
 METHOD = {"vertex_cut": "two_phase_hdrf"}  # of partition
 SLOTS = {"ranges": 5, "layers": 5}  # where a round has not two
 AGGREGATE = {"ranges": """aggregate:
@@ -76,7 +79,13 @@ AGGREGATE = {"ranges": """aggregate:
              "stale": """aggregate:
   staleness: 2
   compensation: gradient
+""",
+             "stale_up_to": """aggregate:
+  staleness: up_to 2
+  compensation: gradient
 """}
+CHOOSES = ("stale_up_to",)  # what a run ends with depends on what happened: its records say what that was
+REPLAYS = 3  # rounds of such a run that are made again from them
 YAML = """name: faults
 epochs: {epochs}
 ingest:
@@ -112,7 +121,7 @@ class Setting:
         """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
         ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
         sizes = dict(self.sizes, batch=int(self.sizes["batch"] * EXAMPLES.get(graph, 1)))
-        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), learnt=LEARNT.get(graph, ""),
+        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), learnt=LEARNT.get(graph, "").format(folder=folder),
                            slots=SLOTS.get(graph, 2), method=METHOD.get(graph, "metis"), aggregate=AGGREGATE.get(graph, ""), **sizes)
 
 
@@ -159,12 +168,23 @@ class Bench:
         return path
 
     def _graph_folder(self, setting):
-        folder = os.path.join(self.scratch, f"graph-{setting.nodes}")
+        folder = os.path.join(self.scratch, f"graph-{setting.name}" if self.graph == "warm" else f"graph-{setting.nodes}")
         if self.graph in ("relations", "relation_links", "embeddings"):
             relations.write(folder, setting.nodes)
         if self.graph == "times":
             times.write(folder, setting.nodes)
+        if self.graph == "warm" and not os.path.exists(os.path.join(folder, "cold")):
+            self._run_cold(setting, folder)
         return folder
+
+    def _run_cold(self, setting, folder):
+        """The run whose weights others begin with."""
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "cold.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(setting.text("generated", folder))
+        subprocess.run([self.program("graphmill"), "run", path, "--directory", os.path.join(folder, "cold"), "--quiet"],
+                       check=True, stdout=subprocess.DEVNULL)
 
     def reference(self, setting):
         """The undisturbed run of a setting: its folder is not to be written to."""
@@ -236,12 +256,43 @@ class Reference:
             if os.path.islink(os.path.join(self.prepared, name)):
                 os.unlink(os.path.join(self.prepared, name))
 
-    def must_equal(self, run):
+    def must_equal(self, run, damage=None):
+        """damage: "unseen", what was not read may be damaged, so that of a run that chooses one as it was is not made again; "healed":
+        choices of rounds that are not kept may be lost."""
         found = run.result()
-        if found != self.result:
+        if run.bench.graph in CHOOSES:
+            if damage != "unseen" or found != self.result:
+                must_replay(run, found, damage == "healed")
+        elif found != self.result:
             names = [name for name in sorted(self.result.keys() | found.keys()) if self.result.get(name) != found.get(name)]
             raise Violation("WRONG RESULT: " + ", ".join(
                 f"{name} is {found.get(name)}, undisturbed {self.result.get(name)}" for name in names))
+
+
+def must_replay(run, found, may_lack_choices=False):
+    """What happened in this run is its own: units made again from its records, the first and the last ones that are kept among them,
+    must give what is there, a choice must be there for each round, and the same command must change nothing."""
+    rounds = sorted(int(name) for store in run.bench.place.stores(run.folder) for path in list_folder(os.path.join(store, "run"))
+                    for name in list_folder(os.path.join(store, "run", path, "round"))
+                    if os.path.exists(os.path.join(store, "run", path, "round", name, "base.record")))
+    with open(run.answer_path, encoding="utf-8") as file:
+        count = json.loads(file.read())["rounds"]
+    kept = [number for number in range(count) if run.has_gradients(number)]
+    if not set(kept if may_lack_choices else range(count)) <= set(rounds):
+        raise Violation(f"choices of the rounds {rounds}, of {count}")
+    step = max(1, len(kept) // REPLAYS)
+    for number in sorted({*kept[::step], *kept[-1:]}):
+        for unit in (["train-step", "--slot", "0"], ["aggregate"]):
+            done = subprocess.run([run.bench.program("graphmill"), "replay", run.folder, unit[0], "--round", str(number), *unit[1:]],
+                                  capture_output=True, text=True, errors="replace", timeout=120, check=False)
+            if not done.stdout.startswith("MATCH"):
+                raise Violation(f"WRONG RESULT: round {number} of {unit[0]} does not replay: {done.stdout} {done.stderr[-300:]}")
+    again = run.again()
+    status = again.wait()
+    if status != 0:
+        raise Violation(f"the same command again ends with {status}: {again.said()}")
+    if again.result() != found:
+        raise Violation(f"the same command again ends with {again.result()}, before with {found}")
 
 
 def copy(source, target):
@@ -352,6 +403,11 @@ class Run:
                 self.end()
                 raise Violation(f"HANG: after weights {seen} nothing for {HANG_SECONDS} s; {self.said()}")
             time.sleep(0.003)
+
+    def has_gradients(self, number):
+        """Of this round, all that a replay of it reads."""
+        return any(os.path.exists(os.path.join(store, "run", run, "round", f"{number:010d}", "slot", "00000", "gradient.record"))
+                   for store in self.bench.place.stores(self.folder) for run in list_folder(os.path.join(store, "run")))
 
     def programs(self):
         """{pid: name} of what the driver has started."""

@@ -3,6 +3,7 @@
 #include "store/records/embedding_rows.h"
 #include "store/records/gradient_range.h"
 #include "store/records/residual.h"
+#include "store/records/round_base.h"
 
 #include "tests/stages/small_run.h"
 
@@ -146,6 +147,73 @@ static void without_weights_of_before_it_a_snapshot_is_none(void **state)
     assert_true(repair(&run, UNIT_TRAIN_STEP, 2));
     assert_false(stored(&run, key_weights(SMALL_RUN_ID, 1)));
     assert_false(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
+}
+
+static void choose(struct small_run *run, int64_t round, int64_t base)
+{
+    assert_ok(round_base_put(run->store, SMALL_RUN_ID, round, base, &run->err), &run->err);
+}
+
+/* A step waits for the oldest weights that it may start from, and starts from newer ones, which may be lost since. */
+static void weights_that_were_chosen_are_made_again(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    run.schedule.staleness = 2;
+    run.schedule.chooses_base = true;
+    for (int64_t version = 1; version <= 4; version++)
+        small_run_put_version(&run, version);
+    small_run_put_mini_batches(&run, 4);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 4)); /* nobody has chosen yet */
+    choose(&run, 4, 3);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 4));
+    tear(&run, key_weights(SMALL_RUN_ID, 3));
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 4));
+    assert_false(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+    assert_true(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
+    small_run_put_gradients(&run, 4); /* the step compares the weights of now with those of then */
+    assert_false(repair(&run, UNIT_AGGREGATE, 4));
+    run.schedule.reads_base = true;
+    assert_true(repair(&run, UNIT_AGGREGATE, 4));
+}
+
+/* Weights from before the snapshot, of which a round behind it was chosen to be made. */
+static void without_chosen_weights_of_before_it_a_snapshot_is_none(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    run.schedule.staleness = 2;
+    run.schedule.chooses_base = true;
+    small_run_put_version(&run, 0);
+    small_run_put_version(&run, 1);
+    choose(&run, 2, 1);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2));
+    assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 1).text, &run.err), &run.err);
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 2));
+    assert_false(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
+}
+
+/* A damaged choice is told by the gradients, or goes, so that another may be made. */
+static void a_damaged_choice_is_told_again(void **state)
+{
+    struct small_run run;
+    int64_t base = -1;
+    begin(&run, *state);
+    run.schedule.staleness = 2;
+    run.schedule.chooses_base = true;
+    small_run_put_version(&run, 1);
+    small_run_put_version(&run, 3);
+    small_run_put_mini_batches(&run, 3);
+    choose(&run, 3, 3);
+    tear(&run, key_round_base(SMALL_RUN_ID, 3));
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_false(stored(&run, key_round_base(SMALL_RUN_ID, 3)));
+    small_run_put_gradient(&run, 3, 0); /* of version 1 */
+    choose(&run, 3, 1);
+    tear(&run, key_round_base(SMALL_RUN_ID, 3));
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_ok(round_base_get(run.store, SMALL_RUN_ID, 3, 1, &base, &run.err), &run.err);
+    assert_int_equal(base, 1);
 }
 
 /* A gradient lies in its ranges, too: a sum that misses one waits for the whole of it. */
@@ -320,6 +388,9 @@ int main(void)
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
         test_with_store(weights_that_a_pipeline_of_layers_reads_are_made_again),
+        test_with_store(weights_that_were_chosen_are_made_again),
+        test_with_store(without_chosen_weights_of_before_it_a_snapshot_is_none),
+        test_with_store(a_damaged_choice_is_told_again),
         test_with_store(a_gradient_without_one_of_its_ranges_is_made_again),
         test_with_store(without_weights_of_before_it_a_snapshot_is_none),
         test_with_store(weights_between_two_snapshots_side_by_side_are_made_again),

@@ -5,15 +5,19 @@
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/chain_rebuild.h"
+#include "stages/plan/chosen_base.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/units/unit_row.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/gradient.h"
 #include "store/records/gradient_encoding.h"
+#include "store/records/round_base.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,6 +71,8 @@ static void set_remove_at(struct name_set *set, size_t i)
     memmove(set->name[i], set->name[--set->count], KEY_SIZE);
 }
 
+enum { ROUNDS_MAX = 256 };
+
 struct pretend_run {
     struct schedule schedule;
     int64_t stop_at;      /* the version whose snapshot ends the run */
@@ -74,9 +80,11 @@ struct pretend_run {
     struct name_set stored;
     int64_t snapshot_version;
     struct name_set queued;
-    struct name_set waiting; /* "<unit> <prerequisite that is done>" */
-    bool alive;              /* the queue has a life: completing works */
-    bool disturbed;          /* units run while a rebuild restores */
+    struct name_set waiting;  /* "<unit> <prerequisite that is done>" */
+    bool alive;               /* the queue has a life: completing works */
+    bool disturbed;           /* units run while a rebuild restores */
+    bool loses;               /* weights, with the queue */
+    int64_t base[ROUNDS_MAX]; /* what was chosen */
     int works;
 };
 
@@ -134,6 +142,52 @@ enum error_code snapshot_position_set(struct store *store, const char *run_id,
 void store_release_record(struct record_view *view)
 {
     (void)view;
+}
+
+enum error_code store_list(struct store *store, const char *prefix, store_visitor visit,
+                           void *context, struct error *err)
+{
+    const size_t size = strlen(prefix);
+    (void)store;
+    for (size_t i = 0; i < run.stored.count; i++)
+        if (strncmp(run.stored.name[i], prefix, size) == 0 && run.stored.name[i][size] == '/')
+            assert_ok(visit(context, run.stored.name[i], false, err), err);
+    return ERROR_NONE;
+}
+
+/* Choices are never lost here, so that no gradient is asked. */
+enum error_code gradient_get(struct store *store, const char *run_id, int64_t round, int slot,
+                             struct gradient *out, struct error *err)
+{
+    (void)store, (void)run_id, (void)slot, (void)out, (void)err;
+    fail_msg("the choice of round %" PRId64 " is lost", round);
+    return ERROR_NOT_FOUND;
+}
+
+void gradient_release(struct gradient *gradient)
+{
+    (void)gradient;
+}
+
+enum error_code round_base_put(struct store *store, const char *run_id, int64_t round,
+                               int64_t version, struct error *err)
+{
+    (void)store, (void)err;
+    must(round < ROUNDS_MAX);
+    run.base[round] = version;
+    (void)set_add(&run.stored, key_round_base(run_id, round).text);
+    return ERROR_NONE;
+}
+
+enum error_code round_base_get(struct store *store, const char *run_id, int64_t round,
+                               int64_t oldest, int64_t *version, struct error *err)
+{
+    (void)store, (void)err;
+    if (!set_has(&run.stored, key_round_base(run_id, round).text))
+        return ERROR_NOT_FOUND;
+    *version = run.base[round];
+    assert_true(*version >= oldest && *version <= round);
+    return ERROR_NONE;
 }
 
 /* As store/queue/scripts/shared/advance.lua does it. */
@@ -223,6 +277,30 @@ static void prune(int64_t version)
         }
 }
 
+/* Weights that a step chooses, or that were chosen, are there; a snapshot that covers them has them. */
+static void take_base(const struct unit *unit, int64_t snapshot)
+{
+    struct error err = {0};
+    int64_t base = -1;
+    if (!run.schedule.chooses_base || unit->kind != UNIT_TRAIN_STEP)
+        return;
+    assert_ok(chosen_base_take(&run.schedule, NULL, "r", unit->round, &base, &err), &err);
+    if (base > snapshot && !set_has(&run.stored, key_weights("r", base).text))
+        fail_msg("train-step/%" PRId64 " runs before weights %" PRId64, unit->round, base);
+}
+
+/* Some of the newest, with all that the queue knew. */
+static void lose_weights(void)
+{
+    struct error err = {0};
+    int64_t newest = -1;
+    assert_ok(chosen_base_newest_made(NULL, "r", 0, &newest, &err), &err);
+    const int64_t version = newest - (int64_t)draw(3);
+    const struct key key = key_weights("r", version);
+    if (version > 0 && version > run.snapshot_version && set_has(&run.stored, key.text))
+        set_remove_at(&run.stored, set_find(&run.stored, key.text));
+}
+
 /* The rule that keeps a run right: whoever works finds all that the unit waits for. */
 static void work(const struct unit *unit)
 {
@@ -241,6 +319,7 @@ static void work(const struct unit *unit)
             fail_msg("%s runs before %s", name, input);
         }
     unit_list_release(&inputs);
+    take_base(unit, state.snapshot_version);
     if (unit->kind == UNIT_INFER)
         (void)set_add(&run.stored,
                       key_infer("r", unit->round, unit->layer, unit->slot, "shard").text);
@@ -302,6 +381,8 @@ static void rebuild(bool wiped)
 {
     struct error err = {0};
     if (wiped) {
+        if (run.loses)
+            lose_weights();
         run.queued.count = run.waiting.count = 0;
         run.alive = false;
     }
@@ -320,10 +401,15 @@ static void play(int rebuild_every, bool disturbed)
     run.disturbed = disturbed;
     for (long steps = 0; run.queued.count > 0; steps++) {
         assert_true(steps < 100000);
+        run.loses = run.schedule.chooses_base && rebuild_every && steps < 1000;
         if (rebuild_every && draw((uint64_t)rebuild_every) == 0)
             rebuild(draw(2) == 0);
         work_on_one();
+        if (run.queued.count == 0 && run.schedule.chooses_base && !state_now().finished)
+            rebuild(
+                false); /* a step waits for weights that were chosen, and lost: as queue_watch does */
     }
+    run.loses = false;
     assert_true(state_now().finished);
     assert_int_equal(run.snapshot_version, run.stop_at);
     assert_true(set_has(&run.stored, key_outputs("r", weights_version(), "").text));
@@ -363,6 +449,7 @@ static struct schedule draw_schedule(void)
             1 + (int64_t)draw((uint64_t)settings.checkpoint.every_epochs);
     else if (settings.train_step.embedding == 0 && settings.sample.fanouts.count > 1 && draw(3))
         settings.train_step.pipeline = PIPELINE_LAYERS;
+    settings.aggregate.staleness.is_most = settings.aggregate.staleness.value > 0 && draw(2);
     settings.aggregate.compensation = draw(2) ? COMPENSATE_GRADIENT : COMPENSATE_RATE;
     if (settings.train_step.embedding == 0 && draw(4) == 0)
         (void)snprintf(settings.infer.nodes, sizeof settings.infer.nodes, "3 abc");

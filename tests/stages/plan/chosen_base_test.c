@@ -101,6 +101,35 @@ static void what_was_made_of_a_lost_choice_is_not_made_otherwise(void **state)
                  ERROR_CORRUPT, "no gradient of round 5 is left", &run.err);
 }
 
+/* A run that was set back to before round 2 finds what another choice made: it takes none of it for its own. */
+static void nothing_is_chosen_beside_what_came_of_another_choice(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    int64_t base = 0, lost = -1;
+    begin(&run, temp->store, "aggregate.staleness=up_to 2");
+    for (int64_t version = 0; version <= 2; version++) {
+        put_weights(&run, version);
+        if (version < 2)
+            assert_int_equal(take(&run, version), version);
+    }
+    assert_ok(chosen_base_first_lost(&run.schedule, run.store, SMALL_RUN_ID, 0, &lost, &run.err),
+              &run.err);
+    assert_int_equal(lost, -1);
+    put_weights(&run, 8); /* nothing in between is left */
+    assert_fails(chosen_base_take(&run.schedule, run.store, SMALL_RUN_ID, 2, &base, &run.err),
+                 ERROR_CORRUPT, "no gradient of round 2 is left", &run.err);
+    assert_ok(chosen_base_first_lost(&run.schedule, run.store, SMALL_RUN_ID, 0, &lost, &run.err),
+              &run.err);
+    assert_int_equal(lost, 2);
+    assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 8).text, &run.err), &run.err);
+    assert_ok(round_base_put(run.store, SMALL_RUN_ID, 3, 3, &run.err), &run.err);
+    assert_fails(chosen_base_take(&run.schedule, run.store, SMALL_RUN_ID, 2, &base, &run.err),
+                 ERROR_CORRUPT, "no gradient of round 2 is left", &run.err);
+    assert_ok(store_remove(run.store, key_round_base(SMALL_RUN_ID, 3).text, &run.err), &run.err);
+    assert_int_equal(take(&run, 2), 2);
+}
+
 static void a_version_that_cannot_be_is_corrupt(void **state)
 {
     struct temp_store *temp = *state;
@@ -126,6 +155,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(gradients_know_a_choice_that_is_lost, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(what_was_made_of_a_lost_choice_is_not_made_otherwise,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_chosen_beside_what_came_of_another_choice,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_version_that_cannot_be_is_corrupt, temp_store_setup,
                                         temp_store_teardown),

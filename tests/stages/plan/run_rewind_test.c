@@ -1,6 +1,7 @@
 /* A run set back: what a snapshot brings back, and what has to wait for something that it does not. */
 #include "common/base/memory.h"
 #include "stages/plan/run_rewind.h"
+#include "store/records/round_base.h"
 
 #include "tests/stages/small_run.h"
 
@@ -79,11 +80,51 @@ static void what_waits_for_another_loss_does_not_come_back(void **state)
     }
 }
 
+/* Where nothing says any more which weights round 0 was made from, another choice gives others: nothing of them stays. */
+static void what_came_of_a_lost_choice_goes(void **state)
+{
+    for (int told = 0; told < 2; told++) {
+        struct small_run run;
+        struct run_binding *binding = memory_alloc(1, sizeof *binding);
+        assert_non_null(binding);
+        begin(&run, binding, *state);
+        binding->schedule.staleness = 1;
+        binding->schedule.chooses_base = true;
+        for (int64_t round = 0; round < 3; round++)
+            assert_ok(round_base_put(run.store, SMALL_RUN_ID, round, round, &run.err), &run.err);
+        small_run_put_version(&run, 3);
+        const struct key output = key_outputs_seal(SMALL_RUN_ID, 2, "");
+        struct record record = {.kind = RECORD_OUTPUTS_SEAL, .version = 1};
+        record_add_text(&record, "text", "outputs");
+        assert_ok(
+            store_put(run.store, output.text, SMALL_RUN_ID, &record, STORE_RECOMPUTABLE, &run.err),
+            &run.err);
+        for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, 0); slot++)
+            if (!told)
+                assert_ok(
+                    store_remove(run.store, key_gradient(SMALL_RUN_ID, 0, slot).text, &run.err),
+                    &run.err);
+        const struct key lost = key_round_base(SMALL_RUN_ID, 0);
+        assert_int_equal(rewind_run(&run, binding, &lost, 1), told ? 2 : 0);
+        assert_int_equal(has(&run, lost), told);
+        assert_int_equal(has(&run, key_weights(SMALL_RUN_ID, 1)), told);
+        assert_int_equal(has(&run, key_weights(SMALL_RUN_ID, 3)), told);
+        assert_int_equal(has(&run, key_gradient(SMALL_RUN_ID, 1, 0)), told);
+        assert_int_equal(has(&run, key_snapshot(SMALL_RUN_ID, 2)), told);
+        assert_int_equal(has(&run, output), told);
+        assert_true(has(&run, key_weights(SMALL_RUN_ID, 0)));
+        assert_int_equal(has(&run, key_round_base(SMALL_RUN_ID, 2)), told);
+        assert_ok(store_remove(run.store, output.text, &run.err), &run.err);
+        memory_free(binding);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(what_a_snapshot_holds_comes_back_from_it),
         test_with_store(what_waits_for_another_loss_does_not_come_back),
+        test_with_store(what_came_of_a_lost_choice_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

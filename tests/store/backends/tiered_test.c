@@ -66,7 +66,7 @@ static void each_key_has_its_store(void **state)
         {key_gradient("r", 1, 2), TIER_FAST},
         {key_gradient_range("r", 1, 2, 3), TIER_FAST},
         {key_gradient_sum("r", 1, 2), TIER_FAST},
-        {key_round_base("r", 1), TIER_FAST},
+        {key_round_base("r", 1), TIER_BOTH},
         {key_pass_output("r", 1, 2, 3), TIER_FAST},
         {key_pass_gradient("r", 1, 2, 3), TIER_FAST},
         {key_evaluation_mini_batch("r", 0), TIER_FAST},
