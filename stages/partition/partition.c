@@ -6,8 +6,10 @@
  *                                    part)
  *
  * One unit of work, whole or not at all: a partition counts once its book stands. A run that was killed
- * before finds its records there, makes the same ones and goes on; only the assignment, which is the
- * costly part, is taken from the record.
+ * before goes on where it was: the assignment is taken from its record, and parts whose topology or shard is sealed
+ * are kept. Programs that work on the same partition side by side keep each other's parts in the same way, and the threads of one
+ * share out the topologies. Parts are no units of a queue: a queue is that of a run, and a partition comes before any, and
+ * serves many.
  *
  * Memory: a few words a node, and of edges and features what the budget allows at a time.
  */
@@ -17,6 +19,7 @@
 #include "stages/engine/stage.h"
 #include "stages/partition/check/partition_check.h"
 #include "stages/partition/check/partition_quality.h"
+#include "stages/partition/check/sealed_quality.h"
 #include "stages/partition/kept_assignment.h"
 #include "stages/partition/layout/graph_ranges.h"
 #include "stages/partition/layout/part_writer.h"
@@ -52,6 +55,8 @@ struct partition_job { /* {0} is empty; for one unit */
     uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
     struct graph_sizes graph_sizes;
     struct graph_types types;
+    struct partition_book book; /* borrows the rest */
+    bool *standing;             /* [parts]: topologies that were there; owned */
     struct partition_quality quality;
 };
 
@@ -116,11 +121,17 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         .edge_part = job->edge_part,
         .feature_type = feature_type_of(job),
         .budget_bytes = job->input.budget_bytes,
+        .keeps_standing = !job->context->is_replay,
+        .pool = job->context->pool,
     };
     enum error_code rc = partition_quality_init(&job->quality, job->input.id, &job->input.schema,
                                                 numbering.part_count, err);
     if (rc == ERROR_NONE)
-        rc = part_writer_topologies(&writer, &job->quality, err);
+        rc = memory_new(&job->standing, (size_t)numbering.part_count, "the parts that stand", err);
+    if (rc == ERROR_NONE)
+        rc = part_writer_topologies(&writer, &job->quality, job->standing, err);
+    if (rc == ERROR_NONE)
+        rc = sealed_quality_add(&writer, &job->book, job->standing, &job->quality, err);
     if (rc == ERROR_NONE)
         rc = part_writer_shards(&writer, err);
     if (rc == ERROR_NONE && job->graph_first)
@@ -170,11 +181,10 @@ static uint32_t pair_types(const struct dataset_schema *schema)
     return schema->has_relations ? relation_forward_end(&reverses) : schema->edge_type_count;
 }
 
-static enum error_code check_and_commit(struct partition_job *job, struct error *err)
+static void describe_book(struct partition_job *job)
 {
-    const struct stage_context *context = job->context;
     const struct dataset_schema *schema = &job->input.schema;
-    struct partition_book book = {
+    job->book = (struct partition_book){
         .part_count = job->renumbering.part_count,
         .node_count = schema->node_count,
         .edge_count = schema->edge_count,
@@ -193,25 +203,31 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
         .graph_edges_most = job->graph_sizes.most_edges,
         .book = job->renumbering.book,
     };
+    describe_types(job, &job->types, &job->book);
+    must(text_copy(job->book.id, sizeof job->book.id, job->input.id));
+    must(text_copy(job->book.dataset_id, sizeof job->book.dataset_id, schema->id));
+}
+
+static enum error_code check_and_commit(struct partition_job *job, struct error *err)
+{
+    const struct stage_context *context = job->context;
+    const struct dataset_schema *schema = &job->input.schema;
     const struct node_permutation permutation = {
         .node_count = schema->node_count,
         .to_dataset = job->renumbering.to_dataset,
         .to_partition = job->renumbering.to_partition,
     };
-    describe_types(job, &job->types, &book);
-    must(text_copy(book.id, sizeof book.id, job->input.id));
-    must(text_copy(book.dataset_id, sizeof book.dataset_id, schema->id));
     const struct partition_check check = {
         .store = context->store,
         .schema = schema,
-        .book = &book,
+        .book = &job->book,
         .permutation = &permutation,
         .feature_type = feature_type_of(job),
     };
     enum error_code rc = partition_check(&check, err);
     if (rc == ERROR_NONE)
         rc = node_permutation_put(context->store, job->input.id, &permutation, err);
-    return rc == ERROR_NONE ? partition_book_put(context->store, &book, err) : rc;
+    return rc == ERROR_NONE ? partition_book_put(context->store, &job->book, err) : rc;
 }
 
 static enum error_code build(struct partition_job *job, struct error *err)
@@ -223,6 +239,8 @@ static enum error_code build(struct partition_job *job, struct error *err)
         rc = assign_and_renumber(job, err);
     if (rc == ERROR_NONE)
         rc = order_graphs(job, err);
+    if (rc == ERROR_NONE)
+        describe_book(job);
     if (rc == ERROR_NONE)
         rc = write_parts(job, err);
     if (rc == ERROR_NONE)
@@ -276,6 +294,7 @@ static void partition_close(void *state)
     if (!job)
         return;
     partition_quality_release(&job->quality);
+    memory_free(job->standing);
     memory_free(job->graph_first);
     memory_free(job->edge_part);
     renumbering_release(&job->renumbering);

@@ -59,7 +59,7 @@ static enum error_code measure(struct trial *trial, struct error *err)
     };
     enum error_code rc = partition_quality_init(&trial->quality, input->id, &input->schema,
                                                 numbering.part_count, err);
-    return rc == ERROR_NONE ? part_writer_topologies(&writer, &trial->quality, err) : rc;
+    return rc == ERROR_NONE ? part_writer_topologies(&writer, &trial->quality, NULL, err) : rc;
 }
 
 static enum error_code write_figures(struct trial *trial, struct error *err)

@@ -52,17 +52,26 @@ enum error_code partition_quality_init(struct partition_quality *quality, const 
     return rc;
 }
 
-/* The rows of relation `r`; `dim`: columns of its sources' features. */
-static void add_relation(struct partition_quality *quality, const struct part_measure *measure,
-                         uint32_t r, const struct topology_arrays *rows, uint32_t dim)
+void partition_quality_begin(struct partition_quality *quality, const struct part_measure *measure)
 {
+    quality->report.part[measure->part] =
+        (struct part_figures){.nodes = measure->node_count, .train = measure->train_count};
+}
+
+void partition_quality_add_edges(struct partition_quality *quality,
+                                 const struct part_measure *measure, uint32_t r,
+                                 const uint32_t *neighbor, uint64_t count)
+{
+    const struct dataset_schema *schema = quality->schema;
+    const uint32_t source_type = schema->has_relations ? schema->edge_type[r].source_type : 0;
+    const uint32_t dim = dataset_type(schema, source_type).feature_dim;
     struct partition_report *report = &quality->report;
     struct part_figures *figures = &report->part[measure->part];
     const uint32_t mark = (uint32_t)measure->part + 1;
     const uint32_t own_mark = (uint32_t)measure->part * report->relation_count + r + 1;
     uint64_t cut = 0, halo = 0;
-    for (uint64_t e = 0; e < rows->edge_count; e++) {
-        const uint32_t source = rows->neighbor[e];
+    for (uint64_t e = 0; e < count; e++) {
+        const uint32_t source = neighbor[e];
         if (source >= measure->first_node && source - measure->first_node < measure->node_count)
             continue;
         cut++;
@@ -76,10 +85,10 @@ static void add_relation(struct partition_quality *quality, const struct part_me
             quality->met_by_relation[source] = own_mark;
         }
     }
-    figures->edges += rows->edge_count;
+    figures->edges += count;
     figures->cut_edges += cut;
     if (report->relation_count) {
-        report->relation[r].edges += rows->edge_count;
+        report->relation[r].edges += count;
         report->relation[r].cut_edges += cut;
         report->relation[r].halo += halo;
     }
@@ -88,13 +97,10 @@ static void add_relation(struct partition_quality *quality, const struct part_me
 void partition_quality_add(struct partition_quality *quality, const struct part_measure *measure,
                            const struct topology_arrays *relation)
 {
-    const struct dataset_schema *schema = quality->schema;
-    quality->report.part[measure->part] =
-        (struct part_figures){.nodes = measure->node_count, .train = measure->train_count};
-    for (uint32_t r = 0; r < dataset_relation_count(schema); r++) {
-        const uint32_t source = schema->has_relations ? schema->edge_type[r].source_type : 0;
-        add_relation(quality, measure, r, &relation[r], dataset_type(schema, source).feature_dim);
-    }
+    partition_quality_begin(quality, measure);
+    for (uint32_t r = 0; r < dataset_relation_count(quality->schema); r++)
+        partition_quality_add_edges(quality, measure, r, relation[r].neighbor,
+                                    relation[r].edge_count);
 }
 
 /* A node at an end of an edge that the part holds. */

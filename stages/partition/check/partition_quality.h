@@ -36,6 +36,11 @@ struct part_measure {
 /* Every part once, in any order, with the rows of each relation. */
 void partition_quality_add(struct partition_quality *quality, const struct part_measure *measure,
                            const struct topology_arrays *relation);
+/* The same piece by piece: the part, and then the sources of edges of a relation. */
+void partition_quality_begin(struct partition_quality *quality, const struct part_measure *measure);
+void partition_quality_add_edges(struct partition_quality *quality,
+                                 const struct part_measure *measure, uint32_t relation,
+                                 const uint32_t *neighbor, uint64_t count);
 /* The same of a part of a vertex cut, with the edges that it holds: its halo are the replicas of other parts' nodes, and an edge
  * is cut when its ends have other masters. book [parts + 1]. */
 void partition_quality_add_held(struct partition_quality *quality,

@@ -33,7 +33,8 @@ static enum error_code choose_parts(const struct part_rows_source *source, int f
     uint64_t bytes = 0, splitting = 0;
     *count = 0;
     *edges = 0;
-    for (int p = first; p < n->part_count; p++) {
+    const int end = source->end_part ? source->end_part : n->part_count;
+    for (int p = first; p < end; p++) {
         const uint64_t own = part_edges(source, p);
         bytes +=
             own * edge_bytes + ((uint64_t)(n->book[p + 1] - n->book[p]) + 3) * sizeof(uint64_t);
@@ -200,16 +201,15 @@ static enum error_code sort_row(struct part_rows *rows, struct row_sorter *sorte
     return rc;
 }
 
-enum error_code part_rows_sort(struct part_rows *rows, struct error *err)
+enum error_code part_rows_sort(struct part_rows *rows, int part, struct error *err)
 {
     struct row_sorter sorter = {0};
     enum error_code rc = ERROR_NONE;
-    for (int i = 0; rc == ERROR_NONE && i < rows->part_count; i++) {
-        const struct topology_arrays part = part_rows_arrays(rows, rows->first_part + i);
-        for (uint32_t row = 0; rc == ERROR_NONE && row < part.node_count; row++)
-            rc = sort_row(rows, &sorter, rows->edge_start[i] + part.row_start[row],
-                          part.row_start[row + 1] - part.row_start[row], err);
-    }
+    const struct topology_arrays arrays = part_rows_arrays(rows, part);
+    const uint64_t first = rows->edge_start[part - rows->first_part];
+    for (uint32_t row = 0; rc == ERROR_NONE && row < arrays.node_count; row++)
+        rc = sort_row(rows, &sorter, first + arrays.row_start[row],
+                      arrays.row_start[row + 1] - arrays.row_start[row], err);
     row_sorter_release(&sorter);
     return rc;
 }

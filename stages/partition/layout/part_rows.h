@@ -56,16 +56,18 @@ struct part_rows_source {
     const uint32_t *in_degree; /* [node_count], of dataset ids */
     bool bare;                 /* leave the edge columns out */
     bool is_split;             /* there must be room to take a part apart by relation */
+    int end_part;              /* 0: there is none but the last */
     uint64_t budget_bytes;
 };
 
-/* Gathers parts from `first_part` on, at least one and as many as fit the budget. Rows are in the order
+/* Gathers parts from `first_part` on, at least one and as many as fit the budget, before source->end_part. Rows are in the order
  * of the dataset: part_rows_sort() sorts them. Release with part_rows_release().
  * Fails: ERROR_NO_MEMORY naming a part that alone exceeds the budget; what edge_walk() fails with. */
 MUST_CHECK enum error_code part_rows_gather(const struct part_rows_source *source, int first_part,
                                             struct part_rows *out, struct error *err);
-/* Sorts each row ascending by new id, whatever belongs to an edge along; equal ones keep their order. */
-MUST_CHECK enum error_code part_rows_sort(struct part_rows *rows, struct error *err);
+/* Sorts each row of one of the parts ascending by new id, whatever belongs to an edge along; equal ones keep their order.
+ * Threads: each another part. */
+MUST_CHECK enum error_code part_rows_sort(struct part_rows *rows, int part, struct error *err);
 /* The arrays of one of the parts, borrowed. */
 struct topology_arrays part_rows_arrays(const struct part_rows *rows, int part);
 void part_rows_release(struct part_rows *rows);

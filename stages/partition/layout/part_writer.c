@@ -1,5 +1,7 @@
 #include "stages/partition/layout/part_writer.h"
 
+#include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/partition/layout/feature_window.h"
@@ -16,12 +18,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Rows of labels gathered, and of features converted, at a time. */
 enum { LABEL_ROWS = 4096, FEATURE_ROWS = 256 };
 
-static struct part_measure measure_of(const struct part_writer *writer, int part)
+struct part_measure part_writer_measure(const struct part_writer *writer, int part)
 {
     const struct numbering *n = writer->numbering;
     struct part_measure measure = {
@@ -31,18 +35,55 @@ static struct part_measure measure_of(const struct part_writer *writer, int part
     return measure;
 }
 
-/* Measures a part, and writes its topology. */
-static enum error_code write_topology(const struct part_writer *writer, int part,
-                                      const struct topology_arrays *rows,
-                                      struct partition_quality *quality, struct error *err)
+/* --- topologies --- */
+
+/* Is a part there, with its seal? */
+static enum error_code is_standing(const struct part_writer *writer, struct key artifact,
+                                   struct key seal, bool *stands, struct error *err)
 {
+    *stands = false;
+    if (!writer->keeps_standing)
+        return ERROR_NONE;
+    enum error_code rc = store_has(writer->store, seal.text, stands, err);
+    return rc == ERROR_NONE && *stands ? store_has(writer->store, artifact.text, stands, err) : rc;
+}
+
+static enum error_code topology_stands(const struct part_writer *writer, int part, bool *stands,
+                                       struct error *err)
+{
+    return is_standing(writer, key_part(writer->partition_id, part, "topology"),
+                       key_part(writer->partition_id, part, "topology_seal"), stands, err);
+}
+
+/* Parts of a group that threads share out. What fails first by number is told. */
+struct group_work {
+    const struct part_writer *writer;
+    struct part_rows *rows;
+    struct partition_quality *quality;
+    int offset; /* where the parts begin */
+    pthread_mutex_t mutex;
+    int failed_part; /* guarded, with what follows and the quality; -1: none */
+    enum error_code rc;
+    struct error err;
+};
+
+/* Measures a part, and writes its topology. */
+static enum error_code write_topology(struct group_work *work, int part,
+                                      const struct topology_arrays *rows, struct error *err)
+{
+    const struct part_writer *writer = work->writer;
     struct part_relations set = {0};
+    bool stands = false;
     enum error_code rc =
         part_relations_split(rows, part, writer->numbering, writer->schema, &set, err);
     if (rc == ERROR_NONE) {
-        const struct part_measure measure = measure_of(writer, part);
-        partition_quality_add(quality, &measure, set.relation);
+        const struct part_measure measure = part_writer_measure(writer, part);
+        (void)pthread_mutex_lock(&work->mutex);
+        partition_quality_add(work->quality, &measure, set.relation);
+        (void)pthread_mutex_unlock(&work->mutex);
         if (!writer->only_measures)
+            rc = topology_stands(writer, part, &stands, err); /* by now, of another program */
+        if (rc == ERROR_NONE && !writer->only_measures && !stands)
             rc = topology_write_relations(writer->store, writer->partition_id, part,
                                           rows->first_node, rows->node_count, set.relation,
                                           set.relation_count, err);
@@ -51,18 +92,56 @@ static enum error_code write_topology(const struct part_writer *writer, int part
     return rc;
 }
 
+static void write_one(void *context, int64_t tile, int thread)
+{
+    struct group_work *work = context;
+    struct part_rows *rows = work->rows;
+    struct error err = {0};
+    const int part = rows->first_part + (int)((tile + work->offset) % rows->part_count);
+    enum error_code rc = ERROR_NONE;
+    (void)thread;
+    if (stop_signal_seen())
+        rc = error_set(&err, ERROR_UNAVAILABLE, "asked to stop");
+    if (rc == ERROR_NONE && !work->writer->only_measures)
+        rc = part_rows_sort(rows, part, &err);
+    if (rc == ERROR_NONE) {
+        const struct topology_arrays arrays = part_rows_arrays(rows, part);
+        rc = write_topology(work, part, &arrays, &err);
+    }
+    if (rc == ERROR_NONE)
+        return;
+    (void)pthread_mutex_lock(&work->mutex);
+    if (work->failed_part < 0 || part < work->failed_part) {
+        work->failed_part = part;
+        work->rc = rc;
+        work->err = err;
+    }
+    (void)pthread_mutex_unlock(&work->mutex);
+}
+
+/* Programs that began together begin with different parts. No byte depends on it. */
+static int begin_at(int part_count)
+{
+    const uint64_t now = (uint64_t)(clock_seconds() * 1e6) + (uint64_t)getpid() * 7919;
+    return part_count > 1 ? (int)(now % (uint64_t)part_count) : 0;
+}
+
 static enum error_code write_group(const struct part_writer *writer, struct part_rows *rows,
                                    struct partition_quality *quality, struct error *err)
 {
-    enum error_code rc = writer->only_measures ? ERROR_NONE : part_rows_sort(rows, err);
-    for (int i = 0; rc == ERROR_NONE && i < rows->part_count; i++) {
-        const int part = rows->first_part + i;
-        const struct topology_arrays arrays = part_rows_arrays(rows, part);
-        if (stop_signal_seen())
-            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = write_topology(writer, part, &arrays, quality, err);
-    }
-    return rc;
+    struct group_work work = {.writer = writer,
+                              .rows = rows,
+                              .quality = quality,
+                              .offset = writer->only_measures ? 0 : begin_at(rows->part_count),
+                              .failed_part = -1};
+    (void)pthread_mutex_init(&work.mutex, NULL);
+    /* what a part takes to be split by relation is there once */
+    thread_pool_run(writer->schema->has_relations ? NULL : writer->pool, rows->part_count,
+                    write_one, &work);
+    (void)pthread_mutex_destroy(&work.mutex);
+    if (work.rc != ERROR_NONE)
+        *err = work.err;
+    return work.rc;
 }
 
 /* The edges that a part of a vertex cut holds, and how many end in its own nodes wherever they are. */
@@ -71,15 +150,17 @@ static enum error_code write_held(const struct part_writer *writer, int part,
                                   struct error *err)
 {
     const struct numbering *n = writer->numbering;
-    const struct part_measure measure = measure_of(writer, part);
+    const struct part_measure measure = part_writer_measure(writer, part);
     struct topology_held held = held_rows_arrays(rows);
+    bool stands = false;
     held.first_node = measure.first_node;
     held.node_count = measure.node_count;
     for (uint32_t i = n->book[part]; i < n->book[part + 1]; i++)
         held.own_edge_count += writer->in_degree[n->to_dataset[i]];
     partition_quality_add_held(quality, &measure, n->book, &held);
-    return writer->only_measures
-               ? ERROR_NONE
+    const enum error_code rc = topology_stands(writer, part, &stands, err);
+    return rc != ERROR_NONE || stands || writer->only_measures
+               ? rc
                : topology_write_held(writer->store, writer->partition_id, part, &held, err);
 }
 
@@ -105,10 +186,35 @@ static enum error_code write_vertex_cut(const struct part_writer *writer,
     return rc;
 }
 
-enum error_code part_writer_topologies(const struct part_writer *writer,
-                                       struct partition_quality *quality, struct error *err)
+static enum error_code find_standing(const struct part_writer *writer, bool *standing,
+                                     struct error *err)
 {
-    const struct part_rows_source source = {
+    const int count = writer->numbering->part_count;
+    int found = 0;
+    enum error_code rc = ERROR_NONE;
+    for (int p = 0; p < count && rc == ERROR_NONE; p++) {
+        rc = topology_stands(writer, p, &standing[p], err);
+        found += standing[p];
+    }
+    if (rc == ERROR_NONE && found > 0)
+        log_info("topologies of %d of %d parts stand already and are kept", found, count);
+    return rc;
+}
+
+/* Where the parts from `first` on that have to be made end. */
+static int end_of_open(const bool *standing, int first, int part_count)
+{
+    int end = first;
+    while (end < part_count && !(standing && standing[end]))
+        end++;
+    return end;
+}
+
+enum error_code part_writer_topologies(const struct part_writer *writer,
+                                       struct partition_quality *quality, bool *standing,
+                                       struct error *err)
+{
+    struct part_rows_source source = {
         .store = writer->store,
         .schema = writer->schema,
         .numbering = writer->numbering,
@@ -117,11 +223,17 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
         .bare = writer->only_measures && !writer->schema->has_relations,
         .budget_bytes = writer->budget_bytes,
     };
-    enum error_code rc = ERROR_NONE;
+    const int count = writer->numbering->part_count;
     if (writer->edge_part)
         return write_vertex_cut(writer, quality, err);
-    for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count;) {
+    enum error_code rc = standing ? find_standing(writer, standing, err) : ERROR_NONE;
+    for (int p = 0; rc == ERROR_NONE && p < count;) {
         struct part_rows rows = {0};
+        source.end_part = end_of_open(standing, p, count);
+        if (source.end_part == p) {
+            p++;
+            continue;
+        }
         rc = part_rows_gather(&source, p, &rows, err);
         if (rc == ERROR_NONE)
             rc = write_group(writer, &rows, quality, err);
@@ -130,6 +242,8 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
     }
     return rc;
 }
+
+/* --- shards --- */
 
 static struct tensor_spec tensor_of(const char *name, enum tensor_type type, uint32_t dim,
                                     uint64_t row_count)
@@ -266,6 +380,19 @@ static enum error_code write_shard(struct type_writer *of, int part,
     return rc;
 }
 
+static enum error_code write_shard_unless_standing(struct type_writer *of, int part,
+                                                   const struct label_rows *labels, int *kept,
+                                                   struct error *err)
+{
+    const char *id = of->writer->partition_id;
+    bool stands = false;
+    const enum error_code rc =
+        is_standing(of->writer, key_part_type(id, part, of->type, "shard"),
+                    key_part_type(id, part, of->type, "shard_seal"), &stands, err);
+    *kept += stands;
+    return rc == ERROR_NONE && !stands ? write_shard(of, part, labels, err) : rc;
+}
+
 /* Fails: ERROR_CORRUPT unless the labels are those the schema promises. */
 static enum error_code open_labels(const struct dataset_schema *schema,
                                    const struct node_labels *labels, struct label_rows *out,
@@ -291,6 +418,7 @@ static enum error_code write_type(const struct part_writer *writer, uint32_t typ
     struct type_writer of = {
         .writer = writer, .type = type, .dim = dataset_type(writer->schema, type).feature_dim};
     uint32_t *type_book = NULL;
+    int kept = 0;
     if (of.dim == 0 && !labels)
         return ERROR_NONE;
     enum error_code rc =
@@ -305,7 +433,9 @@ static enum error_code write_type(const struct part_writer *writer, uint32_t typ
         rc = memory_new_bytes(&of.buffer, FEATURE_ROWS * (size_t)of.dim,
                               tensor_type_bytes(writer->feature_type), "converted features", err);
     for (int p = 0; rc == ERROR_NONE && p < n->part_count; p++)
-        rc = write_shard(&of, p, labels, err);
+        rc = write_shard_unless_standing(&of, p, labels, &kept, err);
+    if (rc == ERROR_NONE && kept > 0)
+        log_info("shards of %d of %d parts stand already and are kept", kept, n->part_count);
     feature_window_release(&of.window);
     memory_free(of.buffer);
     memory_free(type_book);

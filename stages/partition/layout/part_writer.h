@@ -3,13 +3,18 @@
  *
  * Topologies: groups of parts that fit the budget, one pass over the edge chunks for each group; rows are
  * sorted by new id, weights, times and types along; of a vertex cut a pass for each part (held_rows.h). Shards: windows of feature rows, one pass over the
- * feature chunks for each. A part that stands sealed already is written again and found equal: the
- * bytes depend on the dataset and the renumbering only.
+ * feature chunks for each. The bytes depend on the dataset and the renumbering only, so a part that stands sealed already,
+ * from an attempt that was killed or by another program that works on the same partition, is kept (`standing`): its rows are not
+ * gathered, sorted and written again. Of a vertex cut they are gathered all the same, to be measured.
+ *
+ * Parts of a group are sorted and written side by side by the threads of `pool`, and begin at a place that two programs do not have
+ * in common: so these share out the parts, and each leaves those that the other has finished.
  */
 #ifndef STAGES_PARTITION_LAYOUT_PART_WRITER_H
 #define STAGES_PARTITION_LAYOUT_PART_WRITER_H
 
 #include "common/base/error.h"
+#include "common/parallel/thread_pool.h"
 #include "stages/partition/check/partition_quality.h"
 #include "stages/partition/layout/part_rows.h"
 #include "store/objects/store.h"
@@ -29,12 +34,17 @@ struct part_writer { /* all borrowed */
     const uint16_t *edge_part;     /* of a vertex cut: [edge_count] in the order of edge_walk.h */
     enum tensor_type feature_type; /* what features are stored in */
     uint64_t budget_bytes;
-    bool only_measures; /* writes no topology */
+    bool only_measures;       /* writes no topology */
+    bool keeps_standing;      /* else all parts are made */
+    struct thread_pool *pool; /* may be NULL */
 };
 
-/* Every part's topology, measured into `quality` on the way. */
+/* The nodes of a part. */
+struct part_measure part_writer_measure(const struct part_writer *writer, int part);
+/* Every part's topology, measured into `quality` on the way. standing [part_count]: parts that stood at the beginning, which are not
+ * measured; NULL: keeps none. */
 MUST_CHECK enum error_code part_writer_topologies(const struct part_writer *writer,
-                                                  struct partition_quality *quality,
+                                                  struct partition_quality *quality, bool *standing,
                                                   struct error *err);
 /* Every part's shard, of each node type that has features or labels: tensors "features" [n, dim] and, with a task, "labels" [n, label_width], of four bytes each. Fails
  * also: ERROR_INPUT for a feature that f16 cannot hold. */

@@ -285,7 +285,9 @@ def must_replay(run, found, may_lack_choices=False):
         for unit in (["train-step", "--slot", "0"], ["aggregate"]):
             done = subprocess.run([run.bench.program("graphmill"), "replay", run.folder, unit[0], "--round", str(number), *unit[1:]],
                                   capture_output=True, text=True, errors="replace", timeout=120, check=False)
-            if not done.stdout.startswith("MATCH"):
+            # of a run that was set back, gradients may be left of rounds whose mini-batches are not
+            is_pruned = number != kept[-1] and "was pruned or never made" in done.stderr
+            if not done.stdout.startswith("MATCH") and not is_pruned:
                 raise Violation(f"WRONG RESULT: round {number} of {unit[0]} does not replay: {done.stdout} {done.stderr[-300:]}")
     again = run.again()
     status = again.wait()
