@@ -66,6 +66,10 @@ static enum error_code meet_durable(const struct tier_store *durable,
                            fast->key, stored.environment, fast->environment);
         else
             rc = durable->backend->flush(durable->state, fast->key, err);
+        if (rc == ERROR_NOT_FOUND) { /* removed since */
+            *again = true;
+            rc = ERROR_NONE;
+        }
     }
     stored_bytes_release(&bytes);
     return rc;
@@ -127,7 +131,8 @@ enum error_code tiered_flush(void *state, const char *key, struct error *err)
 
 /* --- putting --- */
 
-/* The first one that comes wins in the fast store; one that is to last is there as soon as it is in the durable one, too. */
+/* The first one that comes wins in the fast store; one that is to last is there as soon as it is in the durable one, too. Where the
+ * fast store is lost in between, there is nothing to be copied any more: it is put once more. */
 enum error_code tiered_put(void *state, const char *key, const struct object_body *body,
                            enum store_durability durability, bool *existed, struct error *err)
 {
@@ -135,13 +140,19 @@ enum error_code tiered_put(void *state, const char *key, const struct object_bod
     struct tier_store to = place->durable;
     const enum tier tier = tier_of_key(key);
     const bool is_copied = tier == TIER_BOTH && durability == STORE_DURABLE;
-    enum error_code rc = tier == TIER_DURABLE ? ERROR_NONE : tiered_fast(place, true, &to, err);
-    if (rc == ERROR_NONE)
-        rc = to.backend->put_if_absent(to.state, key, body,
-                                       is_copied ? STORE_RECOMPUTABLE : durability, existed, err);
-    if (rc == ERROR_NONE && is_copied && !*existed)
+    enum error_code rc = ERROR_NOT_FOUND;
+    for (int i = 0; rc == ERROR_NOT_FOUND && i < FLUSH_ATTEMPTS; i++) {
+        rc = tier == TIER_DURABLE ? ERROR_NONE : tiered_fast(place, true, &to, err);
+        if (rc == ERROR_NONE)
+            rc = to.backend->put_if_absent(
+                to.state, key, body, is_copied ? STORE_RECOMPUTABLE : durability, existed, err);
+        if (rc != ERROR_NONE || !is_copied || *existed)
+            return rc;
         rc = flush_both(place, &to, key, err);
-    return rc;
+    }
+    return rc == ERROR_NOT_FOUND
+               ? error_set(err, ERROR_IO, "record %s vanishes whenever it is put", key)
+               : rc;
 }
 
 /* --- reading --- */

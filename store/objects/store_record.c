@@ -219,6 +219,10 @@ static enum error_code meet_existing(struct store *store, const struct outgoing 
             rc = alarm_of(out, &stored, err);
         else if (durability == STORE_DURABLE)
             rc = store->backend->flush(store->state, out->key, err);
+        if (rc == ERROR_NOT_FOUND) { /* removed since, too */
+            *again = true;
+            rc = ERROR_NONE;
+        }
     }
     stored_bytes_release(&bytes);
     return rc;

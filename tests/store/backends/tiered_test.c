@@ -1,5 +1,5 @@
 /* What a store of two does that no store of one does. That it is a store is in the contract tests. */
-#include "store/backends/tiered_keys.h"
+#include "store/backends/tiered_place.h"
 #include "store/objects/keys.h"
 #include "store/objects/object_store.h"
 #include "store/objects/store.h"
@@ -157,6 +157,76 @@ static void what_was_flushed_outlives_the_fast_store(void **state)
     close_tiers(&t);
 }
 
+/* A fast store that is lost at the worst moments: behind a record that was just put, or just read. */
+static struct {
+    struct object_backend losing;
+    const struct object_backend *real;
+    const char *folder;
+    int after_puts, after_gets; /* how often it is still lost */
+} loss;
+
+static void lose_fast(int *left)
+{
+    struct error err = {0};
+    if (*left > 0)
+        assert_ok(file_remove_all(loss.folder, &err), &err);
+    *left -= *left > 0;
+}
+
+static enum error_code put_and_lose(void *state, const char *key, const struct object_body *body,
+                                    enum store_durability durability, bool *existed,
+                                    struct error *err)
+{
+    const enum error_code rc = loss.real->put_if_absent(state, key, body, durability, existed, err);
+    lose_fast(&loss.after_puts);
+    return rc;
+}
+
+static void get_and_lose(void *state, struct object_get *get, size_t count)
+{
+    loss.real->get_many(state, get, count);
+    lose_fast(&loss.after_gets);
+}
+
+static void lose_at_work(struct tiers *t, int after_puts, int after_gets)
+{
+    void *inner = NULL;
+    (void)store_backend_of(t->store, &inner);
+    struct tiered_place *place = inner;
+    if (place->fast.backend != &loss.losing)
+        loss.real = place->fast.backend;
+    loss.losing = *loss.real;
+    loss.losing.put_if_absent = put_and_lose;
+    loss.losing.get_many = get_and_lose;
+    loss.folder = t->fast;
+    loss.after_puts = after_puts;
+    loss.after_gets = after_gets;
+    place->fast.backend = &loss.losing;
+}
+
+static void a_put_outlives_a_fast_store_that_goes_meanwhile(void **state)
+{
+    (void)state;
+    struct tiers t = open_tiers();
+    const struct key first = key_residual("r", 1, 0), second = key_residual("r", 1, 1);
+    lose_at_work(&t, 2, 0);
+    put(&t, first, 7, STORE_DURABLE);
+    assert_int_equal(loss.after_puts, 0);
+    assert_int_equal(get_number(t.store, first.text), 7);
+    assert_true(is_in(t.durable, first.text));
+    /* It stands there already, and is equal; before it is flushed it is gone. */
+    put(&t, second, 8, STORE_RECOMPUTABLE);
+    lose_at_work(&t, 0, 1);
+    put(&t, second, 8, STORE_DURABLE);
+    assert_int_equal(loss.after_gets, 0);
+    assert_true(is_in(t.durable, second.text));
+    /* One that never stays is said, and not tried for ever. */
+    lose_at_work(&t, 1 << 20, 0);
+    assert_fails(put_number(t.store, key_residual("r", 1, 2).text, 9, STORE_DURABLE, &t.err),
+                 ERROR_IO, "vanishes whenever it is put", &t.err);
+    close_tiers(&t);
+}
+
 static void a_flush_compares_with_what_was_flushed(void **state)
 {
     (void)state;
@@ -202,6 +272,7 @@ int main(void)
         cmocka_unit_test(each_key_has_its_store),
         cmocka_unit_test(keys_of_both_are_listed_in_one_order),
         cmocka_unit_test(what_was_flushed_outlives_the_fast_store),
+        cmocka_unit_test(a_put_outlives_a_fast_store_that_goes_meanwhile),
         cmocka_unit_test(a_flush_compares_with_what_was_flushed),
         cmocka_unit_test(of_two_copies_the_sound_one_stays),
     };
