@@ -204,7 +204,7 @@ END
         # It lingers when it is asked to end: timeout asks, and kills.
         timeout -k 1 300 "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port \
             -volume.port=$((port + 1)) -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) -s3.port.iceberg=0 -s3.port.lance=0 \
-            -s3.config="$work/s3.json" -master.volumeSizeLimitMB=64 >"$work/weed.log" 2>&1 &
+            -s3.config="$work/s3.json" -master.volumeSizeLimitMB=64 "$@" >"$work/weed.log" 2>&1 &
         weed_pid=$!
         started+=($weed_pid)
         for second in $(seq 60); do

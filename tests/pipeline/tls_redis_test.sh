@@ -8,15 +8,8 @@ for program in redis-server redis-cli openssl; do
 done
 pipeline=${source_folder:?}/pipelines/karate.yaml
 settings=(--set epochs=5)
-umask 077
+. "$GRAPHMILL_SOURCE/tests/support/certificates.sh"
 
-# An authority, and a certificate that it signed: certificate NAME SUBJECT_ALT_NAME
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout "$work/ca.key" -out "$work/ca.pem" 2>"$work/openssl.txt"
-certificate() {
-    openssl req -newkey rsa:2048 -nodes -subj "/CN=$1" -keyout "$work/$1.key" -out "$work/$1.csr" 2>>"$work/openssl.txt"
-    openssl x509 -req -in "$work/$1.csr" -CA "$work/ca.pem" -CAkey "$work/ca.key" -CAcreateserial -days 2 \
-        -extfile <(echo "subjectAltName=$2") -out "$work/$1.pem" 2>>"$work/openssl.txt"
-}
 certificate server IP:127.0.0.1,DNS:localhost
 certificate client DNS:client
 tls=(--tls-cert-file "$work/server.pem" --tls-key-file "$work/server.key" --tls-ca-cert-file "$work/ca.pem")
