@@ -18,7 +18,8 @@ enum {
     PARTS_AT_ONCE = 4,
     PARTS_MAX = 9000, /* S3 takes 10,000 */
     PART_XML_SIZE = 96 + S3_ETAG_SIZE,
-    RANGE_BYTES = 4 << 20, /* of one of the requests by which a large object is read */
+    RANGE_BYTES = 4 << 20, /* of one of the requests by which a large object is read, at most */
+    RANGE_BYTES_MIN = 1 << 20,
     UPLOAD_ID_SIZE = 1024,
     CONFLICT_ATTEMPTS = 5,
 };
@@ -225,18 +226,26 @@ enum error_code s3_put(struct s3_place *place, const char *object, const struct 
 
 /* --- get --- */
 
+/* As many requests at once as there may be share what is wanted, unless that is little or much. */
+static size_t range_size(size_t size)
+{
+    const size_t share = (size + S3_AT_ONCE - 1) / S3_AT_ONCE;
+    return share < RANGE_BYTES_MIN ? RANGE_BYTES_MIN : share < RANGE_BYTES ? share : RANGE_BYTES;
+}
+
 /* The ranges of an object, a few at a time. `etag`: of which version; NULL: of whichever. */
 static enum error_code get_ranges(struct s3_place *place, const char *object, const char *etag,
                                   uint64_t offset,
                                   uint8_t *to, /* NOLINT(readability-non-const-parameter) */
                                   size_t size, struct error *err)
 {
+    const size_t most = range_size(size);
     enum error_code rc = ERROR_NONE;
     for (size_t at = 0; rc == ERROR_NONE && at < size;) {
         struct s3_request request[S3_AT_ONCE];
         size_t count = 0;
         for (; count < S3_AT_ONCE && at < size; count++) {
-            const size_t piece = size - at < RANGE_BYTES ? size - at : RANGE_BYTES;
+            const size_t piece = size - at < most ? size - at : most;
             request[count] = (struct s3_request){.method = S3_GET,
                                                  .object = object,
                                                  .if_match = etag,

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -17,7 +18,8 @@
 
 enum { OPEN_ATTEMPTS = 1000, POLL_MS = 5, SIZE_TEXT = 24 };
 
-static const size_t piece_bytes = (size_t)4 << 20;
+/* Of a file that is fetched: backends that are far away read it in ranges side by side. Two of them are in memory. */
+static const size_t piece_bytes_max = (size_t)16 << 20;
 static const char lock_suffix[] = ".lock";
 
 /* --- names --- */
@@ -142,44 +144,115 @@ static bool make_room(const char *folder, uint64_t bytes, uint64_t budget)
 
 /* --- fetching --- */
 
+/* A piece of a file, on its way from the store. */
+struct piece {
+    const struct fetch *fetch;
+    const char *file;
+    uint64_t at;
+    size_t size;
+    char *bytes;
+    enum error_code rc;
+    struct error err;
+    bool has_thread; /* which reads it */
+    pthread_t thread;
+};
+
 struct fetch {
     const struct artifact_request *request;
     const struct object_backend *backend;
     void *state;
-    const char *to; /* file or folder */
-    int lock;       /* of the copy */
-    uint64_t bytes;
-    char *piece; /* [piece_bytes] */
+    const char *to;          /* file or folder */
+    int lock;                /* of the copy */
+    uint64_t bytes, largest; /* of all files, and of one */
+    size_t piece_bytes;
+    char *buffer; /* [2][piece_bytes] */
     struct checksum_stream *sum;
 };
 
 static enum error_code add_size(void *context, const char *file, uint64_t size, struct error *err)
 {
+    struct fetch *f = context;
     (void)file;
     (void)err;
-    ((struct fetch *)context)->bytes += size;
+    f->bytes += size;
+    if (size > f->largest)
+        f->largest = size;
     return ERROR_NONE;
+}
+
+static void *read_piece(void *context)
+{
+    struct piece *p = context;
+    const struct fetch *f = p->fetch;
+    for (size_t done = 0; p->rc == ERROR_NONE && done < p->size;) {
+        size_t got = 0;
+        p->rc = f->backend->get_range(f->state, f->request->key, p->file, p->at + done,
+                                      p->bytes + done, p->size - done, &got, &p->err);
+        if (p->rc == ERROR_NONE && got == 0)
+            p->rc =
+                error_set(&p->err, ERROR_IO,
+                          "artifact %s: file %s ends after %" PRIu64 " bytes, expected %zu more",
+                          f->request->key, p->file, p->at + done, p->size - done);
+        (void)futimens(f->lock, NULL); /* gets on */
+        done += got;
+    }
+    return NULL;
+}
+
+/* The piece from `at` on, number `i` of its file. A thread reads it while the one before is hashed and written; the first one has none
+ * before it, and without a thread it is read here. */
+static void begin_piece(const struct fetch *f, const char *file, uint64_t size, uint64_t at,
+                        struct piece *p)
+{
+    const uint64_t left = size - at;
+    *p = (struct piece){.fetch = f,
+                        .file = file,
+                        .at = at,
+                        .size = left < f->piece_bytes ? (size_t)left : f->piece_bytes,
+                        .bytes = f->buffer + (at / f->piece_bytes % 2) * f->piece_bytes};
+    p->has_thread = at != 0 && pthread_create(&p->thread, NULL, read_piece, p) == 0;
+    if (!p->has_thread)
+        (void)read_piece(p);
+}
+
+static void end_piece(struct piece *p)
+{
+    if (p->has_thread)
+        must(pthread_join(p->thread, NULL) == 0);
+    p->has_thread = false;
+}
+
+static enum error_code keep_piece(const struct fetch *f, const struct piece *p, int fd,
+                                  const char *path, struct error *err)
+{
+    if (p->rc != ERROR_NONE) {
+        if (err)
+            *err = p->err;
+        return p->rc;
+    }
+    const enum error_code rc = file_write_all(fd, p->bytes, p->size, path, err);
+    if (rc == ERROR_NONE)
+        checksum_stream_add(f->sum, p->bytes, p->size);
+    return rc;
 }
 
 static enum error_code fetch_bytes(const struct fetch *f, const char *file, uint64_t size, int fd,
                                    const char *path, struct error *err)
 {
+    struct piece piece[2] = {{.rc = ERROR_NONE}};
     enum error_code rc = ERROR_NONE;
-    for (uint64_t at = 0; rc == ERROR_NONE && at < size;) {
-        size_t got = 0;
-        rc = f->backend->get_range(f->state, f->request->key, file, at, f->piece, piece_bytes, &got,
-                                   err);
-        if (rc == ERROR_NONE && got == 0)
-            rc = error_set(err, ERROR_IO,
-                           "artifact %s: file %s ends after %" PRIu64 " of %" PRIu64 " bytes",
-                           f->request->key, file, at, size);
-        if (rc == ERROR_NONE)
-            rc = file_write_all(fd, f->piece, got, path, err);
-        if (rc == ERROR_NONE)
-            checksum_stream_add(f->sum, f->piece, got);
-        (void)futimens(f->lock, NULL); /* gets on */
-        at += got;
+    if (size)
+        begin_piece(f, file, size, 0, &piece[0]);
+    for (uint64_t at = 0, i = 0; rc == ERROR_NONE && at < size; i++) {
+        struct piece *now = &piece[i % 2], *next = &piece[(i + 1) % 2];
+        end_piece(now);
+        at += now->size;
+        if (now->rc == ERROR_NONE && at < size)
+            begin_piece(f, file, size, at, next);
+        rc = keep_piece(f, now, fd, path, err);
     }
+    end_piece(&piece[0]); /* of a file that could not be kept */
+    end_piece(&piece[1]);
     return rc;
 }
 
@@ -229,8 +302,11 @@ static enum error_code fetch(const struct artifact_request *request, const char 
         rc = note_size(fd, f.bytes, err);
     if (rc == ERROR_NONE && !make_room(folder, 0, store_cache_of(request->store)->budget_bytes))
         handle->goes = true;
+    f.piece_bytes = f.largest < piece_bytes_max ? (size_t)f.largest : piece_bytes_max;
+    f.piece_bytes += f.piece_bytes == 0;
     if (rc == ERROR_NONE)
-        rc = memory_new(&f.piece, piece_bytes, "a piece of an artifact", err);
+        rc = memory_new(&f.buffer, (f.largest > f.piece_bytes ? 2 : 1) * f.piece_bytes,
+                        "pieces of an artifact", err);
     if (rc == ERROR_NONE)
         rc = checksum_stream_new(&f.sum, err);
     if (rc == ERROR_NONE)
@@ -248,7 +324,7 @@ static enum error_code fetch(const struct artifact_request *request, const char 
         /* the next who fetches it tries again */
     }
     checksum_stream_free(f.sum);
-    memory_free(f.piece);
+    memory_free(f.buffer);
     return rc;
 }
 

@@ -13,6 +13,8 @@
  * is not waited for any longer: the others fetch a copy each for themselves, which goes when it is released. One that died
  * holds no lock, and the next in line fetches in its place.
  *
+ * What comes is hashed on its way: while one piece of 16 MiB is hashed and written, a thread reads the next one. Two of them take memory.
+ *
  * A copy appears whole, by a rename. It stays for the next who wants it, until others need its room: beyond the budget those
  * that nobody uses go, the longest unused first. A lock ends with its process, so a kill leaves nothing that cannot
  * be used or removed. One that is larger than the budget is fetched all the same, and goes when it is released.

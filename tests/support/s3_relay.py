@@ -1,6 +1,6 @@
 """Stands between a client of S3 and a server, and spoils what passes: s3_relay.py HOST:PORT FOLDER.
 
-Writes its port to FOLDER/port. Takes a word for each request from the front of FOLDER/plan; without one the request passes:
+Writes its port to FOLDER/port, and a line for each request to FOLDER/load: how many were on their way then. Takes a word for each request from the front of FOLDER/plan; without one the request passes:
 
   ok       the request and its answer pass
   500 503  this answer, and the server is not asked
@@ -21,6 +21,7 @@ import time
 host, port = sys.argv[1].rsplit(":", 1)
 folder = sys.argv[2]
 lock = threading.Lock()
+load = 0
 dice = random.Random(20261123)
 
 
@@ -107,11 +108,23 @@ def serve(client):
                 time.sleep(0.02)
 
 
+def note_load(change):
+    global load
+    with lock:
+        load += change
+        if change > 0:
+            with open(os.path.join(folder, "load"), "a") as file:
+                file.write(f"{load}\n")
+
+
 def guard(client):
+    note_load(1)
     try:
         serve(client)
     except OSError:
         pass
+    finally:
+        note_load(-1)
 
 
 listener = socket.create_server(("127.0.0.1", 0), backlog=128)

@@ -185,3 +185,19 @@ bool s3_relay_is_through(const struct s3_relay *relay)
     memory_free(text);
     return size == 0;
 }
+
+int s3_relay_most_at_once(const struct s3_relay *relay)
+{
+    char path[FILE_PATH_SIZE], *text = NULL;
+    size_t size = 0;
+    int most = 0;
+    must(file_path(path, NULL, "%s/load", relay->dir.path) == ERROR_NONE);
+    must(file_read(path, 0, &text, &size, NULL) == ERROR_NONE);
+    for (const char *line = text; line < text + size; line = strchr(line, '\n') + 1) {
+        const int load = atoi(line); /* NOLINT(cert-err34-c) */
+        most = load > most ? load : most;
+    }
+    memory_free(text);
+    must(unlink(path) == 0);
+    return most;
+}

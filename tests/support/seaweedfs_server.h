@@ -21,5 +21,7 @@ void s3_relay_stop(struct s3_relay *relay);
 void s3_relay_plan(const struct s3_relay *relay, const char *words);
 /* Whether all of the plan has come to pass. */
 bool s3_relay_is_through(const struct s3_relay *relay);
+/* How many requests were on their way at once, at most, since it was asked before. */
+int s3_relay_most_at_once(const struct s3_relay *relay);
 
 #endif

@@ -2,6 +2,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "store/backends/s3_backend.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/object_store.h"
 
 #include "tests/support/seaweedfs_server.h"
@@ -217,6 +218,50 @@ static void a_large_record_goes_in_parts_and_comes_in_ranges(void **state)
     free(value);
 }
 
+/* As the cache of a host asks for it: requests are side by side, answers are lost on the way, the bytes are hashed as they come. */
+static void a_large_artifact_is_fetched_in_ranges_side_by_side(void **state)
+{
+    struct faults *f = *state;
+    NEED_SERVER(f);
+    char uri[FILE_PATH_SIZE + 8], folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    const size_t size = (21U << 20) + 77;
+    uint32_t *value = malloc(size + 4);
+    struct temp_dir dir;
+    struct store *store = NULL;
+    struct artifact_handle copy;
+    const struct checksum seal = {{1}};
+    assert_non_null(value);
+    for (size_t i = 0; i < size / 4 + 1; i++)
+        value[i] = (uint32_t)i * 2654435761U;
+    temp_dir_make(&dir);
+    (void)snprintf(uri, sizeof uri, "s3:%s", f->name);
+    assert_ok(store_open(uri, 0, &store, &f->err), &f->err);
+    assert_ok(store_cache_set(store, dir.path, 1 << 30, false, &f->err), &f->err);
+    assert_ok(store_scratch(store, folder, &f->err), &f->err);
+    assert_ok(file_path(path, &f->err, "%s/one", folder), &f->err);
+    assert_ok(file_replace(path, value, size, false, &f->err), &f->err);
+    assert_ok(store_publish(store, path, "p/large", NULL, &f->err), &f->err);
+    (void)s3_relay_most_at_once(&f->relay);
+    /* The manifest is read twice; then the first piece comes in eight ranges. */
+    s3_relay_plan(&f->relay, "ok ok slow slow slow slow slow slow slow slow lost cut 503 ok 500");
+    const struct artifact_request request = {.store = store, .key = "p/large", .seal = &seal};
+    assert_ok(artifact_acquire(&request, &copy, &f->err), &f->err);
+    assert_true(s3_relay_is_through(&f->relay));
+    assert_in_range(s3_relay_most_at_once(&f->relay), 6, 12); /* some are about to end */
+    const struct checksum expected = checksum_of(value, size);
+    assert_true(checksum_equal(&copy.sum, &expected));
+    char *text = NULL;
+    size_t found = 0;
+    assert_ok(file_read(copy.path, 0, &text, &found, &f->err), &f->err);
+    assert_int_equal(found, size);
+    assert_memory_equal(text, value, size);
+    memory_free(text);
+    artifact_release(&copy);
+    store_close(store);
+    temp_dir_remove(&dir);
+    free(value);
+}
+
 static void nothing_is_lost_or_done_twice_in_a_storm(void **state)
 {
     struct faults *f = *state;
@@ -286,6 +331,7 @@ int main(void)
         test_of(an_exchange_whose_answer_is_lost_was_made_once),
         test_of(an_artifact_is_published_once_and_whole),
         test_of(a_large_record_goes_in_parts_and_comes_in_ranges),
+        test_of(a_large_artifact_is_fetched_in_ranges_side_by_side),
         test_of(nothing_is_lost_or_done_twice_in_a_storm),
         test_of(a_server_that_does_not_answer_is_given_up_in_time),
         test_of(what_a_person_has_to_mend_is_named_at_once),

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -384,6 +385,43 @@ static void one_that_dies_is_followed_by_the_next(void **state)
     store_close(slow.store);
 }
 
+/* More than two pieces in memory hold, with an end of its own: read by a thread while the one before is hashed. */
+static void a_large_file_comes_piece_by_piece(void **state)
+{
+    struct scene *s = *state;
+    struct artifact_handle handle;
+    const size_t size = (37U << 20) + 5;
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < size; i++)
+        text[i] = (char)('a' + (i * 2654435761U >> 24) % 26);
+    text[size] = '\0';
+    publish(s, "p/large", true, text);
+    assert_ok(acquire(s, "p/large", &seal_a, &handle), &s->err);
+    assert_true(reads(handle.path, "one", text));
+    artifact_discard(&handle);
+    publish(s, "p/file", false, text);
+    assert_ok(acquire(s, "p/file", &seal_a, &handle), &s->err);
+    const struct checksum expected = checksum_of(text, size);
+    assert_true(checksum_equal(&handle.sum, &expected) && reads(handle.path, "", text));
+    artifact_discard(&handle);
+    for (long passed = 0, failed = 1; failed; passed++) {
+        const struct store_fault_plan plan = {
+            .passed = passed, .count = 1, .code = ERROR_UNAVAILABLE};
+        store_faults_plan(&plan);
+        const enum error_code rc = acquire(s, "p/file", &seal_b, &handle);
+        failed = store_faults_end();
+        assert_int_equal(rc, failed ? ERROR_UNAVAILABLE : ERROR_NONE);
+        assert_int_equal(count_files(s), failed ? 0 : 2);
+    }
+    artifact_discard(&handle);
+    failing_calls_plan(CALL_WRITE, 0, -1, ENOSPC);
+    assert_int_equal(acquire(s, "p/file", &seal_a, &handle), ERROR_NO_SPACE);
+    assert_true(failing_calls_end() > 0);
+    assert_int_equal(count_files(s), 0);
+    free(text);
+}
+
 static void whichever_store_call_fails_nothing_is_left(void **state)
 {
     struct scene *s = *state;
@@ -441,6 +479,7 @@ int main(void)
         TEST(one_that_hangs_is_waited_for_no_longer),
         TEST(one_that_is_slow_is_waited_for),
         TEST(one_that_dies_is_followed_by_the_next),
+        TEST(a_large_file_comes_piece_by_piece),
         TEST(whichever_store_call_fails_nothing_is_left),
         TEST(a_folder_of_others_is_refused),
     };
