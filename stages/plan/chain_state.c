@@ -123,8 +123,14 @@ enum error_code chain_is_done(const struct schedule *s, struct store *store, con
                               const struct chain_state *state, const struct unit *unit, bool *done,
                               struct error *err)
 {
-    const struct unit_row *row = unit_row_of(unit->kind);
-    *done = row->is_covered(s, state, unit);
-    return *done || row->done_when_covered ? ERROR_NONE
-                                           : is_stored(s, store, run_id, unit, done, err);
+    *done = chain_is_covered(s, state, unit);
+    return *done || unit_row_of(unit->kind)->done_when_covered
+               ? ERROR_NONE
+               : is_stored(s, store, run_id, unit, done, err);
+}
+
+bool chain_is_covered(const struct schedule *s, const struct chain_state *state,
+                      const struct unit *unit)
+{
+    return unit_row_of(unit->kind)->is_covered(s, state, unit);
 }

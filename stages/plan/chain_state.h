@@ -51,5 +51,8 @@ int64_t chain_weights_version(const struct schedule *schedule, const struct snap
 MUST_CHECK enum error_code chain_is_done(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,
                                          const struct unit *unit, bool *done, struct error *err);
+/* The part of that which `state` alone says. */
+bool chain_is_covered(const struct schedule *schedule, const struct chain_state *state,
+                      const struct unit *unit);
 
 #endif

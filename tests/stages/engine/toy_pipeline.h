@@ -12,6 +12,7 @@
 #include "stages/engine/work_loop.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/units/unit_row.h"
+#include "store/objects/object_store.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/redis_fixture.h"
@@ -45,6 +46,8 @@ static const char victim[] = "train-step/1/0";
 static atomic_int unit_sleep_ms;
 static atomic_int full_tries;
 static atomic_int samples_in_hand, most_samples_in_hand;
+/* What stores lie on; NULL: their addresses say. */
+static const struct object_backend *toy_backend;
 
 /* --- the toy stage --- */
 
@@ -246,6 +249,13 @@ struct toy_worker {
     struct error err;
 };
 
+static inline enum error_code open_toy_store(const char *path, struct store **out,
+                                             struct error *err)
+{
+    return toy_backend ? store_open_on(toy_backend, path, 0, out, err)
+                       : store_open(path, 0, out, err);
+}
+
 static inline void *run_worker(void *argument)
 {
     struct toy_worker *worker = argument;
@@ -255,7 +265,7 @@ static inline void *run_worker(void *argument)
     const struct stage toy = {
         .name = worker_stage[worker->number], .open = toy_open, .work = toy_work};
     (void)snprintf(name, sizeof name, "%s-%d", toy.name, worker->number);
-    worker->rc = store_open(worker->store_path, 0, &store, &worker->err);
+    worker->rc = open_toy_store(worker->store_path, &store, &worker->err);
     if (worker->rc == ERROR_NONE) {
         const struct stage_context context = {
             .store = store, .run_id = run_id, .schedule = &schedule};
@@ -312,7 +322,7 @@ static inline uint64_t result_of(const char *store_path)
     const void *sum = NULL;
     uint64_t result = 0;
     const struct key outputs = key_outputs_seal(run_id, STOP_AT, "");
-    assert_ok(store_open(store_path, 0, &store, &err), &err);
+    assert_ok(open_toy_store(store_path, &store, &err), &err);
     const enum error_code rc = store_get(store, outputs.text, NULL, &view, &err);
     if (rc == ERROR_NONE) {
         assert_ok(record_section_get(&view, "sum", ELEMENT_U64, 1, &sum, NULL, &err), &err);

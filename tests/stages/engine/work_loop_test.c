@@ -1,5 +1,6 @@
 /* Units done, mended, refused and handed over by workers of a toy pipeline (toy_pipeline.h). */
 #include "common/base/stop_signal.h"
+#include "store/backends/memory_backend.h"
 
 #include "tests/stages/engine/toy_pipeline.h"
 
@@ -17,6 +18,34 @@ static void workers_bring_a_run_to_its_end(void **state)
     struct toy_worker late = worker_of(state, path, 0); /* one that comes when all is done */
     (void)run_worker(&late);
     assert_ok(late.rc, &late.err);
+}
+
+/* Whether anybody looked if a step of a later round is done: who fills an empty queue asks for the first ones. */
+static atomic_int looks;
+
+static enum error_code count_looks(void *state, const char *key, bool *found, struct error *err)
+{
+    if (strstr(key, "round/0000000002/") || strstr(key, "round/0000000003/"))
+        (void)atomic_fetch_add(&looks, 1);
+    return memory_backend.has(state, key, found, err);
+}
+
+static void what_comes_first_is_not_looked_for_far_away(void **state)
+{
+    NEED_REDIS(state);
+    static const char place[] = "far-away";
+    struct object_backend far_away = memory_backend;
+    struct toy_worker worker[WORKER_COUNT];
+    const uint64_t expected = undisturbed(state);
+    far_away.has = count_looks;
+    toy_backend = &far_away;
+    run_pipeline(state, place, worker);
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_ok(worker[i].rc, &worker[i].err);
+    assert_true(result_of(place) == expected);
+    assert_int_equal(atomic_load(&looks), 0);
+    toy_backend = NULL;
+    memory_store_forget(place);
 }
 
 /* Damage to a round record is noticed by its reader and mended by the worker that makes it; by the time a
@@ -266,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_REDIS(workers_bring_a_run_to_its_end),
+        WITH_REDIS(what_comes_first_is_not_looked_for_far_away),
         WITH_REDIS(a_damaged_or_lost_record_is_made_again),
         WITH_REDIS(several_units_in_hand_change_nothing),
         WITH_REDIS(one_failing_unit_of_several_in_hand_ends_the_worker),
