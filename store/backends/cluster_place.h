@@ -34,7 +34,7 @@ enum {
     CLUSTER_TAG_COUNT = 512,
     CLUSTER_NAME_SIZE = 512,
     CLUSTER_CHUNK_SIZE = 1 << 20,
-    CLUSTER_INLINE_MAX = 64 << 10, /* larger ones lie in chunks */
+    CLUSTER_INLINE_MAX = 1 << 20, /* of this size on in chunks: one way more to read it */
     CLUSTER_CHUNKS_AT_ONCE = 8,
     CLUSTER_COMMANDS_AT_ONCE = 256,
 };
