@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 
-from . import damage, deliveries, kills, losses, machine, pipeline, places, points, steady, updates
+from . import damage, deliveries, kills, losses, machine, pipeline, places, points, replays, steady, updates
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
@@ -22,6 +22,7 @@ EXPERIMENTS = {
     "losses": losses,
     "deliveries": deliveries,
     "damage": damage,
+    "replays": replays,
     "clocks": machine.Clocks,
     "disk": machine.FullDisk,
     "memory": machine.Memory,
@@ -30,6 +31,8 @@ EXPERIMENTS = {
     "durability": steady.Durability,
     "goodput": steady.Goodput,
 }
+
+ELSEWHERE = ("kills", "losses", "damage", "replays")  # what stores need not lie in their run's folder for
 
 
 def arguments():
@@ -48,8 +51,8 @@ def arguments():
                         "warm: GraphSAGE that begins with the weights of another run; "
                         "layers: GraphSAGE whose steps are pipelines of layers; ranges: GraphSAGE whose gradients are added up by range, as a tree; subgraphs: GraphSAINT's walks; gradients: their largest numbers alone; times: neighbourhoods in time")
     parser.add_argument("--place", choices=places.NAMES, default="inside",
-                        help="where stores lie (of kills): inside their run's folder; tiered: in two, of which the fast one is lost, too; bucket: in "
-                        "SeaweedFS")
+                        help="where stores lie (of kills, losses, damage and replays): inside their run's folder; tiered: in two, of which the fast one is lost, "
+                        "too; bucket: in SeaweedFS; cluster: in a Redis Cluster")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("FAULTS_JOBS", "2")), help="trials side by side")
     parser.add_argument("--trial", help="only trials whose name begins with this")
     parser.add_argument("--results", default=os.environ.get("FAULTS_RESULTS"), help="folder for results and broken runs")
@@ -57,8 +60,11 @@ def arguments():
     unknown = [name for name in options.experiments if name not in EXPERIMENTS]
     if unknown:
         parser.error(f"no experiment {unknown[0]}; there are {' '.join(EXPERIMENTS)}")
-    if options.place != "inside" and options.experiments != ["kills"]:
-        parser.error("--place is of kills alone")
+    if options.place != "inside" and not options.experiments:
+        options.experiments = list(ELSEWHERE)
+    elsewhere = [name for name in options.experiments if name not in ELSEWHERE]
+    if options.place != "inside" and elsewhere:
+        parser.error(f"--place is of {', '.join(ELSEWHERE)}, not of {elsewhere[0]}")
     return options
 
 

@@ -17,10 +17,15 @@ SMALL_FILE = 2048  # every bit is tried of files up to this size
 
 def plan(bench, level):
     random_trials, bit_batches = {"quick": (12, 4), "full": (420, 60)}[level]
+    every = 24
+    if not bench.place.is_one_folder:
+        bit_batches = 0  # records are the same everywhere
+    if not bench.place.can_be_copied:  # far away, and slower
+        random_trials, every = random_trials // 3, 72
     kinds = file_kinds(bench)
     one_kind = [(kind, state, way) for kind in sorted(kinds) for state in STATES for way in WAYS]
     if level == "quick":
-        one_kind = one_kind[bench.seed % 24 :: 24]
+        one_kind = one_kind[bench.seed % every :: every]
     return ([Trial(f"kind-{kind}-{state}-{way}".replace("/", "_"),
                    lambda room, rng, case=(kind, state, way): damage_kind(bench, room, rng, *case))
              for kind, state, way in one_kind] +
@@ -45,78 +50,57 @@ def kind_of(path):
     return re.sub(r"(faults[-0-9a-f]*)", "ID", re.sub(r"(MANIFEST|OPTIONS)-\d+|\d{6}\.(sst|log)", lambda m: m[1] or "N." + m[2], name))
 
 
-def stored_files(store):
-    """Paths, relative to the store, of all that is meant to last."""
-    found = []
-    for path, _, files in os.walk(store):
-        relative = os.path.relpath(path, store)
-        if relative.split("/")[0] in ("tmp", "logs"):
-            continue
-        found += [os.path.normpath(os.path.join(relative, name)) for name in files]
-    return sorted(found)
-
-
 def file_kinds(bench):
-    """{kind: paths} of a finished run of which everything was kept."""
+    """{kind: files} of a finished run of which everything was kept."""
     kinds = {}
-    for path in stored_files(os.path.join(bench.reference(pipeline.ALL_KEPT).whole, "store")):
-        kinds.setdefault(kind_of(path), []).append(path)
+    for file in bench.place.files(bench.reference(pipeline.ALL_KEPT).whole):
+        kinds.setdefault(kind_of(file.path), []).append(file)
     return kinds
 
 
-# --- ways to damage a file; each gets its path and a random source, and says whether it changed anything ---
+# --- ways to damage a file (stored.py); each gets it, a random source, and those of its kind, and says whether it changed anything ---
 
 
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def write(path, data):
-    os.chmod(path, 0o644)
-    with open(path, "wb") as file:
-        file.write(data)
-
-
-def flip(path, rng, _others):
-    data = bytearray(read(path))
+def flip(file, rng, _others):
+    data = bytearray(file.read())
     if data:
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-        write(path, data)
+        file.write(bytes(data))
     return bool(data)
 
 
-def cut(path, rng, _others):
-    data = read(path)
+def cut(file, rng, _others):
+    data = file.read()
     if data:
-        write(path, data[: rng.choice([0, len(data) // 2, len(data) - 1, rng.randrange(len(data))])])
+        file.write(data[: rng.choice([0, len(data) // 2, len(data) - 1, rng.randrange(len(data))])])
     return bool(data)
 
 
-def grow(path, rng, _others):
-    write(path, read(path) + bytes(rng.choice([1, 64, 4096])))
+def grow(file, rng, _others):
+    file.write(file.read() + bytes(rng.choice([1, 64, 4096])))
     return True
 
 
-def zero(path, rng, _others):
-    data = read(path)
+def zero(file, rng, _others):
+    data = file.read()
     at = rng.randrange(len(data)) if data else 0
     changed = data[:at] + bytes(min(512, len(data) - at)) + data[at + 512 :]
     if changed != data:
-        write(path, changed)
+        file.write(changed)
     return changed != data
 
 
-def swap(path, rng, others):
-    """Another file of the same kind in its place."""
-    candidates = [other for other in others if other != path and os.path.exists(other) and read(other) != read(path)]
+def swap(file, rng, others):
+    """What another file of the same kind holds."""
+    data = file.read()
+    candidates = [held for held in (other.read() for other in others if other is not file and other.exists()) if held != data]
     if candidates:
-        write(path, read(rng.choice(candidates)))
+        file.write(rng.choice(candidates))
     return bool(candidates)
 
 
-def delete(path, _rng, _others):
-    os.unlink(path)
+def delete(file, _rng, _others):
+    file.delete()
     return True
 
 
@@ -131,11 +115,15 @@ def start_state(bench, room, rng, state):
     setting = setting_of(state)
     reference = bench.reference(setting)
     folder = os.path.join(room, "run")
+    if bench.place.can_be_copied:
+        pipeline.copy(reference.prepared if state == "killed" else reference.whole, folder)
+        bench.place.take_over(folder, with_rounds=state != "killed")
+    run = pipeline.Run(bench, setting, folder)
     if state != "killed":
-        pipeline.copy(reference.whole, folder)
+        if not bench.place.can_be_copied:
+            run.must_end_well()
         return folder, setting
-    pipeline.copy(reference.prepared, folder)
-    run = pipeline.Run(bench, setting, folder).start()
+    run.start()
     after = rng.randint(1, 45)
     run.wait_for_weights(after)
     if run.running():
@@ -165,10 +153,12 @@ def heal(bench, folder, setting, what):
 
 
 def run_first(bench, room, folder, setting, what):
-    """`run` on the damaged store as it is may refuse (65) or mend, but never end well with something else."""
-    copy = os.path.join(room, "unseen")
-    pipeline.copy(folder, copy)
-    run = pipeline.Run(bench, setting, copy).start()
+    """`run` on the damaged store as it is may refuse (65) or mend, but never end well with something else. Of a copy, where there can be one."""
+    unseen = os.path.join(room, "unseen") if bench.place.can_be_copied else folder
+    if unseen != folder:
+        pipeline.copy(folder, unseen)
+        bench.place.take_over(unseen, with_rounds=True)
+    run = pipeline.Run(bench, setting, unseen).start()
     try:
         status = run.wait()
         if status not in (0, 65):
@@ -179,23 +169,24 @@ def run_first(bench, room, folder, setting, what):
         raise pipeline.Violation(f"run without verify: {violation}; before: {what}") from violation
     finally:
         run.end()
-        pipeline.make_writable(copy)
-        shutil.rmtree(copy, ignore_errors=True)
+        if unseen != folder:
+            pipeline.make_writable(unseen)
+            shutil.rmtree(unseen, ignore_errors=True)
     return status
 
 
 def damage_kind(bench, room, rng, kind, state, way):
     """One file of one kind, in one way."""
     folder, setting = start_state(bench, room, rng, state)
-    store = os.path.join(folder, "store")
-    same = [os.path.join(store, path) for path in stored_files(store) if kind_of(path) == kind]
+    same = [file for file in bench.place.files(folder) if kind_of(file.path) == kind]
     if not same:
         return Outcome(0, notes={"kind not there yet": 1})
-    path = rng.choice(same)
-    what = f"{way} {os.path.relpath(path, store)} ({state})"
-    if not WAYS[way](path, rng, same):
+    file = rng.choice(same)
+    what = f"{way} {file.path} ({state})"
+    if not WAYS[way](file, rng, same):
         return Outcome(0, notes={"nothing to change": 1})
-    unseen = run_first(bench, room, folder, setting, what)
+    looks_first = not bench.place.can_be_copied and rng.random() < 0.5
+    unseen = "is not tried" if looks_first else run_first(bench, room, folder, setting, what)
     status = heal(bench, folder, setting, what)
     return Outcome(1, notes={way: 1, f"verify {status}": 1, f"run at once {unseen}": 1})
 
@@ -204,15 +195,14 @@ def damage_some(bench, room, rng):
     """Some files of any kind."""
     state = rng.choice(STATES)
     folder, setting = start_state(bench, room, rng, state)
-    store = os.path.join(folder, "store")
-    files = stored_files(store)
-    kinds = sorted({kind_of(path) for path in files})
+    files = bench.place.files(folder)
+    kinds = sorted({kind_of(file.path) for file in files})
     done = []
     for kind in rng.sample(kinds, min(FILES_A_TRIAL, len(kinds))):
-        same = [os.path.join(store, path) for path in files if kind_of(path) == kind]
-        path, way = rng.choice(same), rng.choice(sorted(WAYS))
-        if os.path.exists(path) and WAYS[way](path, rng, same):
-            done.append((way, os.path.relpath(path, store)))
+        same = [file for file in files if kind_of(file.path) == kind]
+        file, way = rng.choice(same), rng.choice(sorted(WAYS))
+        if file.exists() and WAYS[way](file, rng, same):
+            done.append((way, file.path))
     status = heal(bench, folder, setting, f"{done} ({state})")
     return Outcome(len(done), notes={**{way: sum(1 for one, _ in done if one == way) for way, _ in done},
                                      f"verify {status}": 1})
@@ -223,27 +213,28 @@ def every_bit(bench, room, batch, batches, level):
     reference = bench.reference(pipeline.ALL_KEPT)
     folder = os.path.join(room, "run")
     pipeline.copy(reference.whole, folder)
-    store = os.path.join(folder, "store")
-    chosen = {}
-    for kind, paths in file_kinds(bench).items():
-        path = min((path for path in paths), key=lambda path: os.path.getsize(os.path.join(store, path)))
-        if 0 < os.path.getsize(os.path.join(store, path)) <= SMALL_FILE and not opens_others(kind):
-            chosen[kind] = os.path.join(store, path)
-    whole = {kind: read(path) for kind, path in chosen.items()}
+    chosen, kinds = {}, {}
+    for file in bench.place.files(folder):
+        kinds.setdefault(kind_of(file.path), []).append(file)
+    for kind, files in kinds.items():
+        file = min(files, key=lambda file: file.size())
+        if 0 < file.size() <= SMALL_FILE and not opens_others(kind):
+            chosen[kind] = file
+    whole = {kind: file.read() for kind, file in chosen.items()}
     step = batches if level == "full" else batches * 97
     missed, tried = {}, 0
     for bit in range(batch, 8 * max(len(data) for data in whole.values()), step):
-        struck = {kind: path for kind, path in chosen.items() if bit < 8 * len(whole[kind])}
-        for kind, path in struck.items():
+        struck = {kind: file for kind, file in chosen.items() if bit < 8 * len(whole[kind])}
+        for kind, file in struck.items():
             data = bytearray(whole[kind])
             data[bit // 8] ^= 1 << bit % 8
-            write(path, data)
+            file.write(bytes(data))
         status, text = pipeline.verify(bench, folder)
-        for kind, path in struck.items():
+        for kind, file in struck.items():
             tried += 1
-            if not named(text, os.path.relpath(path, store)):
+            if not named(text, file.path):
                 missed.setdefault(kind, []).append(bit)
-            write(path, whole[kind])
+            file.write(whole[kind])
         if status != 65:
             raise pipeline.Violation(f"bit {bit} of {len(struck)} files flipped: verify ends with {status}: {text[-300:]}")
     if missed:

@@ -5,6 +5,7 @@ import signal
 import time
 
 from . import pipeline, processes
+from .places import list_folder
 from .trials import Outcome, Trial, percentile
 
 PROMISE = "P1"
@@ -124,12 +125,12 @@ def newest_product_ns(bench, folder, stage):
     kind, end = PRODUCT[stage]
     newest = 0
     for base in [os.path.join(store, "run", run, kind) for store in bench.place.stores(folder)
-                 for run in pipeline.list_folder(os.path.join(store, "run"))]:
-        names = sorted(pipeline.list_folder(base))[-16:]
+                 for run in list_folder(os.path.join(store, "run"))]:
+        names = sorted(list_folder(base))[-16:]
         paths = [os.path.join(base, name) for name in names]
         if kind == "round":
             paths = [os.path.join(path, "slot", slot, end) for path in paths
-                     for slot in pipeline.list_folder(os.path.join(path, "slot"))]
+                     for slot in list_folder(os.path.join(path, "slot"))]
         for path in paths:
             try:
                 newest = max(newest, os.stat(path).st_ctime_ns)
@@ -194,7 +195,7 @@ def sigterm(bench, room, rng):
             raise pipeline.Violation(f"SIGTERM: status {status} after {took:.2f} s: {run.said()}")
         if took > 3:
             raise pipeline.Violation(f"SIGTERM: took {took:.2f} s to end")
-        left = [name for store in bench.place.stores(folder) for name in pipeline.list_folder(os.path.join(store, "tmp"))]
+        left = [name for store in bench.place.stores(folder) for name in list_folder(os.path.join(store, "tmp"))]
         if left:
             raise pipeline.Violation(f"SIGTERM: left {left} in tmp/")
         pipeline.run_until_done(run.again(), reference, tries=0)
@@ -209,6 +210,6 @@ def figure(samples, notes):
     recovery_s, stop_s = samples.get("recovery_s", []), samples.get("stop_s", [])
     return (f"{killed} SIGKILL ({notes.get('kill graphmill', 0)} of the driver, {notes.get('kill redis-server', 0)} of Redis), "
             f"{stopped} SIGSTOP, {notes.get('term graphmill', 0)} SIGTERM; "
-            + (f"the fast store lost {notes['lose fast store']} times; " if "lose fast store" in notes else "") + f"next record of the stage after "
+            + "".join(f"lost {count} times: {name.removeprefix('lose ')}; " for name, count in sorted(notes.items()) if name.startswith("lose ")) + f"next record of the stage after "
             f"{percentile(recovery_s, .5):.2f} s p50, {percentile(recovery_s, .99):.2f} s p99; ends on SIGTERM within "
             f"{max(stop_s, default=0):.2f} s")

@@ -11,6 +11,7 @@ import threading
 import time
 
 from . import places, processes, relations, times
+from .places import list_folder
 
 HANG_SECONDS = 30
 TRY_AGAIN = 75
@@ -345,11 +346,7 @@ class Run:
 
     def progress(self):
         """Changes whenever something is stored."""
-        found = 0
-        for store in self.bench.place.stores(self.folder):
-            for path, folders, files in os.walk(store):
-                found += len(folders) + len(files) + sum(size_of(os.path.join(path, name)) for name in files)
-        return found
+        return self.bench.place.progress(self.folder)
 
     def wait(self, look=None):
         """The exit status; a run that stores nothing for HANG_SECONDS is a violation. look() is called meanwhile."""
@@ -425,27 +422,7 @@ class Run:
 
     def newest_weights(self):
         """The version of the newest weights, -1 before there are any."""
-        best = -1
-        for store in self.bench.place.stores(self.folder):
-            for run in list_folder(os.path.join(store, "run")):
-                for name in list_folder(os.path.join(store, "run", run, "weights")):
-                    if name.endswith(".record") and name[:-7].isdigit():
-                        best = max(best, int(name[:-7]))
-        return best
-
-
-def size_of(path):
-    try:
-        return os.lstat(path).st_size
-    except OSError:
-        return 0
-
-
-def list_folder(path):
-    try:
-        return os.listdir(path)
-    except OSError:
-        return []
+        return self.bench.place.newest_weights(self.folder)
 
 
 def output_hashes(folder):

@@ -8,10 +8,10 @@ class RedisError(Exception):
 
 
 class Redis:
-    """One connection over a Unix socket. Answers are bytes, int, None, list."""
+    """One connection, to a Unix socket or to (host, port). Answers are bytes, int, None, list."""
 
     def __init__(self, path, seconds=10):
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket = socket.socket(socket.AF_UNIX if isinstance(path, str) else socket.AF_INET, socket.SOCK_STREAM)
         self._socket.settimeout(seconds)
         self._socket.connect(path)
         self._file = self._socket.makefile("rb")
