@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 MTU = 9000
+PERIOD_US = 5000  # in which a share of a core is counted
+SHARES = 100000  # against what else the machine does
 
 # Arguments: the host's own folder, the folder of all, its name, and what else is hidden from it.
 INIT = r"""
@@ -51,9 +53,33 @@ def wait_for(what, question, seconds=60):
         time.sleep(0.1)
 
 
+class Core:
+    """A core for the workers of a host, of which they get that share of the time: services and the network need some of the machine, too."""
+
+    def __init__(self, number, share):
+        self.number = number
+        self.folder = Path(f"/sys/fs/cgroup/cpu/graphmill-distributed-{os.getpid()}-{number}")
+        try:
+            self.folder.mkdir()
+            for name, value in (("cfs_period_us", PERIOD_US), ("cfs_quota_us", int(share * PERIOD_US)), ("shares", SHARES)):
+                (self.folder / f"cpu.{name}").write_text(str(value))
+        except OSError as error:
+            raise Failure(f"a share of a core takes cgroups of version 1 for cpu: {error}") from error
+
+    def words(self, words):
+        return ["bash", "-c", 'echo $$ >"$0" && exec taskset -c "$@"', self.folder / "tasks", self.number, *words]
+
+    def end(self):
+        try:
+            wait_for("end of all that has a core", lambda: not (self.folder / "tasks").read_text(), 10)
+            self.folder.rmdir()
+        except (OSError, Failure):
+            pass
+
+
 class Host:
-    def __init__(self, number, folder, cpu=None):
-        self.number, self.name, self.address, self.cpu = number, f"host{number}", f"10.77.0.{number}", cpu
+    def __init__(self, number, folder, core=None):
+        self.number, self.name, self.address, self.core = number, f"host{number}", f"10.77.0.{number}", core
         self.folder = folder / self.name
         self.folder.mkdir()
         (self.folder / "scratch").mkdir()
@@ -70,17 +96,18 @@ class Host:
     def words(self, words):
         """The same command, for in here."""
         enter = ["nsenter", "-t", self.pid, "-m", "-u", "-p", "-n", "--wd=/mnt", "setpriv", "--pdeathsig", "KILL"]
-        if self.cpu is not None:
-            enter += ["taskset", "-c", self.cpu]
         return [str(w) for w in [*enter, *words]]
 
     def run(self, *words, **options):
         return command(*self.words(words), **options)
 
-    def start(self, name, *words, environment=None):
-        """In the background; what it says goes to NAME.log of its folder."""
+    def start(self, name, *words, environment=None, on_core=False):
+        """In the background; what it says goes to NAME.log of its folder. `on_core`: it has the host's core and no other, if that has one."""
+        words = self.words(words)
+        if on_core and self.core:
+            words = [str(w) for w in self.core.words(words)]
         with open(self.folder / f"{name}.log", "ab") as log:
-            return Process(self, name, subprocess.Popen(self.words(words), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            return Process(self, name, subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                         env={**os.environ, **(environment or {})}))
 
     def in_network(self, *words):
@@ -106,6 +133,8 @@ class Host:
         except ProcessLookupError:
             pass
         self.keeper.wait()
+        if self.core:
+            self.core.end()
 
 
 def child_of(pid):
@@ -136,18 +165,18 @@ class Process:
 class Network:
     """Hosts, each with a device at one switch that keeps every frame for the delay."""
 
-    def __init__(self, folder, count, switch, delay_us=1000, rate="1gbit", cpus=None):
+    def __init__(self, folder, count, switch, delay_us=1000, rate="1gbit", cores=None):
         self.hosts = []
         self.switch = None
         try:
-            self.build(folder, count, switch, delay_us, rate, cpus)
+            self.build(folder, count, switch, delay_us, rate, cores)
         except BaseException:
             self.end()
             raise
 
-    def build(self, folder, count, switch, delay_us, rate, cpus):
+    def build(self, folder, count, switch, delay_us, rate, cores):
         for number in range(1, count + 1):
-            self.hosts.append(Host(number, folder, cpus[number - 1] if cpus else None))
+            self.hosts.append(Host(number, folder, Core(*cores[number - 1]) if cores and cores[number - 1] else None))
         self.switch = subprocess.Popen([switch, str(delay_us), *(str(h.pid) for h in self.hosts)], stdout=subprocess.PIPE, text=True)
         if self.switch.stdout.readline() != "ready\n":
             raise Failure("there is no switch")

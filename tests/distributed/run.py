@@ -156,10 +156,10 @@ def moved_bytes(options):
 
 
 def throughput(options):
-    """Two hosts of a core each against one; what they share is on a third."""
+    """Two hosts of a core each against one; what they share is on a third, and has what these cores leave."""
     rate = {}
     for count in (1, 2):
-        with Place(options, cpus=[None, 0, 1]) as place:
+        with Place(options, cores=[None, (0, options.share), (1, options.share)]) as place:
             fleet = place.fleet(steady_pipeline(), [*STEADY, "sample.batches_per_round=4"])
             fleet.prepare()
             fleet.add(place.hosts[0], "aggregate", "checkpoint", "infer")
@@ -192,6 +192,7 @@ def main():
     parser.add_argument("--store", choices=("s3", "tiered"), default="s3", help="where rounds are: with the rest in S3, or in Redis Cluster before it")
     parser.add_argument("--rate", default="1gbit", help="of each host's link, as tc has it: 100mbit to 10gbit (default: %(default)s)")
     parser.add_argument("--delay", type=int, default=1000, metavar="US", help="there and back between two hosts (default: %(default)s)")
+    parser.add_argument("--share", type=float, default=0.6, metavar="S", help="of its time that a core of `throughput` has (default: %(default)s)")
     parser.add_argument("--weed", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     known = {s.__name__: s for s in SCENARIOS}
