@@ -125,7 +125,7 @@ static enum error_code read_line(struct link_questions *q, const char *path,
 {
     struct field field[FIELDS_MOST] = {{0}};
     const size_t ends = q->are_pairs ? 2 : 1, wanted = ends + (book->pair_type_count > 0);
-    const size_t found = delimited_split(line->text, line->size, delimiter, field, FIELDS_MOST);
+    const size_t found = delimited_split_line(line, delimiter, field, FIELDS_MOST);
     int64_t type = 0;
     bool is_number = true;
     if (found < ends || found > wanted)
@@ -153,9 +153,8 @@ static enum error_code read_lines(struct link_questions *q, const char *path,
             continue;
         if (is_first)
             delimiter = delimited_guess(line.text, line.size);
-        const bool heads = is_first &&
-                           delimited_split(line.text, line.size, delimiter, &first, 1) >= 1 &&
-                           is_header(&first);
+        const bool heads =
+            is_first && delimited_split_line(&line, delimiter, &first, 1) >= 1 && is_header(&first);
         is_first = false;
         if (!heads)
             rc = read_line(q, path, &line, delimiter, book, err);

@@ -1,22 +1,36 @@
 #include "pipelines/node_selection.h"
 
 #include "common/base/memory.h"
+#include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "pipelines/node_lookup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* The line, out of its quotes where it is in such, as in files of ids that ingest reads; false: it is blank. */
+static bool id_of(const struct text_line *line, struct field *id)
+{
+    struct delimited cursor;
+    delimited_begin_line(&cursor, line, DELIMITER_TAB);
+    if (!delimited_next(&cursor, id))
+        return false;
+    if (!cursor.is_done) /* a tab is part of it */
+        *id = (struct field){line->text, line->size};
+    return true;
+}
+
 static enum error_code read_wanted(struct node_lookup *lookup, const char *path, struct error *err)
 {
     struct line_reader *reader = NULL;
     struct text_line line;
+    struct field id;
     bool found = true;
     enum error_code rc = line_reader_open(path, &reader, err);
     while (rc == ERROR_NONE && found) {
         rc = line_reader_next(reader, &line, &found, err);
-        if (rc == ERROR_NONE && found && line.size)
-            rc = node_lookup_add(lookup, line.text, line.size, line.number, err);
+        if (rc == ERROR_NONE && found && id_of(&line, &id))
+            rc = node_lookup_add(lookup, id.text, id.size, line.number, err);
     }
     line_reader_close(reader);
     if (rc == ERROR_NONE && !lookup->count)

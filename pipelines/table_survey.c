@@ -136,8 +136,7 @@ enum error_code table_survey_read(const char *path, struct table_survey *survey,
             continue;
         if (!survey->first)
             delimiter = delimited_guess(line.text, line.size);
-        const size_t count =
-            delimited_split(line.text, line.size, delimiter, field, SURVEY_COLUMNS_MAX);
+        const size_t count = delimited_split_line(&line, delimiter, field, SURVEY_COLUMNS_MAX);
         if (!survey->first) {
             rc = take_first(survey, &line, field, count, path, err);
             continue;

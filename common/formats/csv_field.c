@@ -3,14 +3,26 @@
 #include <stdbool.h>
 #include <string.h>
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Whether it is read as it is written: behind blanks, or as a comment at the beginning of a line, it would not be. */
+static bool is_plain(const char *text, size_t size)
+{
+    if (size && (is_blank(text[0]) || is_blank(text[size - 1]) || text[0] == '#' || text[0] == '%'))
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (strchr(",\"\t\n\r", text[i])) /* text has no NUL */
+            return false;
+    return true;
+}
+
 size_t csv_field_put(char *out, const char *text, size_t size)
 {
-    bool is_plain = true;
     size_t at = 0;
-    for (size_t i = 0; i < size; i++)
-        is_plain =
-            is_plain && text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
-    if (is_plain) {
+    if (is_plain(text, size)) {
         memcpy(out, text, size);
         return size;
     }

@@ -1,4 +1,7 @@
-/* csv_field - a field of a table with commas: in quotes, quotes doubled, where it holds a comma, a quote or a line end (RFC 4180). */
+/*
+ * csv_field - a field of a table with commas: in quotes, quotes doubled (RFC 4180), where it holds a comma, a quote, a tab or a
+ * line end, has blanks at its ends, or begins as a comment does.
+ */
 #ifndef COMMON_FORMATS_CSV_FIELD_H
 #define COMMON_FORMATS_CSV_FIELD_H
 

@@ -22,7 +22,11 @@ struct line_reader {
     bool was_filled;          /* by the last read: there is more */
     uint64_t taken;           /* bytes that the source has given */
     size_t capacity;
-    char *buffer; /* [capacity], owned */
+    bool has_quotes; /* some may be in the buffer */
+    char *buffer;    /* [capacity], owned */
+    char
+        *spare; /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
+    size_t spare_capacity;
 };
 
 static enum error_code grow(struct line_reader *reader, struct error *err)
@@ -65,6 +69,8 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     const size_t room = reader->capacity - reader->end;
     if (rc == ERROR_NONE)
         rc = read_some(reader, reader->buffer + reader->end, room, &got, err);
+    if (!reader->has_quotes || reader->end == 0)
+        reader->has_quotes = got && memchr(reader->buffer + reader->end, '"', got);
     reader->end += got;
     reader->taken += got;
     reader->was_filled = got == room;
@@ -124,6 +130,7 @@ void line_reader_close(struct line_reader *reader)
     read_ahead_close(reader->ahead);
     byte_source_close(reader->source);
     memory_free(reader->buffer);
+    memory_free(reader->spare);
     memory_free(reader);
 }
 
@@ -167,12 +174,31 @@ static enum error_code check_line(const struct line_reader *reader, const struct
     return ERROR_NONE;
 }
 
+/* Room for what delimited makes of fields with quotes in quotes. */
+static enum error_code find_spare(struct line_reader *reader, struct text_line *line,
+                                  struct error *err)
+{
+    const char *end = line->text + line->size, *at = line->text;
+    enum error_code rc = ERROR_NONE;
+    line->spare = NULL;
+    if (!reader->has_quotes)
+        return rc;
+    while (at + 1 < end && (at = memchr(at, '"', (size_t)(end - at - 1))) && at[1] != '"')
+        at++;
+    if (!at || at + 1 >= end)
+        return rc;
+    rc =
+        memory_grow(&reader->spare, &reader->spare_capacity, line->size, "a line with quotes", err);
+    line->spare = reader->spare;
+    return rc;
+}
+
 enum error_code line_reader_next(struct line_reader *reader, struct text_line *line, bool *found,
                                  struct error *err)
 {
     const char *end = NULL;
     *found = false;
-    const enum error_code rc = find_line_end(reader, &end, err);
+    enum error_code rc = find_line_end(reader, &end, err);
     if (rc != ERROR_NONE)
         return rc;
     const size_t left = reader->end - reader->begin;
@@ -185,7 +211,8 @@ enum error_code line_reader_next(struct line_reader *reader, struct text_line *l
     if (line->size && line->text[line->size - 1] == '\r')
         line->size--;
     *found = true;
-    return check_line(reader, line, err);
+    rc = check_line(reader, line, err);
+    return rc == ERROR_NONE ? find_spare(reader, line, err) : rc;
 }
 
 bool text_line_is_skipped(const struct text_line *line)

@@ -22,6 +22,8 @@ struct text_line {
     const char *text; /* [size], no line end, no NUL; valid until the next call */
     size_t size;
     int64_t number; /* from 1 */
+    char *
+        spare; /* [size] to write into, valid as long as the text; NULL where the text has no two quotes in a row */
 };
 
 /* Owns:  *out; free with line_reader_close().

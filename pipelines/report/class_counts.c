@@ -29,7 +29,7 @@ static bool find_columns(const struct text_line *header, struct columns *out)
 {
     struct field field[FIELD_MAX];
     *out = (struct columns){NO_COLUMN, NO_COLUMN, NO_COLUMN, 0};
-    out->count = delimited_split(header->text, header->size, DELIMITER_COMMA, field, FIELD_MAX);
+    out->count = delimited_split_line(header, DELIMITER_COMMA, field, FIELD_MAX);
     for (size_t i = 0; i < out->count && i < FIELD_MAX; i++) {
         out->split = field_is(&field[i], "split") ? i : out->split;
         out->label = field_is(&field[i], "label") ? i : out->label;
@@ -55,7 +55,7 @@ static enum error_code add_line(struct tally *tally, const struct text_line *lin
 {
     struct field field[FIELD_MAX];
     uint32_t label, prediction;
-    const size_t count = delimited_split(line->text, line->size, DELIMITER_COMMA, field, FIELD_MAX);
+    const size_t count = delimited_split_line(line, DELIMITER_COMMA, field, FIELD_MAX);
     if (count != tally->columns.count)
         return error_set(err, ERROR_INPUT, "%s: line %" PRId64 ": expected %zu fields, found %zu",
                          path, line->number, tally->columns.count, count);

@@ -23,18 +23,22 @@ PYTHON
 }
 
 ring_graph "$work/ring"
-sed -i 's/n7,/"n, 7",/; s/,n7$/,"n, 7"/' "$work"/ring/*.csv
-sed -i -E 's/,0$/,"rock, hard"/; s/,1$/,jazz/; s/,2$/,folk/' "$work/ring/labels.csv"
+sed -i 's/n7,/"n, ""7""",/; s/,n7$/,"n, ""7"""/' "$work"/ring/*.csv
+sed -i -E 's/,0$/,"rock, ""hard"""/; s/,1$/,jazz/; s/,2$/,folk/' "$work/ring/labels.csv"
 run ring "$work/ring/g.yaml" >/dev/null
 for of in logits:logit embeddings:embedding features:feat; do same ring ${of%:*} ${of#*:}; done
 cmp "$work/ring-embeddings.npy" "$work/ring/outputs/embeddings.npy" || fail "the embeddings are not those of the outputs"
-grep -q '^"n, 7",' "$work/ring-logits.csv" || fail "no node n, 7: $(head -3 "$work/ring-logits.csv")"
-[ "$(head -1 "$work/ring-logits.csv")" = 'node,logit_folk,logit_jazz,"logit_rock, hard"' ] || fail "columns: $(head -1 "$work/ring-logits.csv")"
+grep -q '^"n, ""7""",' "$work/ring-logits.csv" || fail "no node n, \"7\": $(head -3 "$work/ring-logits.csv")"
+[ "$(head -1 "$work/ring-logits.csv")" = 'node,logit_folk,logit_jazz,"logit_rock, ""hard"""' ] || fail "columns: $(head -1 "$work/ring-logits.csv")"
 
 printf 'n9\nn3\n' >"$work/some"
 "$bin/graphmill" infer "$work/ring" --on "$work/ring/g.yaml" --nodes "$work/some" --directory "$work/two" --quiet >/dev/null
 same two embeddings embedding
 [ "$(cut -d, -f1 "$work/two-embeddings.csv" | paste -sd,)" = node,n3,n9 ] || fail "some nodes: $(cat "$work/two-embeddings.csv")"
+
+printf '"n, ""7"""\n' >"$work/quoted"
+"$bin/graphmill" infer "$work/ring" --on "$work/ring/g.yaml" --nodes "$work/quoted" --directory "$work/one" --quiet >/dev/null
+grep -q '^"n, ""7""",' "$work/one/outputs/predictions.csv" || fail "a quoted id of a list: $(cat "$work/one/outputs/predictions.csv")"
 
 papers_graph "$work/papers" 30
 { papers_pipeline "$work/papers" 1 2 'missing_features: degree'; printf 'sample: {fanouts: [3]}\ntrain-step: {model: rgcn, hidden: 4}\n'; } >"$work/papers.yaml"

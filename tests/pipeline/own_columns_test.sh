@@ -7,7 +7,7 @@ mkdir -p "$folder"
 # 240 people of three towns who mostly know people of their town; what they like goes with the town.
 awk -v folder="$folder" 'BEGIN {
     srand(7)
-    split("Aachen,Bonn am Rhein,Celle", town, ","); split("jazz|\"pop, rock\"|techno", taste, "|")
+    split("Aachen,Bonn \"\"am\"\" Rhein,Celle", town, ","); split("jazz|\"pop, rock\"|techno", taste, "|")
     head = "age,user,city,income,since,taste,fold,a,b,c"
     for (f = 0; f < 2; f++) {
         print head > folder "/people-" f ".csv"
@@ -92,7 +92,7 @@ sed -e 's/people-\*/people/' -e 's/calls-\*/calls/' -e '/label/d' -e '/split/d' 
 "$bin/graphmill" infer "$work/own" --on "$folder/new/own.yaml" --directory "$work/new" >"$work/answer" 2>"$work/stderr" || fail "infer: $(cat "$work/stderr")"
 grep -Eq '^n1,,,(jazz|"pop, rock"|techno),' "$work/new/outputs/predictions.csv" || fail "infer: $(cat "$work/new/outputs/predictions.csv")"
 # Alone it would have other columns.
-grep -q 'one_hot	refuse	0	Aachen	Bonn am Rhein	Celle' "$work/new/model/column_encoding.csv" || fail "encoding: $(cat "$work/new/model/column_encoding.csv")"
+grep -q 'one_hot	refuse	0	Aachen	Bonn "am" Rhein	Celle' "$work/new/model/column_encoding.csv" || fail "encoding: $(cat "$work/new/model/column_encoding.csv")"
 
 refused() { # expected message, settings...
     local expected=$1

@@ -27,8 +27,7 @@ static enum error_code take_header(struct table *table, const struct text_line *
     const char *const name[COLUMN_COUNT] = {
         table->nodes->file->id, "label", "train_mask", "val_mask", "test_mask", "feat", "graph_id"};
     struct field field[FIELDS_MAX];
-    table->field_count =
-        delimited_split(line->text, line->size, table->nodes->delimiter, field, FIELDS_MAX);
+    table->field_count = delimited_split_line(line, table->nodes->delimiter, field, FIELDS_MAX);
     for (int c = 0; c < COLUMN_COUNT; c++) {
         table->place[c] = -1;
         for (size_t f = 0; f < table->field_count && f < FIELDS_MAX; f++)
@@ -48,8 +47,7 @@ static enum error_code take_line(struct table *table, const struct text_line *li
                                  void *context, struct error *err)
 {
     struct field field[FIELDS_MAX];
-    const size_t found =
-        delimited_split(line->text, line->size, table->nodes->delimiter, field, FIELDS_MAX);
+    const size_t found = delimited_split_line(line, table->nodes->delimiter, field, FIELDS_MAX);
     if (found != table->field_count)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected %zu columns as the header has, found %zu",

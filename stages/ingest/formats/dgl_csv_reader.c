@@ -134,8 +134,7 @@ static enum error_code take_header(struct edge_file *e, const struct text_line *
     static const enum edge_column dropped[] = {EDGE_TYPE, EDGE_ID, EDGE_FEATURE};
     struct field field[EDGE_FIELD_MAX];
     int unknown = 0;
-    const size_t count =
-        delimited_split(line->text, line->size, e->d->meta.delimiter, field, EDGE_FIELD_MAX);
+    const size_t count = delimited_split_line(line, e->d->meta.delimiter, field, EDGE_FIELD_MAX);
     e->fields =
         edge_fields_plain(e->d->meta.delimiter, count < EDGE_FIELD_MAX ? count : EDGE_FIELD_MAX);
     (void)edge_fields_named(&e->fields, field, pipeline_edge_label(e->d->settings), &unknown);

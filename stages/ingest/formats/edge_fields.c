@@ -125,8 +125,7 @@ enum error_code edge_fields_rename(const char *columns, struct field *field, siz
 enum error_code edge_fields_split(const struct edge_fields *fields, const struct text_line *line,
                                   const char *where, struct field *field, struct error *err)
 {
-    const size_t found =
-        delimited_split(line->text, line->size, fields->delimiter, field, EDGE_FIELD_MAX);
+    const size_t found = delimited_split_line(line, fields->delimiter, field, EDGE_FIELD_MAX);
     if (found == fields->count)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu", where,

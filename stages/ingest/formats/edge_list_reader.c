@@ -107,7 +107,7 @@ static enum error_code survey_first(struct edge_list *list, const struct text_li
     struct field field[EDGE_FIELD_MAX];
     int unknown = 0;
     const enum delimiter delimiter = delimited_guess(line->text, line->size);
-    const size_t count = delimited_split(line->text, line->size, delimiter, field, EDGE_FIELD_MAX);
+    const size_t count = delimited_split_line(line, delimiter, field, EDGE_FIELD_MAX);
     if (count < 2 || count > EDGE_FIELD_MAX)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",

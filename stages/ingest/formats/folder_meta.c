@@ -253,8 +253,7 @@ static enum error_code take_header(struct type_reader *reader, const struct text
     struct field field[TYPE_COLUMNS_MAX] = {{0}};
     size_t known = 0;
     bool is_whole = true;
-    reader->field_count =
-        delimited_split(line->text, line->size, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
+    reader->field_count = delimited_split_line(line, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
     for (int c = 0; column[c].word[0]; c++) {
         reader->place[c] = -1;
         for (size_t f = 0; f < reader->field_count && f < TYPE_COLUMNS_MAX; f++)
@@ -274,8 +273,7 @@ static enum error_code take_line(const struct type_reader *reader, struct folder
                                  struct error *err)
 {
     struct field field[TYPE_COLUMNS_MAX] = {{0}};
-    const size_t found =
-        delimited_split(line->text, line->size, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
+    const size_t found = delimited_split_line(line, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
     if (found != reader->field_count)
         return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu",
                          reader->path, line->number, reader->field_count, found);

@@ -3,6 +3,7 @@
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/csv_field.h"
 #include "common/formats/line_reader.h"
 #include "stages/plan/named_entries.h"
 
@@ -34,7 +35,7 @@ static enum error_code open_file(const struct keyed_file *file, struct line_read
 static bool is_blank(const struct text_line *line)
 {
     struct delimited cursor;
-    delimited_begin(&cursor, line->text, line->size, DELIMITER_TAB);
+    delimited_begin_line(&cursor, line, DELIMITER_TAB);
     return cursor.is_done;
 }
 
@@ -156,7 +157,7 @@ static enum error_code keep_header(struct keyed_file *file, const struct text_li
     file->header_line = line->number;
     if (!file->keeps_header)
         return ERROR_NONE;
-    const enum error_code rc = memory_new(&file->header, line->size + 1, "a header", err);
+    const enum error_code rc = memory_new(&file->header, 2 * line->size + 1, "a header", err);
     if (rc == ERROR_NONE)
         memcpy(file->header, line->text, line->size);
     return rc;
@@ -165,13 +166,13 @@ static enum error_code keep_header(struct keyed_file *file, const struct text_li
 static enum error_code survey_choice(struct keyed_file *file, const struct text_line *line,
                                      struct error *err)
 {
-    file->field_count = delimited_split(line->text, line->size, file->delimiter, NULL, 0);
+    file->field_count = delimited_split_line(line, file->delimiter, NULL, 0);
     enum error_code rc = keep_header(file, line, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&file->field, file->field_count, "the columns of a line", err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)delimited_split(line->text, line->size, file->delimiter, file->field, file->field_count);
+    (void)delimited_split_line(line, file->delimiter, file->field, file->field_count);
     return pick_columns(file, line, err);
 }
 
@@ -181,7 +182,9 @@ struct field keyed_file_column(const struct keyed_file *file, size_t column, cha
     struct field field = {0};
     const size_t at = file->pick ? file->pick[column] : column + 1;
     if (file->header) {
-        delimited_begin(&cursor, file->header, strlen(file->header), file->delimiter);
+        const size_t size = strlen(file->header);
+        const struct text_line line = {file->header, size, 1, file->header + size + 1};
+        delimited_begin_line(&cursor, &line, file->delimiter);
         for (size_t i = 0; i <= at && delimited_next(&cursor, &field); i++)
             continue;
     }
@@ -191,31 +194,28 @@ struct field keyed_file_column(const struct keyed_file *file, size_t column, cha
     return (struct field){number, (size_t)size};
 }
 
-/* The values that are picked, as a line with commas. */
+/* The values that are picked, as a line with commas, and behind it the room that quotes in quotes take. */
 static enum error_code gather(struct keyed_file *file, struct delimited *out, struct error *err)
 {
     size_t need = 1, at = 0;
     for (size_t k = 0; k < file->pick_count; k++)
-        need += file->field[file->pick[k]].size + 3;
+        need += csv_field_size(file->field[file->pick[k]].size) + 1;
     const enum error_code rc =
-        memory_grow(&file->values, &file->values_capacity, need, "the values of a line", err);
+        memory_grow(&file->values, &file->values_capacity, 2 * need, "the values of a line", err);
     if (rc != ERROR_NONE)
         return rc;
     for (size_t k = 0; k < file->pick_count; k++) {
         const struct field *field = &file->field[file->pick[k]];
-        /* An empty line would have no field. */
-        const bool quoted =
-            field->size ? memchr(field->text, ',', field->size) != NULL : file->pick_count == 1;
         if (k > 0)
             file->values[at++] = ',';
-        if (quoted)
-            file->values[at++] = '"';
-        memcpy(file->values + at, field->text, field->size);
-        at += field->size;
-        if (quoted)
-            file->values[at++] = '"';
+        at += csv_field_put(file->values + at, field->text, field->size);
     }
-    delimited_begin(out, file->values, at, DELIMITER_COMMA);
+    if (file->pick_count == 1 && at == 0) { /* an empty line would have no field */
+        file->values[at++] = '"';
+        file->values[at++] = '"';
+    }
+    const struct text_line line = {file->values, at, 1, file->values + need};
+    delimited_begin_line(out, &line, DELIMITER_COMMA);
     return ERROR_NONE;
 }
 
@@ -224,7 +224,7 @@ static enum error_code take_chosen(struct keyed_file *file, const struct text_li
 {
     struct delimited values;
     const size_t count =
-        delimited_split(line->text, line->size, file->delimiter, file->field, file->field_count);
+        delimited_split_line(line, file->delimiter, file->field, file->field_count);
     if (count != file->field_count)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected %zu columns as in the header, found %zu",
@@ -256,7 +256,7 @@ static enum error_code second_has_numbers(const struct keyed_file *file, int64_t
         if (rc != ERROR_NONE || !found || line.number <= first || is_blank(&line) ||
             is_comment(&line))
             continue;
-        delimited_begin(&cursor, line.text, line.size, file->delimiter);
+        delimited_begin_line(&cursor, &line, file->delimiter);
         *out = delimited_next(&cursor, &id) && are_numbers(cursor);
         break;
     }
@@ -290,7 +290,7 @@ static enum error_code survey(struct keyed_file *file, const struct named_nodes 
         file->form == KEYED_ID_ONLY ? DELIMITER_TAB : delimited_guess(line->text, line->size);
     if (has_choice(file))
         return survey_choice(file, line, err);
-    delimited_begin(&cursor, line->text, line->size, file->delimiter);
+    delimited_begin_line(&cursor, line, file->delimiter);
     (void)delimited_next(&cursor, &id);
     if (named_nodes_find(nodes, &id) >= 0)
         return ERROR_NONE;
@@ -332,7 +332,7 @@ static enum error_code take_line(struct keyed_file *file, const struct named_nod
         return ERROR_NONE;
     if (file->pick)
         return take_chosen(file, line, visit, context, err);
-    delimited_begin(&cursor, line->text, line->size, file->delimiter);
+    delimited_begin_line(&cursor, line, file->delimiter);
     (void)delimited_next(&cursor, &id);
     if (file->form == KEYED_ID_ONLY && !cursor.is_done)
         return error_set(err, ERROR_INPUT,

@@ -3,7 +3,7 @@
  *
  *   id,label            optional header: the first line, when its id is no node so far and either the id is a word that heads
  *   alice,2             such columns ("id", "node", ...), or a value is no number, and those of the next line are
- *   "Doe, Jane",0       comma, tab, or runs of blanks between columns, as the first line has them
+ *   "Doe, Jane",0       comma, tab, or runs of blanks between columns, as the first line has them; "a ""b""" is a "b"
  *
  * With a choice (ingest.id_column, label_columns, ...) there is a header, and columns go by its names: the id may be anywhere,
  * and values are those that are wanted, in the order of the choice. A pattern (common/base/file_pattern.h) is several files,
@@ -47,7 +47,7 @@ struct keyed_file { /* release with keyed_file_release() */
     enum delimiter delimiter;
     int64_t header_line; /* 0: none */
     bool keeps_header;   /* the caller wants names of columns, and releases */
-    char *header;        /* that line, owned, or NULL */
+    char *header;        /* that line, and as much room behind it, owned, or NULL */
     size_t id_field, field_count;
     size_t *pick; /* [pick_count] with a choice: the fields of values, owned */
     size_t pick_count;

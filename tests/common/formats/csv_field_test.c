@@ -22,6 +22,12 @@ static void what_would_end_a_field_stands_in_quotes(void **state)
     assert_field("say \"a\"", "\"say \"\"a\"\"\"");
     assert_field("two\nlines", "\"two\nlines\"");
     assert_field("\r", "\"\r\"");
+    assert_field("a\tb", "\"a\tb\"");
+    assert_field(" a", "\" a\"");
+    assert_field("a ", "\"a \"");
+    assert_field("#a", "\"#a\"");
+    assert_field("%", "\"%\"");
+    assert_field("a#b", "a#b");
 }
 
 int main(void)

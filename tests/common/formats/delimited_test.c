@@ -54,6 +54,56 @@ static void keeps_separators_inside_quotes(void **state)
     assert_string_equal(fields("a\"b\",2", DELIMITER_COMMA), "[a\"b\"][2]");
 }
 
+/* The fields of a line that came with room. */
+static const char *fields_with_room(const char *text, enum delimiter delimiter)
+{
+    static char out[256];
+    char room[128];
+    const struct text_line line = {text, strlen(text), 1, room};
+    struct field field[8];
+    size_t at = 0;
+    const size_t count = delimited_split_line(&line, delimiter, field, 8);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        at += (size_t)snprintf(out + at, sizeof out - at, "[%.*s]", (int)field[i].size,
+                               field[i].text);
+    return out;
+}
+
+static void makes_two_quotes_inside_quotes_one(void **state)
+{
+    (void)state;
+    assert_string_equal(fields_with_room("\"a \"\"b\"\"\",\"\"\"c\"", DELIMITER_COMMA),
+                        "[a \"b\"][\"c]");
+    assert_string_equal(fields_with_room("1,\"\"\"\",\"\",x", DELIMITER_COMMA), "[1][\"][][x]");
+    assert_string_equal(fields_with_room("\"a\"\",\"\"b\",2", DELIMITER_COMMA), "[a\",\"b][2]");
+    assert_string_equal(fields_with_room("\"a\"\" b\" 2", DELIMITER_BLANKS), "[a\" b][2]");
+    assert_string_equal(fields_with_room("a\"\"b,2", DELIMITER_COMMA), "[a\"\"b][2]");
+    assert_string_equal(fields_with_room("\"a\"\"", DELIMITER_COMMA), "[\"a\"\"]"); /* not closed */
+    assert_string_equal(fields_with_room("\"a\"\"b\"c,2", DELIMITER_COMMA), "[\"a\"\"b\"c][2]");
+    assert_string_equal(fields("\"a\"\",\"\"b\",2", DELIMITER_COMMA),
+                        "[a\"\",\"\"b][2]"); /* no room */
+    assert_int_equal(delimited_guess("\"a\"\",b\"\tc", 11), DELIMITER_TAB);
+}
+
+/* Two cursors over one line do not spoil each other's fields. */
+static void writes_a_field_to_one_place_of_the_room(void **state)
+{
+    (void)state;
+    static const char text[] = "\"a\"\"\",\"b\"\"\"";
+    char room[sizeof text];
+    const struct text_line line = {text, sizeof text - 1, 1, room};
+    struct delimited first, second;
+    struct field a, again, b;
+    delimited_begin_line(&first, &line, DELIMITER_COMMA);
+    assert_true(delimited_next(&first, &a));
+    assert_true(delimited_next(&first, &b));
+    delimited_begin_line(&second, &line, DELIMITER_COMMA);
+    assert_true(delimited_next(&second, &again));
+    assert_true(field_is(&a, "a\"") && field_is(&again, "a\"") && field_is(&b, "b\""));
+    assert_ptr_equal(a.text, again.text);
+}
+
 static void guesses_the_delimiter(void **state)
 {
     (void)state;
@@ -84,6 +134,8 @@ int main(void)
         cmocka_unit_test(splits_at_tabs_and_keeps_spaces_inside),
         cmocka_unit_test(takes_runs_of_blanks_as_one),
         cmocka_unit_test(keeps_separators_inside_quotes),
+        cmocka_unit_test(makes_two_quotes_inside_quotes_one),
+        cmocka_unit_test(writes_a_field_to_one_place_of_the_room),
         cmocka_unit_test(guesses_the_delimiter),
         cmocka_unit_test(counts_more_fields_than_it_keeps),
     };

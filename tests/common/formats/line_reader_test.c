@@ -62,6 +62,26 @@ static void gives_lines_with_either_end_and_without_the_mark(void **state)
     assert_string_equal(out, "");
 }
 
+/* Where two quotes stand in a row, and nowhere else. */
+static void gives_lines_with_quotes_in_quotes_room(void **state)
+{
+    (void)state;
+    static const char text[] = "a,b\n\"a\",\"b\"\n\"a\"\"\",b\n\"\n,\"\"";
+    static const bool expected[] = {false, false, true, false, true};
+    struct error err = {0};
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    assert_ok(line_reader_open_memory("t", text, sizeof text - 1, &reader, &err), &err);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_ok(line_reader_next(reader, &line, &found, &err), &err);
+        assert_true(found && (line.spare != NULL) == expected[i]);
+        if (line.spare)
+            memset(line.spare, 'x', line.size);
+    }
+    line_reader_close(reader);
+}
+
 static void unpacks_several_gzip_members_as_one_file(void **state)
 {
     (void)state;
@@ -278,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_lines_with_either_end_and_without_the_mark),
+        cmocka_unit_test(gives_lines_with_quotes_in_quotes_room),
         cmocka_unit_test(unpacks_several_gzip_members_as_one_file),
         cmocka_unit_test(refuses_every_prefix_of_a_gzip_file),
         cmocka_unit_test(refuses_damaged_gzip),

@@ -57,6 +57,16 @@ static void numbers_strings_by_first_appearance(void **state)
     assert_string_equal(edges(), "0>1 1>2");
 }
 
+static void takes_two_quotes_in_quotes_as_one(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("\"a \"\"b\"\"\",\"\"\"c\"\n\"\"\"c\",d\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_string_equal(edges(), "0>1 1>2");
+    assert_int_equal(recorded.ids.node_count, 3);
+    assert_memory_equal(recorded.ids.text, "a \"b\"\"cd", 8);
+}
+
 static void skips_comments_and_names_lines_behind_them(void **state)
 {
     (void)state;
@@ -215,6 +225,7 @@ int main(void)
         cmocka_unit_test(numbers_integers_in_ascending_order),
         cmocka_unit_test(keeps_ids_that_are_numbers_from_zero),
         cmocka_unit_test(numbers_strings_by_first_appearance),
+        cmocka_unit_test(takes_two_quotes_in_quotes_as_one),
         cmocka_unit_test(skips_comments_and_names_lines_behind_them),
         cmocka_unit_test(takes_columns_by_their_names),
         cmocka_unit_test(takes_the_third_and_fourth_column_as_weight_and_time),
