@@ -53,13 +53,65 @@ static inline bool is_less(const void *context, uint64_t a, uint64_t b)
     return a < b;
 }
 
+static bool are_ascending(const uint64_t *key, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++)
+        if (key[i] < key[i - 1])
+            return false;
+    return true;
+}
+
 void key_sort(uint64_t *key, uint64_t *scratch, uint64_t count)
 {
-    sort(key, scratch, count, is_less, NULL);
+    if (!are_ascending(key, count))
+        sort(key, scratch, count, is_less, NULL);
 }
 
 void key_sort_by(uint64_t *key, uint64_t *scratch, uint64_t count, key_order before,
                  const void *context)
 {
     sort(key, scratch, count, before, context);
+}
+
+static void insert_narrow(uint32_t *key, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++) {
+        const uint32_t moving = key[i];
+        uint64_t at = i;
+        for (; at > 0 && key[at - 1] > moving; at--)
+            key[at] = key[at - 1];
+        key[at] = moving;
+    }
+}
+
+/* Radix exchange: all keys agree in the bits above `bit`. */
+static void exchange_narrow(uint32_t *key, uint64_t count, int bit)
+{
+    enum { SMALL = 32 };
+    while (count > SMALL && bit >= 0) {
+        uint64_t low = 0, high = count;
+        while (low < high) {
+            if (!(key[low] >> bit & 1)) {
+                low++;
+                continue;
+            }
+            const uint32_t moved = key[--high];
+            key[high] = key[low];
+            key[low] = moved;
+        }
+        bit--;
+        exchange_narrow(key, low, bit);
+        key += low;
+        count -= low;
+    }
+    insert_narrow(key, count);
+}
+
+void key_sort_narrow(uint32_t *key, uint64_t count)
+{
+    uint32_t differing = 0;
+    for (uint64_t i = 1; i < count; i++)
+        differing |= key[i] ^ key[0];
+    if (differing)
+        exchange_narrow(key, count, 31 - __builtin_clz(differing));
 }

@@ -19,5 +19,7 @@ void key_sort(uint64_t *key, uint64_t *scratch, uint64_t count);
 /* The same in another order; keys that it does not tell apart stay as they stand. */
 void key_sort_by(uint64_t *key, uint64_t *scratch, uint64_t count, key_order before,
                  const void *context);
+/* Numbers [count] ascending, in place. */
+void key_sort_narrow(uint32_t *key, uint64_t count);
 
 #endif

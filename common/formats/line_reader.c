@@ -22,8 +22,8 @@ struct line_reader {
     bool was_filled;          /* by the last read: there is more */
     uint64_t taken;           /* bytes that the source has given */
     size_t capacity;
-    bool has_quotes; /* some may be in the buffer */
-    char *buffer;    /* [capacity], owned */
+    bool has_quotes, has_nul; /* some may be in the buffer */
+    char *buffer;             /* [capacity], owned */
     char
         *spare; /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
     size_t spare_capacity;
@@ -69,8 +69,12 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     const size_t room = reader->capacity - reader->end;
     if (rc == ERROR_NONE)
         rc = read_some(reader, reader->buffer + reader->end, room, &got, err);
-    if (!reader->has_quotes || reader->end == 0)
-        reader->has_quotes = got && memchr(reader->buffer + reader->end, '"', got);
+    if (reader->end == 0)
+        reader->has_quotes = reader->has_nul = false;
+    if (got && !reader->has_quotes)
+        reader->has_quotes = memchr(reader->buffer + reader->end, '"', got) != NULL;
+    if (got && !reader->has_nul)
+        reader->has_nul = memchr(reader->buffer + reader->end, '\0', got) != NULL;
     reader->end += got;
     reader->taken += got;
     reader->was_filled = got == room;
@@ -166,7 +170,7 @@ static enum error_code check_line(const struct line_reader *reader, const struct
     if (line->size > LINE_SIZE_MAX)
         return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": line is longer than %d bytes",
                          line_reader_name(reader), line->number, LINE_SIZE_MAX);
-    const char *nul = line->size ? memchr(line->text, '\0', line->size) : NULL;
+    const char *nul = reader->has_nul && line->size ? memchr(line->text, '\0', line->size) : NULL;
     if (nul)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected text, found a NUL byte in column %td",

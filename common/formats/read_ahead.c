@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { PIECE_COUNT = 2, PIECE_BYTES = 1 << 18, WORTH_BYTES = 1 << 20 };
+/* Enough pieces that either side runs for a while before it waits for the other. */
+enum { PIECE_COUNT = 8, PIECE_BYTES = 1 << 17, WORTH_BYTES = 1 << 20 };
 
 struct piece {
     size_t size, taken;

@@ -204,7 +204,8 @@ static enum error_code make_dataset(const struct stage_context *context, const c
                                                   .name = context->settings->name,
                                                   .advice = advice_for(context->settings),
                                                   .summary = &summary,
-                                                  .memory_bytes = context->memory_bytes};
+                                                  .memory_bytes = context->memory_bytes,
+                                                  .pool = context->pool};
     enum error_code rc = unread_files_visit(context->settings, say_unread, remarks, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_new(&config, &builder, err);

@@ -175,6 +175,7 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     if (rc == ERROR_NONE)
         rc = edge_holdout_init(&builder->edges.holdout, builder->config.settings, schema,
                                builder->config.memory_bytes, err);
+    builder->edges.pool = builder->config.pool;
     builder->edges.holdout.ids = &builder->targets.ids;
     builder->edges.holdout.labels = &builder->edges.labels;
     if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&

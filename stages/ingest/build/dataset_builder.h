@@ -39,6 +39,7 @@
 #include <stdint.h>
 
 struct dataset_builder;
+struct thread_pool;
 
 /* What the input says of its direction, which is what direction: auto goes by. */
 enum stated_direction {
@@ -62,6 +63,7 @@ struct dataset_builder_config {
     struct dataset_summary
         *summary; /* filled by finish, released by the caller; NULL: not wanted */
     uint64_t memory_bytes;
+    struct thread_pool *pool; /* borrowed; NULL: the calling thread does all */
 };
 
 MUST_CHECK enum error_code dataset_builder_new(const struct dataset_builder_config *config,

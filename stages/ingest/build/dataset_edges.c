@@ -163,28 +163,56 @@ static void note_weight(struct dataset_edges *edges, const struct edge_piece *pi
 static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uint32_t target,
                          const struct edge_columns_view *columns, size_t i)
 {
-    if (!edges->has_last || source != edges->last_source || target != edges->last_target ||
-        source == target)
+    if (source != edges->last_source || target != edges->last_target || source == target ||
+        !edges->has_last)
         return false;
     const struct edge_columns_view last = edge_columns_read(&edges->last, 0);
     return edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
-static enum error_code add_edge(struct dataset_edges *edges, const struct edge_piece *piece,
-                                size_t i, struct error *err)
+/* What is asked of edges beyond their ends. */
+static enum error_code check_edge(struct dataset_edges *edges, const struct edge_piece *piece,
+                                  size_t i, struct error *err)
 {
-    enum error_code rc = check_id(edges, "source", piece->source[i], err);
-    if (rc == ERROR_NONE)
-        rc = check_id(edges, "target", piece->target[i], err);
-    if (rc == ERROR_NONE)
-        rc = check_attributes(edges, piece, i, err);
+    enum error_code rc = check_attributes(edges, piece, i, err);
     if (rc == ERROR_NONE)
         rc = edge_labels_check(&edges->labels, piece, i, err);
     if (rc == ERROR_NONE && edges->graphs)
         rc = graph_members_check(edges->graphs, piece->source[i], piece->target[i], err);
+    if (rc == ERROR_NONE)
+        note_weight(edges, piece, i);
+    return rc;
+}
+
+/* Nothing is: the edges of one graph of one relation, without columns. */
+static bool are_bare(const struct dataset_edges *edges)
+{
+    return edge_widths_bytes(&edges->spool.width) == 0 && !edges->labels.task && !edges->graphs &&
+           !edges->schema->has_relations;
+}
+
+/* What edges change lies anywhere in memory: it is asked for before the first of them is taken. */
+enum { EDGES_AHEAD = 64 };
+
+static void ask_for(const struct dataset_edges *edges, const int64_t *id, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (id[i] >= 0 && id[i] < edges->schema->node_count) { /* else it is refused in its turn */
+            __builtin_prefetch(&edges->in_degree[id[i]], 1);
+            __builtin_prefetch(&edges->is_linked[id[i] / 8], 1);
+        }
+}
+
+static enum error_code add_edge(struct dataset_edges *edges, const struct edge_piece *piece,
+                                size_t i, bool is_bare, struct error *err)
+{
+    enum error_code rc = check_id(edges, "source", piece->source[i], err);
+    if (rc == ERROR_NONE)
+        rc = check_id(edges, "target", piece->target[i], err);
+    if (rc == ERROR_NONE && !is_bare)
+        rc = check_edge(edges, piece, i, err);
     if (rc != ERROR_NONE)
         return rc;
-    note_weight(edges, piece, i);
     const int64_t from = edges->reversed ? piece->target[i] : piece->source[i];
     const int64_t to = edges->reversed ? piece->source[i] : piece->target[i];
     const uint32_t source = (uint32_t)from, target = (uint32_t)to;
@@ -195,12 +223,14 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
     }
     edges->last_source = source;
     edges->last_target = target;
-    edge_columns_copy(&edges->last, 0, &piece->columns, i, 1);
     edges->has_last = true;
+    if (!is_bare)
+        edge_columns_copy(&edges->last, 0, &piece->columns, i, 1);
     if (from != to) {
         edges->is_linked[from / 8] |= (uint8_t)(1U << from % 8);
         edges->is_linked[to / 8] |= (uint8_t)(1U << to % 8);
-        reverse_detector_add(&edges->reversals, source, target);
+        if (edges->reversals.slot)
+            reverse_detector_add(&edges->reversals, source, target);
     }
     rc = count_edge(edges, source, target, err);
     return rc == ERROR_NONE
@@ -258,8 +288,14 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
         edges->duplicates == EDGES_REFUSE) /* nobody else asks for lines later */
         rc = input_lines_add(&edges->lines, piece->where, piece->first_line, piece->count, err);
     progress_note("edges", edges->spool.edge_count, 0);
+    const bool is_bare = are_bare(edges);
     for (size_t i = 0; rc == ERROR_NONE && i < piece->count; i++) {
-        rc = add_edge(edges, piece, i, err);
+        if (i % EDGES_AHEAD == 0) {
+            const size_t left = piece->count - i, count = left < EDGES_AHEAD ? left : EDGES_AHEAD;
+            ask_for(edges, piece->source + i, count);
+            ask_for(edges, piece->target + i, count);
+        }
+        rc = add_edge(edges, piece, i, is_bare, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "%s:%" PRId64, piece->where,
                                  piece->first_line + (int64_t)i);
@@ -280,7 +316,7 @@ static enum error_code walk_spool(struct dataset_edges *edges, spool_visitor vis
     uint64_t next = 0;
     enum error_code rc = spool_piece_init(&piece, &edges->spool, err);
     if (rc == ERROR_NONE)
-        rc = edge_spool_rewind(&edges->spool, err);
+        rc = edge_spool_finish(&edges->spool, err);
     do {
         if (rc == ERROR_NONE)
             rc = edge_spool_read(&edges->spool, &piece, err);
@@ -416,6 +452,7 @@ static enum error_code share_out(const struct dataset_edges *edges,
                                  uint64_t *sorting, struct error *err)
 {
     const uint64_t taken = SCRATCH_FILE_BUFFER_BYTES + edge_spool_piece_bytes(&edges->spool) +
+                           edge_sorter_piece_bytes(&edges->spool, edges->pool) +
                            edge_chunk_writer_bytes(needs);
     char have[32], want[32];
     if (budget <= taken)
@@ -470,6 +507,7 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
         .reverse_types = edges->adds_reverses ? schema->edge_type_count / 2 : 0,
         .skip_self_loops = edges->self_loops == EDGES_REMOVE,
         .duplicates = edges->duplicates,
+        .pool = edges->pool,
         .in_degree = edges->in_degree,
         .repeated = edges->last,
     };

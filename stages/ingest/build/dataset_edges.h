@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct thread_pool;
+
 struct dataset_edges { /* {0} is closed */
     struct dataset_schema *schema;
     enum edge_policy self_loops, duplicates;
@@ -42,6 +44,7 @@ struct dataset_edges { /* {0} is closed */
     struct edge_chunk_writer writer;
     struct edge_labels labels;
     const struct graph_members *graphs; /* borrowed; NULL: the dataset is one */
+    struct thread_pool *pool;           /* borrowed; NULL: the calling thread alone sorts */
     struct edge_holdout
         holdout; /* set by the caller, before the first edge; {0}: none is held out */
 };

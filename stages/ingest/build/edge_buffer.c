@@ -7,7 +7,8 @@ enum error_code edge_buffer_init(struct edge_buffer *buffer, struct dataset_buil
                                  struct error *err)
 {
     static const char *const what = "a piece of the edges";
-    *buffer = (struct edge_buffer){.builder = builder, .where = where};
+    *buffer = (struct edge_buffer){
+        .builder = builder, .where = where, .has_columns = edge_widths_bytes(width) > 0};
     enum error_code rc = memory_new(&buffer->source, EDGE_BUFFER_SIZE, what, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&buffer->target, EDGE_BUFFER_SIZE, what, err);
@@ -40,7 +41,8 @@ enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line, int64_
     const size_t i = buffer->count++;
     buffer->source[i] = source;
     buffer->target[i] = target;
-    edge_columns_copy(&buffer->columns, i, values, 0, 1);
+    if (buffer->has_columns)
+        edge_columns_copy(&buffer->columns, i, values, 0, 1);
     buffer->total++;
     return ERROR_NONE;
 }

@@ -25,6 +25,7 @@ struct edge_buffer { /* {0} is releasable */
     uint64_t total;              /* edges added so far */
     int64_t *source, *target;    /* [EDGE_BUFFER_SIZE] */
     struct edge_columns columns; /* likewise */
+    bool has_columns;
     /* Brings the columns of edges [first, first + count) of the table that lines do not have; NULL: they have all. */
     enum error_code (*bring)(const void *context, uint64_t first, size_t count,
                              const struct edge_columns *out, struct error *err);

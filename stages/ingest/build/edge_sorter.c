@@ -1,6 +1,8 @@
 #include "stages/ingest/build/edge_sorter.h"
 
+#include "common/base/key_sort.h"
 #include "common/base/memory.h"
+#include "common/parallel/first_failure.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -87,40 +89,174 @@ static void lay_out(const struct edge_sorter *sorter, struct node_range *range, 
     }
 }
 
+/* ---- filling --------------------------------------------------------------------------------- */
+
+/* Several threads are worth their pieces while those are small. */
+enum { SHARES_MAX = 8, SHARE_BYTES_MAX = 1 << 20 };
+
+static int share_count(const struct edge_spool *spool, const struct thread_pool *pool)
+{
+    const int threads = thread_pool_size(pool);
+    if (edge_spool_piece_bytes(spool) > SHARE_BYTES_MAX)
+        return 1;
+    return threads < SHARES_MAX ? threads : SHARES_MAX;
+}
+
+uint64_t edge_sorter_piece_bytes(const struct edge_spool *spool, const struct thread_pool *pool)
+{
+    return (uint64_t)share_count(spool, pool) * edge_spool_piece_bytes(spool);
+}
+
+/* The rows of a range, filled by shares of its nodes. */
+struct filling {
+    const struct edge_sorter *sorter;
+    struct node_range *range;
+    int share_count;
+    uint32_t bound[SHARES_MAX + 1];       /* share s is the nodes [bound[s], bound[s + 1]) */
+    struct spool_piece piece[SHARES_MAX]; /* one a share */
+    struct first_failure failure;
+};
+
+/* Edges whose places are known and that wait for their cache lines. */
+enum { WAITING = 256 };
+struct waiting {
+    uint64_t place[2 * WAITING];
+    uint32_t neighbor[2 * WAITING];
+    size_t count;
+};
+
+static uint64_t take_place(struct node_range *range, uint32_t node)
+{
+    const uint64_t place = range->row_end[node - range->first]++;
+    must(place < range->edge_count); /* the counts are of these very edges */
+    return place;
+}
+
+/* Edges have nothing but their ends: each goes where its row goes on, which is anywhere in memory. So the cache lines of many
+ * are asked for before the first is written. */
+static void drop_bare(const struct filling *filling, uint32_t first, uint32_t end,
+                      const struct spool_piece *piece)
+{
+    struct node_range *range = filling->range;
+    const struct edge_sorter *sorter = filling->sorter;
+    const uint32_t size = end - first;
+    struct waiting waiting;
+    for (size_t begin = 0; begin < piece->count; begin += WAITING) {
+        const size_t stop = piece->count - begin < WAITING ? piece->count : begin + WAITING;
+        for (size_t i = begin; i < stop; i++) {
+            if (piece->target[i] - first < size)
+                __builtin_prefetch(&range->row_end[piece->target[i] - range->first], 1);
+            if (sorter->both_ways && piece->source[i] - first < size)
+                __builtin_prefetch(&range->row_end[piece->source[i] - range->first], 1);
+        }
+        waiting.count = 0;
+        for (size_t i = begin; i < stop; i++) {
+            const uint32_t source = piece->source[i], target = piece->target[i];
+            if (source == target && sorter->skip_self_loops)
+                continue;
+            if (target - first < size) {
+                waiting.place[waiting.count] = take_place(range, target);
+                waiting.neighbor[waiting.count++] = source;
+            }
+            if (sorter->both_ways && source != target && source - first < size) {
+                waiting.place[waiting.count] = take_place(range, source);
+                waiting.neighbor[waiting.count++] = target;
+            }
+        }
+        for (size_t i = 0; i < waiting.count; i++)
+            __builtin_prefetch(&range->neighbor[waiting.place[i]], 1);
+        for (size_t i = 0; i < waiting.count; i++)
+            range->neighbor[waiting.place[i]] = waiting.neighbor[i];
+    }
+}
+
 /* `type_step` is added to the edge's type. */
 static void drop(struct node_range *range, uint32_t node, uint32_t neighbor,
                  const struct edge_columns_view *columns, uint64_t i, uint32_t type_step)
 {
-    if (node < range->first || node >= range->end)
-        return;
-    const uint64_t place = range->row_end[node - range->first]++;
-    must(place < range->edge_count); /* the counts are of these very edges */
+    const uint64_t place = take_place(range, node);
     range->neighbor[place] = neighbor;
     edge_columns_copy(&range->columns, place, columns, i, 1);
     if (type_step)
         ((uint16_t *)range->columns.data[EDGE_TYPE])[place] += (uint16_t)type_step;
 }
 
-static enum error_code fill(const struct edge_sorter *sorter, struct node_range *range,
-                            struct spool_piece *piece, struct error *err)
+static void drop_all(const struct filling *filling, uint32_t first, uint32_t end,
+                     const struct spool_piece *piece)
 {
+    const struct edge_sorter *sorter = filling->sorter;
     const struct edge_columns_view columns = edge_columns_read(&piece->columns, 0);
-    enum error_code rc = edge_spool_rewind(sorter->spool, err);
-    if (rc == ERROR_NONE)
-        rc = edge_spool_read(sorter->spool, piece, err);
-    while (rc == ERROR_NONE && piece->count > 0) {
-        for (size_t i = 0; i < piece->count; i++) {
-            const uint32_t source = piece->source[i], target = piece->target[i];
-            if (source == target && sorter->skip_self_loops)
-                continue;
-            drop(range, target, source, &columns, i, 0);
-            if (sorter->reverse_types || (sorter->both_ways && source != target))
-                drop(range, source, target, &columns, i, sorter->reverse_types);
-        }
-        rc = edge_spool_read(sorter->spool, piece, err);
+    for (size_t i = 0; i < piece->count; i++) {
+        const uint32_t source = piece->source[i], target = piece->target[i];
+        if (source == target && sorter->skip_self_loops)
+            continue;
+        if (target >= first && target < end)
+            drop(filling->range, target, source, &columns, i, 0);
+        if (source >= first && source < end &&
+            (sorter->reverse_types || (sorter->both_ways && source != target)))
+            drop(filling->range, source, target, &columns, i, sorter->reverse_types);
     }
-    return rc;
 }
+
+/* Puts rows without columns in order, so that hand_on() finds them so. */
+static void sort_bare(const struct filling *filling, uint32_t first, uint32_t end)
+{
+    const struct node_range *range = filling->range;
+    for (uint32_t node = first; node < end; node++) {
+        const uint64_t count = filling->sorter->in_degree[node];
+        key_sort_narrow(range->neighbor + range->row_end[node - range->first] - count, count);
+    }
+}
+
+/* thread_pool_body: the whole spool, for the nodes of one share. */
+static void fill_share(void *context, int64_t share, int thread)
+{
+    struct filling *filling = context;
+    const struct edge_sorter *sorter = filling->sorter;
+    struct spool_piece *piece = &filling->piece[share];
+    const uint32_t first = filling->bound[share], end = filling->bound[share + 1];
+    const bool is_bare = edge_widths_bytes(&sorter->spool->width) == 0 && !sorter->reverse_types;
+    struct error err = {0};
+    (void)thread;
+    piece->next = 0;
+    enum error_code rc = edge_spool_read(sorter->spool, piece, &err);
+    while (rc == ERROR_NONE && piece->count > 0) {
+        (is_bare ? drop_bare : drop_all)(filling, first, end, piece);
+        rc = edge_spool_read(sorter->spool, piece, &err);
+    }
+    if (rc == ERROR_NONE && is_bare)
+        sort_bare(filling, first, end);
+    first_failure_keep(&filling->failure, rc, share, &err);
+}
+
+/* Shares of about as many edges. */
+static void plan_shares(struct filling *filling)
+{
+    const struct node_range *range = filling->range;
+    const uint32_t *degree = filling->sorter->in_degree;
+    uint64_t edges = 0;
+    int share = 0;
+    filling->bound[0] = range->first;
+    for (uint32_t node = range->first; node < range->end; node++) {
+        while (share + 1 < filling->share_count &&
+               edges * (uint64_t)filling->share_count >= range->edge_count * ((uint64_t)share + 1))
+            filling->bound[++share] = node;
+        edges += degree[node];
+    }
+    while (share < filling->share_count)
+        filling->bound[++share] = range->end;
+}
+
+static enum error_code fill(struct filling *filling, struct node_range *range, struct error *err)
+{
+    filling->range = range;
+    plan_shares(filling);
+    first_failure_init(&filling->failure);
+    thread_pool_run(filling->sorter->pool, filling->share_count, fill_share, filling);
+    return first_failure_end(&filling->failure, err);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct edge_row row_of(const struct node_range *range, uint32_t index)
 {
@@ -194,14 +330,40 @@ static enum error_code hand_on(struct edge_sorter *sorter, const struct node_ran
     return rc;
 }
 
+static void filling_release(struct filling *filling)
+{
+    for (int share = 0; share < filling->share_count; share++)
+        spool_piece_release(&filling->piece[share]);
+    memory_free(filling);
+}
+
+static enum error_code filling_new(const struct edge_sorter *sorter, struct filling **out,
+                                   struct error *err)
+{
+    enum error_code rc = memory_new(out, 1, "filling rows of edges", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (*out)->sorter = sorter;
+    (*out)->share_count = share_count(sorter->spool, sorter->pool);
+    for (int share = 0; rc == ERROR_NONE && share < (*out)->share_count; share++)
+        rc = spool_piece_init(&(*out)->piece[share], sorter->spool, err);
+    if (rc != ERROR_NONE) {
+        filling_release(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
 enum error_code edge_sorter_run(struct edge_sorter *sorter, struct error *err)
 {
     uint8_t *block = NULL;
-    struct spool_piece piece = {0};
+    struct filling *filling = NULL;
     const uint64_t at_most = edge_sorter_bytes_at_most(sorter);
     const uint64_t bytes = at_most < sorter->memory_bytes ? at_most : sorter->memory_bytes;
     sorter->removed_duplicates = sorter->range_count = 0;
-    enum error_code rc = spool_piece_init(&piece, sorter->spool, err);
+    enum error_code rc = edge_spool_finish(sorter->spool, err);
+    if (rc == ERROR_NONE)
+        rc = filling_new(sorter, &filling, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&block, bytes, "sorting edges", err);
     for (uint32_t next = 0; rc == ERROR_NONE && next < sorter->node_count;) {
@@ -210,13 +372,14 @@ enum error_code edge_sorter_run(struct edge_sorter *sorter, struct error *err)
         if (rc != ERROR_NONE)
             break;
         lay_out(sorter, &range, block);
-        rc = fill(sorter, &range, &piece, err);
+        rc = fill(filling, &range, err);
         if (rc == ERROR_NONE)
             rc = hand_on(sorter, &range, err);
         next = range.end;
         sorter->range_count++;
     }
-    spool_piece_release(&piece);
+    if (filling)
+        filling_release(filling);
     memory_free(block);
     return rc;
 }

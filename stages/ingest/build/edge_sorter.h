@@ -7,6 +7,9 @@
  * spool is read once for each such range, so half the memory costs twice the reading and never
  * another result: ranges are invisible in what is handed on.
  *
+ * Rows are filled by the threads of a pool, each of which reads the whole spool and drops the edges of a share of the range's
+ * nodes, in the order of the spool as ever.
+ *
  * Rejected: distributing the edges over bucket files first. It reads less when ranges are many, but
  * writes all edges once more, and with a sensible budget there are few ranges.
  */
@@ -14,6 +17,7 @@
 #define STAGES_INGEST_BUILD_EDGE_SORTER_H
 
 #include "common/base/error.h"
+#include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/edge_row.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/plan/pipeline_settings.h"
@@ -36,6 +40,7 @@ struct edge_sorter {
     bool skip_self_loops; /* they are in the spool but not in the graph */
     enum edge_policy duplicates;
     uint64_t memory_bytes;     /* for the rows of a range */
+    struct thread_pool *pool;  /* borrowed; NULL: the calling thread fills rows */
     edge_sorter_visitor visit; /* NULL: only look for repeated edges */
     void *context;
     /* [node_count] edges that end in each node, by the spool; edge_sorter_run() lowers it to what is
@@ -53,6 +58,8 @@ struct edge_sorter {
  * do not fit; ERROR_IO; what `visit` returns. */
 MUST_CHECK enum error_code edge_sorter_run(struct edge_sorter *sorter, struct error *err);
 
+/* Bytes of the pieces that filling rows takes beside memory_bytes: of spool and pool. */
+uint64_t edge_sorter_piece_bytes(const struct edge_spool *spool, const struct thread_pool *pool);
 /* Bytes that let all nodes be one range. */
 uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter);
 

@@ -42,21 +42,30 @@ size_t edge_spool_piece_bytes(const struct edge_spool *spool)
     return (size_t)2 * EDGE_SPOOL_PIECE * spool->edge_bytes;
 }
 
+static enum error_code flush(struct edge_spool *spool, struct error *err)
+{
+    const size_t bytes = spool->piece_count * spool->edge_bytes;
+    spool->piece_count = 0;
+    return bytes ? scratch_file_append(&spool->file, spool->piece, bytes, err) : ERROR_NONE;
+}
+
 enum error_code edge_spool_append(struct edge_spool *spool, uint32_t source, uint32_t target,
                                   const struct edge_columns_view *columns, uint64_t i,
                                   struct error *err)
 {
-    memcpy(spool->piece, &source, sizeof source);
-    memcpy(spool->piece + sizeof source, &target, sizeof target);
-    edge_columns_pack(columns, i, spool->piece + ENDS_BYTES);
+    char *at = spool->piece + spool->piece_count * spool->edge_bytes;
+    memcpy(at, &source, sizeof source);
+    memcpy(at + sizeof source, &target, sizeof target);
+    if (spool->edge_bytes > ENDS_BYTES)
+        edge_columns_pack(columns, i, at + ENDS_BYTES);
     spool->edge_count++;
-    return scratch_file_append(&spool->file, spool->piece, spool->edge_bytes, err);
+    return ++spool->piece_count == EDGE_SPOOL_PIECE ? flush(spool, err) : ERROR_NONE;
 }
 
-enum error_code edge_spool_rewind(struct edge_spool *spool, struct error *err)
+enum error_code edge_spool_finish(struct edge_spool *spool, struct error *err)
 {
-    spool->next = 0;
-    return scratch_file_rewind(&spool->file, err);
+    const enum error_code rc = flush(spool, err);
+    return rc == ERROR_NONE ? scratch_file_rewind(&spool->file, err) : rc;
 }
 
 enum error_code spool_piece_init(struct spool_piece *piece, const struct edge_spool *spool,
@@ -64,7 +73,9 @@ enum error_code spool_piece_init(struct spool_piece *piece, const struct edge_sp
 {
     static const char what[] = "a piece of the edges";
     *piece = (struct spool_piece){0};
-    enum error_code rc = memory_new(&piece->source, EDGE_SPOOL_PIECE, what, err);
+    enum error_code rc = memory_new(&piece->bytes, EDGE_SPOOL_PIECE * spool->edge_bytes, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&piece->source, EDGE_SPOOL_PIECE, what, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&piece->target, EDGE_SPOOL_PIECE, what, err);
     if (rc == ERROR_NONE)
@@ -76,31 +87,34 @@ enum error_code spool_piece_init(struct spool_piece *piece, const struct edge_sp
 
 void spool_piece_release(struct spool_piece *piece)
 {
+    memory_free(piece->bytes);
     memory_free(piece->source);
     memory_free(piece->target);
     edge_columns_release(&piece->columns);
     *piece = (struct spool_piece){0};
 }
 
-enum error_code edge_spool_read(struct edge_spool *spool, struct spool_piece *piece,
+enum error_code edge_spool_read(const struct edge_spool *spool, struct spool_piece *piece,
                                 struct error *err)
 {
-    const uint64_t left = spool->edge_count - spool->next;
+    const uint64_t left = spool->edge_count - piece->next;
     const size_t wanted = left < EDGE_SPOOL_PIECE ? (size_t)left : EDGE_SPOOL_PIECE;
+    const size_t edge_bytes = spool->edge_bytes;
     piece->count = 0;
     if (wanted == 0)
         return ERROR_NONE;
-    const enum error_code rc =
-        scratch_file_read(&spool->file, spool->piece, wanted * spool->edge_bytes, err);
+    const enum error_code rc = scratch_file_read_at(&spool->file, piece->next * edge_bytes,
+                                                    piece->bytes, wanted * edge_bytes, err);
     if (rc != ERROR_NONE)
         return rc;
     for (size_t i = 0; i < wanted; i++) {
-        const char *bytes = spool->piece + i * spool->edge_bytes;
+        const char *bytes = piece->bytes + i * edge_bytes;
         memcpy(&piece->source[i], bytes, sizeof *piece->source);
         memcpy(&piece->target[i], bytes + sizeof *piece->source, sizeof *piece->target);
-        edge_columns_unpack(&piece->columns, i, bytes + ENDS_BYTES);
     }
-    spool->next += wanted;
+    for (size_t i = 0; edge_bytes > ENDS_BYTES && i < wanted; i++)
+        edge_columns_unpack(&piece->columns, i, piece->bytes + i * edge_bytes + ENDS_BYTES);
+    piece->next += wanted;
     piece->count = wanted;
     return ERROR_NONE;
 }

@@ -2,7 +2,8 @@
  * edge_spool - the edges of the input in a scratch file, in input order.
  *
  * The builder writes each edge once and the sorter reads the file as often as it has ranges, so that
- * edges never have to fit into memory. An edge takes 8 bytes, and what its columns take.
+ * edges never have to fit into memory. An edge takes 8 bytes, and what its columns take. Several threads may read at once, each
+ * with a piece of its own.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_SPOOL_H
 #define STAGES_INGEST_BUILD_EDGE_SPOOL_H
@@ -19,8 +20,9 @@ struct edge_spool { /* {0} is closed */
     struct edge_widths width;
     size_t edge_bytes;
     uint64_t edge_count;
-    uint64_t next; /* edge that edge_spool_read() gives next */
-    char *piece; /* [EDGE_SPOOL_PIECE * edge_bytes], as read; NULL before edge_spool_set_widths() */
+    char *
+        piece; /* [EDGE_SPOOL_PIECE * edge_bytes], edges on their way into the file; NULL before edge_spool_set_widths() */
+    size_t piece_count;
 };
 
 enum { EDGE_SPOOL_PIECE = 4096 };
@@ -28,7 +30,9 @@ enum { EDGE_SPOOL_PIECE = 4096 };
 /* A run of edges as they are read. */
 struct spool_piece { /* {0} is empty */
     size_t count;
-    uint32_t *source, *target;   /* [EDGE_SPOOL_PIECE], owned */
+    uint64_t next;             /* the edge that edge_spool_read() gives first */
+    char *bytes;               /* [EDGE_SPOOL_PIECE * edge_bytes], as they are in the file, owned */
+    uint32_t *source, *target; /* [EDGE_SPOOL_PIECE], owned */
     struct edge_columns columns; /* likewise */
 };
 
@@ -41,7 +45,7 @@ edge_spool_set_widths(struct edge_spool *spool, const struct edge_widths *width,
 void edge_spool_close(struct edge_spool *spool);
 /* Bytes a sorted edge takes in memory: neighbour and columns. */
 size_t edge_spool_entry_bytes(const struct edge_spool *spool);
-/* Bytes of the pieces that reading takes. */
+/* Bytes of the piece that a reader takes. */
 size_t edge_spool_piece_bytes(const struct edge_spool *spool);
 
 /* Edge `i` of `columns`. */
@@ -49,14 +53,14 @@ MUST_CHECK enum error_code edge_spool_append(struct edge_spool *spool, uint32_t 
                                              uint32_t target,
                                              const struct edge_columns_view *columns, uint64_t i,
                                              struct error *err);
-/* From the first edge again. No edge may be appended after this. */
-MUST_CHECK enum error_code edge_spool_rewind(struct edge_spool *spool, struct error *err);
+/* Before the first edge is read. No edge may be appended after this. */
+MUST_CHECK enum error_code edge_spool_finish(struct edge_spool *spool, struct error *err);
 
 MUST_CHECK enum error_code spool_piece_init(struct spool_piece *piece,
                                             const struct edge_spool *spool, struct error *err);
 void spool_piece_release(struct spool_piece *piece);
-/* The next edges; none at the end. */
-MUST_CHECK enum error_code edge_spool_read(struct edge_spool *spool, struct spool_piece *piece,
-                                           struct error *err);
+/* The edges from piece->next on; none at the end. */
+MUST_CHECK enum error_code edge_spool_read(const struct edge_spool *spool,
+                                           struct spool_piece *piece, struct error *err);
 
 #endif

@@ -68,6 +68,20 @@ enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field 
     return ERROR_NONE;
 }
 
+enum error_code named_nodes_refer_integer(struct named_nodes *nodes, int64_t id, const char *where,
+                                          int64_t line, struct error *err)
+{
+    if (node_id_assigner_knows(&nodes->ids, id))
+        return ERROR_NONE;
+    const enum error_code rc = node_id_assigner_add_integer(&nodes->ids, id, err);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "%s:%" PRId64, where, line);
+}
+
+bool named_nodes_are_numbered(const struct named_nodes *nodes)
+{
+    return nodes->ids.of_strings || node_id_assigner_is_consecutive(&nodes->ids);
+}
+
 enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *field,
                                  const char *what, const char *where, int64_t line,
                                  struct error *err)

@@ -37,6 +37,12 @@ MUST_CHECK enum error_code named_nodes_note(struct named_nodes *nodes, const str
 MUST_CHECK enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
                                              const char *what, const char *where, int64_t line,
                                              int64_t *reference, struct error *err);
+/* The same of an integer that was read already. */
+MUST_CHECK enum error_code named_nodes_refer_integer(struct named_nodes *nodes, int64_t id,
+                                                     const char *where, int64_t line,
+                                                     struct error *err);
+/* After finish: whether references are the numbers. */
+bool named_nodes_are_numbered(const struct named_nodes *nodes);
 /* After finish: its number. */
 int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference);
 /* No id is noted behind this. */

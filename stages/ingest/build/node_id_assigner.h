@@ -37,6 +37,12 @@ struct node_id_assigner { /* {0} is releasable */
 void node_id_assigner_init(struct node_id_assigner *ids, bool of_strings, uint64_t memory_bytes);
 void node_id_assigner_release(struct node_id_assigner *ids);
 
+/* Whether that integer was noted; false for some that were. */
+static inline bool node_id_assigner_knows(const struct node_id_assigner *ids, int64_t id)
+{
+    return id >= 0 && (uint64_t)id < ids->slot_count && ids->is_there &&
+           (ids->is_there[id / 64] >> id % 64 & 1);
+}
 /* Notes an id. Fails: ERROR_NO_MEMORY above the budget; ERROR_INPUT above 2^32 - 2 distinct ids. */
 MUST_CHECK enum error_code node_id_assigner_add_integer(struct node_id_assigner *ids, int64_t id,
                                                         struct error *err);

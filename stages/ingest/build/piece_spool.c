@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-enum { MEMORY_BYTES = 1 << 20 };
+enum { MEMORY_BYTES = 1 << 20, ENDS_AT_ONCE = 1024 /* as narrow ones are put and taken */ };
 
 struct piece_header {
     int64_t first_line;
     uint64_t count;
     uint64_t where_size; /* of the path behind it; 0: that of the piece before */
+    uint64_t is_narrow;  /* all ends are from 0 to 2^32 - 1, and take 4 bytes */
 };
 
 static enum error_code open_file(struct piece_spool *spool, struct dataset_builder *builder,
@@ -41,13 +42,38 @@ static enum error_code put(struct piece_spool *spool, struct dataset_builder *bu
     return rc;
 }
 
+static bool are_narrow(const int64_t *end, size_t count)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)end[i];
+    return bits <= UINT32_MAX;
+}
+
+static enum error_code put_ends(struct piece_spool *spool, struct dataset_builder *builder,
+                                const int64_t *end, size_t count, bool is_narrow, struct error *err)
+{
+    uint32_t narrow[ENDS_AT_ONCE];
+    enum error_code rc = ERROR_NONE;
+    if (!is_narrow)
+        return put(spool, builder, end, count * sizeof *end, err);
+    for (size_t at = 0; rc == ERROR_NONE && at < count; at += ENDS_AT_ONCE) {
+        const size_t some = count - at < ENDS_AT_ONCE ? count - at : (size_t)ENDS_AT_ONCE;
+        for (size_t i = 0; i < some; i++)
+            narrow[i] = (uint32_t)end[at + i];
+        rc = put(spool, builder, narrow, some * sizeof *narrow, err);
+    }
+    return rc;
+}
+
 enum error_code piece_spool_add(struct piece_spool *spool, struct dataset_builder *builder,
                                 const struct edge_piece *piece, struct error *err)
 {
     struct piece_header header = {.first_line = piece->first_line, .count = piece->count};
-    const size_t ends = piece->count * sizeof *piece->source;
     if (piece->count == 0)
         return ERROR_NONE;
+    header.is_narrow =
+        are_narrow(piece->source, piece->count) && are_narrow(piece->target, piece->count);
     if (strcmp(spool->where, piece->where) != 0) {
         header.where_size = strlen(piece->where) + 1;
         must(text_copy(spool->where, sizeof spool->where, piece->where));
@@ -56,9 +82,9 @@ enum error_code piece_spool_add(struct piece_spool *spool, struct dataset_builde
     if (rc == ERROR_NONE && header.where_size)
         rc = put(spool, builder, piece->where, header.where_size, err);
     if (rc == ERROR_NONE)
-        rc = put(spool, builder, piece->source, ends, err);
+        rc = put_ends(spool, builder, piece->source, piece->count, header.is_narrow, err);
     if (rc == ERROR_NONE)
-        rc = put(spool, builder, piece->target, ends, err);
+        rc = put_ends(spool, builder, piece->target, piece->count, header.is_narrow, err);
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         const size_t bytes = edge_column_bytes((enum edge_column)c, piece->columns.width.of[c]);
         if (bytes)
@@ -84,6 +110,26 @@ static enum error_code take(struct piece_spool *spool, void *out, size_t size, s
     return ERROR_NONE;
 }
 
+/* Narrow ends come into the upper half of their room, and are widened from there, front to back. */
+static enum error_code take_ends(struct piece_spool *spool, int64_t *end, size_t count,
+                                 bool is_narrow, struct error *err)
+{
+    uint32_t narrow;
+    if (!is_narrow)
+        return take(spool, end, count * sizeof *end, err);
+    char *from = (char *)end + count * sizeof narrow;
+    enum error_code rc = ERROR_NONE;
+    for (size_t at = 0; rc == ERROR_NONE && at < count; at += ENDS_AT_ONCE) {
+        const size_t some = count - at < ENDS_AT_ONCE ? count - at : (size_t)ENDS_AT_ONCE;
+        rc = take(spool, from + at * sizeof narrow, some * sizeof narrow, err);
+    }
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        memcpy(&narrow, from + i * sizeof narrow, sizeof narrow);
+        end[i] = narrow;
+    }
+    return rc;
+}
+
 static bool is_at_end(const struct piece_spool *spool)
 {
     return spool->memory_read == spool->memory_size &&
@@ -102,9 +148,9 @@ enum error_code piece_spool_read(struct piece_spool *spool, int64_t *source, int
     if (rc == ERROR_NONE && header.where_size)
         rc = take(spool, spool->where, header.where_size, err);
     if (rc == ERROR_NONE)
-        rc = take(spool, source, header.count * sizeof *source, err);
+        rc = take_ends(spool, source, header.count, header.is_narrow, err);
     if (rc == ERROR_NONE)
-        rc = take(spool, target, header.count * sizeof *target, err);
+        rc = take_ends(spool, target, header.count, header.is_narrow, err);
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         const size_t bytes = edge_column_bytes((enum edge_column)c, columns->width.of[c]);
         if (bytes)

@@ -3,7 +3,7 @@
  *
  * Text is so read, unpacked and split once, although nodes have their numbers only behind its last line. What is put aside has the ends
  * as the reader has them by then, and the line and file of each piece for messages. The first MiB of it stays in memory, the rest
- * lies in a scratch file of the builder: 16 bytes an edge, and its columns.
+ * lies in a scratch file of the builder: 8 bytes an edge where ids are small, else 16, and its columns.
  */
 #ifndef STAGES_INGEST_BUILD_PIECE_SPOOL_H
 #define STAGES_INGEST_BUILD_PIECE_SPOOL_H

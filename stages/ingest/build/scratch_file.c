@@ -91,22 +91,18 @@ enum error_code scratch_file_write_at(struct scratch_file *file, uint64_t offset
 
 enum error_code scratch_file_rewind(struct scratch_file *file, struct error *err)
 {
-    const enum error_code rc = flush(file, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (lseek(file->fd, 0, SEEK_SET) != 0)
-        return error_set_errno(err, ERROR_IO, "%s", file->path);
     file->position = 0;
-    return ERROR_NONE;
+    return flush(file, err);
 }
 
-enum error_code scratch_file_read(struct scratch_file *file, void *data, size_t size,
-                                  struct error *err)
+enum error_code scratch_file_read_at(const struct scratch_file *file, uint64_t offset, void *data,
+                                     size_t size, struct error *err)
 {
     if (stop_signal_seen())
         return asked_to_stop(err);
     for (size_t have = 0; have < size;) {
-        const ssize_t got = read(file->fd, (uint8_t *)data + have, size - have);
+        const ssize_t got =
+            pread(file->fd, (uint8_t *)data + have, size - have, (off_t)(offset + have));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -114,9 +110,17 @@ enum error_code scratch_file_read(struct scratch_file *file, void *data, size_t 
         if (got == 0)
             return error_set(err, ERROR_IO,
                              "%s: ends at byte %" PRIu64 ", expected %" PRIu64 " bytes", file->path,
-                             file->position + have, file->size);
+                             offset + have, file->size);
         have += (size_t)got;
     }
-    file->position += size;
     return ERROR_NONE;
+}
+
+enum error_code scratch_file_read(struct scratch_file *file, void *data, size_t size,
+                                  struct error *err)
+{
+    const enum error_code rc = scratch_file_read_at(file, file->position, data, size, err);
+    if (rc == ERROR_NONE)
+        file->position += size;
+    return rc;
 }

@@ -39,5 +39,8 @@ MUST_CHECK enum error_code scratch_file_rewind(struct scratch_file *file, struct
 /* The next `size` bytes, all of them. Fails: ERROR_IO when the file ends before. */
 MUST_CHECK enum error_code scratch_file_read(struct scratch_file *file, void *data, size_t size,
                                              struct error *err);
+/* Bytes at `offset`, of a file that was rewound once. Threads: any number. */
+MUST_CHECK enum error_code scratch_file_read_at(const struct scratch_file *file, uint64_t offset,
+                                                void *data, size_t size, struct error *err);
 
 #endif

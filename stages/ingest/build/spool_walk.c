@@ -22,7 +22,7 @@ enum error_code spool_walk(struct edge_spool *spool, edge_visitor visit, void *c
     struct spool_piece piece = {0};
     enum error_code rc = spool_piece_init(&piece, spool, err);
     if (rc == ERROR_NONE)
-        rc = edge_spool_rewind(spool, err);
+        rc = edge_spool_finish(spool, err);
     do {
         if (rc == ERROR_NONE)
             rc = edge_spool_read(spool, &piece, err);

@@ -44,10 +44,6 @@ struct edge_list { /* one run */
     struct piece_spool aside; /* edges by the ids that they were read with */
 };
 
-/* Called for each row: `field` [fields.count]. */
-typedef enum error_code (*row_visitor)(struct edge_list *list, const struct field *field,
-                                       int64_t line, struct error *err);
-
 static enum error_code open_input(const struct edge_list *list, struct line_reader **out,
                                   struct error *err)
 {
@@ -270,48 +266,57 @@ static enum error_code expect_header(const struct edge_list *list, const struct 
         line->number, list->header, line->size < 200 ? (int)line->size : 200, line->text);
 }
 
-struct rows { /* one pass over all of them */
-    struct edge_list *list;
-    row_visitor visit;
-};
+/* ---- lines of two integers ----------------------------------------------------------------------- */
 
-static enum error_code visit_file(void *context, const char *path, size_t index, struct error *err)
+/* Up to 18 digits, which no overflow has, behind a sign; where they end, or NULL. */
+static const char *take_integer(const char *at, const char *end, int64_t *out)
 {
-    const struct rows *rows = context;
-    struct edge_list *list = rows->list;
-    struct field field[EDGE_FIELD_MAX];
-    struct line_reader *reader = NULL;
-    struct text_line line;
-    bool found = true, needs_header = list->header != NULL;
-    (void)index;
-    list->name = list->buffer.where = path;
-    enum error_code rc = open_input(list, &reader, err);
-    while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
-        if (rc != ERROR_NONE || !found)
-            break;
-        if (text_line_is_skipped(&line))
-            continue;
-        if (needs_header) {
-            needs_header = false;
-            rc = expect_header(list, &line, err);
-            continue;
-        }
-        rc = edge_fields_split(&list->survey.fields, &line, path, field, err);
-        if (rc == ERROR_NONE)
-            rc = rows->visit(list, field, line.number, err);
-    }
-    if (rc == ERROR_NONE && list->buffer.builder) /* a piece of edges is of one file */
-        rc = edge_buffer_flush(&list->buffer, err);
-    line_reader_close(reader);
-    return rc;
+    enum { DIGITS_MAX = 18 };
+    const bool is_negative = at < end && *at == '-';
+    int64_t value = 0;
+    at += is_negative;
+    const char *stop = end - at > DIGITS_MAX ? at + DIGITS_MAX : end;
+    const char *digit = at;
+    for (; digit < stop && *digit >= '0' && *digit <= '9'; digit++)
+        value = value * 10 + (*digit - '0');
+    *out = is_negative ? -value : value;
+    return digit > at ? digit : NULL;
 }
 
-static enum error_code visit_rows(struct edge_list *list, row_visitor visit, struct error *err)
+/* Whether the line is two such integers with one separator between them, and nothing else. Most lines of most tables are: they
+ * are read without looking for fields. All others go the long way, and so do their mistakes. */
+static bool are_two_integers(const struct text_line *line, enum delimiter delimiter, int64_t *first,
+                             int64_t *second)
 {
-    struct rows rows = {list, visit};
-    return for_each_file(list, visit_file, &rows, err);
+    const char *end = line->text + line->size;
+    const char *at = take_integer(line->text, end, first);
+    if (!at || at == end)
+        return false;
+    const bool separates = delimiter == DELIMITER_COMMA
+                               ? *at == ','
+                               : *at == '\t' || (*at == ' ' && delimiter == DELIMITER_BLANKS);
+    return separates && take_integer(at + 1, end, second) == end;
 }
+
+/* Whether such lines are all that is wanted. */
+static bool has_two_columns(const struct edge_list *list)
+{
+    const struct edge_fields *fields = &list->survey.fields;
+    return fields->count == 2 && !list->nodes.ids.of_strings && !list->buffer.has_columns;
+}
+
+static enum error_code put_two_aside(struct edge_list *list, const int64_t value[2], int64_t line,
+                                     struct error *err)
+{
+    const struct edge_fields *fields = &list->survey.fields;
+    const int64_t source = value[fields->source], target = value[fields->target];
+    enum error_code rc = named_nodes_refer_integer(&list->nodes, source, list->name, line, err);
+    if (rc == ERROR_NONE)
+        rc = named_nodes_refer_integer(&list->nodes, target, list->name, line, err);
+    return rc == ERROR_NONE ? edge_buffer_add(&list->buffer, line, source, target, NULL, err) : rc;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
 
 /* Notes the ids, and puts the edge aside until these are numbered. */
 static enum error_code put_aside(struct edge_list *list, const struct field *field, int64_t line,
@@ -332,6 +337,44 @@ static enum error_code put_aside(struct edge_list *list, const struct field *fie
                : rc;
 }
 
+static enum error_code visit_file(void *context, const char *path, size_t index, struct error *err)
+{
+    struct edge_list *list = context;
+    struct field field[EDGE_FIELD_MAX];
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    int64_t value[2];
+    bool found = true, needs_header = list->header != NULL;
+    const bool of_two = has_two_columns(list);
+    (void)index;
+    list->name = list->buffer.where = path;
+    enum error_code rc = open_input(list, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (of_two && !needs_header &&
+            are_two_integers(&line, list->survey.fields.delimiter, &value[0], &value[1])) {
+            rc = put_two_aside(list, value, line.number, err);
+            continue;
+        }
+        if (text_line_is_skipped(&line))
+            continue;
+        if (needs_header) {
+            needs_header = false;
+            rc = expect_header(list, &line, err);
+            continue;
+        }
+        rc = edge_fields_split(&list->survey.fields, &line, path, field, err);
+        if (rc == ERROR_NONE)
+            rc = put_aside(list, field, line.number, err);
+    }
+    if (rc == ERROR_NONE && list->buffer.builder) /* a piece of edges is of one file */
+        rc = edge_buffer_flush(&list->buffer, err);
+    line_reader_close(reader);
+    return rc;
+}
+
 static enum error_code read_edges(struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {
@@ -341,7 +384,7 @@ static enum error_code read_edges(struct edge_list *list, struct dataset_builder
         rc = edge_buffer_init(&list->buffer, builder, list->input->name, width, err);
     list->buffer.aside = &list->aside;
     list->value_view = edge_columns_read(&list->value, 0);
-    return rc == ERROR_NONE ? visit_rows(list, put_aside, err) : rc;
+    return rc == ERROR_NONE ? for_each_file(list, visit_file, list, err) : rc;
 }
 
 static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
@@ -349,11 +392,12 @@ static enum error_code push_edges(struct edge_list *list, struct dataset_builder
 {
     struct edge_buffer *buffer = &list->buffer; /* empty by now */
     struct edge_piece piece = {.count = 1};
+    const bool are_numbered = named_nodes_are_numbered(&list->nodes);
     enum error_code rc = piece_spool_rewind(&list->aside, err);
     while (rc == ERROR_NONE && piece.count) {
         rc = piece_spool_read(&list->aside, buffer->source, buffer->target, &buffer->columns,
                               &piece, err);
-        for (size_t i = 0; rc == ERROR_NONE && i < piece.count; i++) {
+        for (size_t i = 0; rc == ERROR_NONE && !are_numbered && i < piece.count; i++) {
             buffer->source[i] = named_nodes_of(&list->nodes, buffer->source[i]);
             buffer->target[i] = named_nodes_of(&list->nodes, buffer->target[i]);
         }

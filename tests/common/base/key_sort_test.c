@@ -38,6 +38,38 @@ static void sorts_every_length_as_qsort_does(void **state)
     assert_memory_equal(key, wanted, sizeof key);
 }
 
+static void sorts_keys_that_stand_in_order_already(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 70; count++) {
+        for (size_t i = 0; i < count; i++)
+            key[i] = wanted[i] = i / 2;
+        key_sort(key, scratch, count);
+        assert_memory_equal(key, wanted, count * sizeof *key);
+    }
+}
+
+static int by_narrow(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sorts_narrow_keys_in_place(void **state)
+{
+    (void)state;
+    static uint32_t narrow[MOST], expected[MOST];
+    for (size_t count = 0; count <= MOST; count += count < 200 ? 1 : 700) {
+        const uint32_t below = count % 3 == 0 ? UINT32_MAX : count % 3 == 1 ? 5 : 1000000;
+        const struct random_stream stream = random_stream_of(count, RANDOM_SHUFFLE, 0, 0, 0);
+        for (size_t i = 0; i < count; i++)
+            narrow[i] = expected[i] = random_below(random_word(&stream, i, 0), below);
+        qsort(expected, count, sizeof *expected, by_narrow);
+        key_sort_narrow(narrow, count);
+        assert_memory_equal(narrow, expected, count * sizeof *narrow);
+    }
+}
+
 /* Goes by `context` low bits of the high half. */
 static bool lower_rest(const void *context, uint64_t a, uint64_t b)
 {
@@ -65,6 +97,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_every_length_as_qsort_does),
+        cmocka_unit_test(sorts_keys_that_stand_in_order_already),
+        cmocka_unit_test(sorts_narrow_keys_in_place),
         cmocka_unit_test(keys_that_the_order_does_not_tell_apart_stay_as_they_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

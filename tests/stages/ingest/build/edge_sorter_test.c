@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { NODES = 50, EDGES = 2000 };
 
@@ -113,6 +114,8 @@ static enum error_code hear(void *context, uint32_t node, const struct edge_row 
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
+static struct thread_pool *pool; /* NULL: the calling thread alone */
+
 static void sort_at(uint64_t memory_bytes, bool both_ways, enum edge_policy duplicates,
                     struct heard *heard, uint64_t *ranges)
 {
@@ -123,6 +126,7 @@ static void sort_at(uint64_t memory_bytes, bool both_ways, enum edge_policy dupl
                                  .both_ways = both_ways,
                                  .duplicates = duplicates,
                                  .memory_bytes = memory_bytes,
+                                 .pool = pool,
                                  .visit = hear,
                                  .context = heard,
                                  .in_degree = degree};
@@ -204,6 +208,63 @@ static void plain_edges_are_sorted_as_well(void **state)
     compare_with_reference(&heard, EDGES, false);
 }
 
+/* Threads share out nodes, and every row has its edges in the order of the spool: some of several ranges, and more threads than
+ * a range has nodes. */
+static void sort_by_threads(bool both_ways, const struct edge_widths *width, uint64_t least)
+{
+    static struct heard heard;
+    struct error err = {0};
+    uint64_t ranges = 0;
+    spool_edges(EDGES, both_ways, width);
+    for (int threads = 1; threads < 16; threads += threads < 4 ? 1 : 11) {
+        assert_ok(thread_pool_new(threads, &pool, &err), &err);
+        sort_at(1U << 20, both_ways, EDGES_KEEP, &heard, &ranges);
+        compare_with_reference(&heard, EDGES, both_ways);
+        sort_at(least, both_ways, EDGES_KEEP, &heard, &ranges);
+        compare_with_reference(&heard, EDGES, both_ways);
+        assert_true(ranges > 1);
+        thread_pool_free(pool);
+        pool = NULL;
+    }
+}
+
+static void threads_sort_plain_edges_one_way(void **state)
+{
+    (void)state;
+    sort_by_threads(false, &bare, 16000);
+}
+
+static void threads_sort_plain_edges_both_ways(void **state)
+{
+    (void)state;
+    sort_by_threads(true, &bare, 24000);
+}
+
+static void threads_sort_edges_with_columns(void **state)
+{
+    (void)state;
+    sort_by_threads(true, &all, 40000);
+}
+
+static void a_failure_of_one_thread_is_that_of_the_sort(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    spool_edges(EDGES, false, &bare);
+    assert_ok(thread_pool_new(3, &pool, &err), &err);
+    struct edge_sorter sorter = {.spool = &spool,
+                                 .node_count = NODES,
+                                 .memory_bytes = 1U << 20,
+                                 .pool = pool,
+                                 .in_degree = in_degree};
+    assert_ok(edge_spool_finish(&spool, &err), &err);
+    assert_int_equal(truncate(spool.file.path, 5), 0);
+    assert_fails(edge_sorter_run(&sorter, &err), ERROR_IO, "ends at byte 5, expected 16000 bytes",
+                 &err);
+    thread_pool_free(pool);
+    pool = NULL;
+}
+
 static void no_edges_are_rows_without_entries(void **state)
 {
     (void)state;
@@ -235,7 +296,7 @@ static void a_spool_that_was_cut_is_an_error(void **state)
     spool_edges(EDGES, false, &bare);
     struct edge_sorter sorter = {
         .spool = &spool, .node_count = NODES, .memory_bytes = 1U << 20, .in_degree = in_degree};
-    assert_ok(edge_spool_rewind(&spool, &err), &err);
+    assert_ok(edge_spool_finish(&spool, &err), &err);
     assert_ok(file_replace(spool.file.path, "short", 5, false, &err), &err);
     const int kept = spool.file.fd;
     FILE *cut = fopen(spool.file.path, "r");
@@ -316,6 +377,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(rows_are_those_of_the_reference_whatever_the_memory),
         TEST(plain_edges_are_sorted_as_well),
+        TEST(threads_sort_plain_edges_one_way),
+        TEST(threads_sort_plain_edges_both_ways),
+        TEST(threads_sort_edges_with_columns),
+        TEST(a_failure_of_one_thread_is_that_of_the_sort),
         TEST(no_edges_are_rows_without_entries),
         TEST(a_node_that_does_not_fit_is_named),
         TEST(a_spool_that_was_cut_is_an_error),

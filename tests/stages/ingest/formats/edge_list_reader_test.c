@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static enum error_code run(const char *text, enum id_type type, uint64_t memory, struct error *err)
 {
@@ -105,6 +106,47 @@ static void takes_the_third_and_fourth_column_as_weight_and_time(void **state)
     assert_true(recorded.width.of[EDGE_TIME] && recorded.column[EDGE_TIME][0] > 1289241911.728);
     assert_ok(run("6,2,x\n6,5,y\n", ID_TYPE_AUTO, 0, &err), &err);
     assert_false(recorded.width.of[EDGE_WEIGHT]);
+}
+
+/* The ends of line `i`: small ones, then some that take more than 4 bytes, and some below 0. */
+static void ends_of(int64_t i, int64_t *source, int64_t *target)
+{
+    enum { WIDE_FROM = 200000 };
+    const int64_t wide = i < WIDE_FROM ? 0 : (int64_t)1 << 40;
+    *source = i * 7919 % 1009 + (i % 3 ? 0 : wide);
+    *target = i % 1999 == 1998 ? -(i % 11) : i * 104729 % 2003;
+}
+
+/* More than stays in memory, put aside as it comes; lines of digits alone beside those that say the same in other ways. */
+static void finds_every_edge_of_a_long_table_again(void **state)
+{
+    (void)state;
+    enum { LINES = 400000, LINE_MAX = 64 };
+    static const char *const form[][3] = {{"", ",", "\n"},
+                                          {"", ",", "\r\n"},
+                                          {" ", " ,\t", " \n"},
+                                          {"\"", "\",\"", "\"\n"},
+                                          {"", ",", "  \n"}};
+    struct error err = {0};
+    int64_t source = 0, target = 0;
+    char *text = malloc((size_t)LINES * LINE_MAX);
+    size_t at = 0;
+    assert_non_null(text);
+    for (int64_t i = 0; i < LINES; i++) {
+        ends_of(i, &source, &target);
+        const char *const *word = form[i % 97 < 5 ? i % 97 : 0];
+        at += (size_t)snprintf(text + at, LINE_MAX, "%s%lld%s%lld%s", word[0], (long long)source,
+                               word[1], (long long)target, word[2]);
+    }
+    assert_ok(run(text, ID_TYPE_AUTO, 0, &err), &err);
+    free(text);
+    assert_int_equal(recorded.edge_count, LINES);
+    for (int64_t i = 0; i < LINES; i++) {
+        ends_of(i, &source, &target);
+        if (recorded.ids.integer[recorded.source[i]] != source ||
+            recorded.ids.integer[recorded.target[i]] != target || recorded.line[i] != i + 1)
+            fail_msg("line %lld", (long long)i + 1);
+    }
 }
 
 static void names_file_line_expected_and_found(void **state)
@@ -229,6 +271,7 @@ int main(void)
         cmocka_unit_test(skips_comments_and_names_lines_behind_them),
         cmocka_unit_test(takes_columns_by_their_names),
         cmocka_unit_test(takes_the_third_and_fourth_column_as_weight_and_time),
+        cmocka_unit_test(finds_every_edge_of_a_long_table_again),
         cmocka_unit_test(names_file_line_expected_and_found),
         cmocka_unit_test(says_which_lines_made_ids_integers),
         cmocka_unit_test(refuses_more_ids_than_the_budget_holds),
