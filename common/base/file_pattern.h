@@ -1,5 +1,6 @@
 /*
- * file_pattern - one file, or all files whose names fit `*`, `?` and `[...]`, in ascending order of their names.
+ * file_pattern - one file, all files whose names fit `*`, `?` and `[...]`, in ascending order of their names, or a list of such,
+ * `[a.csv, b-*.csv]`, in its own order.
  */
 #ifndef COMMON_BASE_FILE_PATTERN_H
 #define COMMON_BASE_FILE_PATTERN_H
@@ -19,5 +20,11 @@ MUST_CHECK enum error_code file_pattern_visit(const char *pattern, file_pattern_
                                               void *context, struct error *err);
 /* Whether it may stand for several files. */
 bool file_pattern_is_one(const char *path);
+
+/* Whether it is a list, which has a bracket at either end. */
+bool file_pattern_is_list(const char *path);
+/* The next item of a list, without the blanks around it; *at is NULL before the first, and the list itself is its only item where
+ * it is none. false behind the last. Borrows from `path`. */
+bool file_pattern_next(const char *path, const char **at, const char **item, size_t *size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "stages/plan/pipeline_settings.h"
 
+#include "common/base/file_pattern.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/plan/setting_table.h"
@@ -76,31 +77,60 @@ enum error_code pipeline_settings_assign(struct pipeline_settings *settings, con
     return setting_assign_text(spec, settings, value, &source, err);
 }
 
-/* Makes a path setting absolute: relative to the pipeline file, or to the working directory for none. An address in S3 is
- * that already. */
-static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pipeline_file,
-                                    struct error *err)
+/* Relative to the pipeline file, or to the working directory for none. An address in S3 is absolute already. */
+static enum error_code resolve_path(const char *path, const char *pipeline_file,
+                                    char absolute[FILE_PATH_SIZE], struct error *err)
 {
-    char expanded[SETTING_PATH_SIZE], joined[2 * SETTING_PATH_SIZE], absolute[FILE_PATH_SIZE];
-    if (!path[0])
-        return ERROR_NONE;
+    char expanded[SETTING_PATH_SIZE], joined[2 * SETTING_PATH_SIZE];
     enum error_code rc = text_expand(path, expanded, sizeof expanded, err);
-    if (rc != ERROR_NONE)
-        return error_context(err, rc, "%s", pipeline_file);
-    if (strncmp(expanded, "s3:", 3) == 0)
-        return text_copy(path, SETTING_PATH_SIZE, expanded)
-                   ? ERROR_NONE
-                   : error_set(err, ERROR_INVALID, "%s: the address is too long: %.100s...",
-                               pipeline_file, expanded);
-    const char *slash = strrchr(pipeline_file, '/');
-    const int folder = expanded[0] != '/' && slash ? (int)(slash - pipeline_file) + 1 : 0;
-    (void)snprintf(joined, sizeof joined, "%.*s%s", folder, pipeline_file, expanded);
-    rc = file_absolute(absolute, joined, err);
-    if (rc != ERROR_NONE)
-        return error_context(err, rc, "%s", pipeline_file);
-    if (!text_copy(path, SETTING_PATH_SIZE, absolute))
-        return error_set(err, ERROR_INVALID, "%s: path is too long: %.100s...", pipeline_file,
-                         absolute);
+    if (rc == ERROR_NONE && strncmp(expanded, "s3:", 3) == 0) {
+        must(text_copy(absolute, FILE_PATH_SIZE, expanded));
+        return ERROR_NONE;
+    }
+    if (rc == ERROR_NONE) {
+        const char *slash = strrchr(pipeline_file, '/');
+        const int folder = expanded[0] != '/' && slash ? (int)(slash - pipeline_file) + 1 : 0;
+        (void)snprintf(joined, sizeof joined, "%.*s%s", folder, pipeline_file, expanded);
+        rc = file_absolute(absolute, joined, err);
+    }
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", pipeline_file);
+}
+
+static enum error_code too_long(const char *path, const char *pipeline_file, struct error *err)
+{
+    return error_set(err, ERROR_INVALID, "%s: path is too long: %.100s...%s", pipeline_file, path,
+                     file_pattern_is_list(path) ? "; a pattern such as part-*.csv is shorter" : "");
+}
+
+/* Makes a path setting absolute, and so each item of a list. */
+static enum error_code resolve_setting(char setting[SETTING_PATH_SIZE], const char *pipeline_file,
+                                       struct error *err)
+{
+    const bool is_list = file_pattern_is_list(setting);
+    char all[SETTING_PATH_SIZE] = "", one[SETTING_PATH_SIZE], absolute[FILE_PATH_SIZE];
+    const char *at = NULL, *item = NULL;
+    size_t size = 0, used = 0;
+    while (setting[0] && file_pattern_next(setting, &at, &item, &size)) {
+        if (size == 0)
+            return error_set(err, ERROR_INVALID,
+                             "%s: '%.100s': expected a path between commas, found nothing",
+                             pipeline_file, setting);
+        (void)snprintf(one, sizeof one, "%.*s", (int)size, item); /* no longer than the setting */
+        const enum error_code rc = resolve_path(one, pipeline_file, absolute, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        const int added = snprintf(all + used, sizeof all - used, "%s%s",
+                                   !is_list ? ""
+                                   : used   ? ", "
+                                            : "[",
+                                   absolute);
+        if (added < 0 || used + (size_t)added + 2 > sizeof all)
+            return too_long(is_list ? setting : absolute, pipeline_file, err);
+        used += (size_t)added;
+    }
+    if (is_list && used)
+        all[used] = ']'; /* zeros are behind it */
+    must(text_copy(setting, SETTING_PATH_SIZE, all));
     return ERROR_NONE;
 }
 
@@ -111,7 +141,7 @@ static enum error_code resolve_paths(struct pipeline_settings *settings, const c
     for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
         char *path = setting_path(spec, settings);
         if (path)
-            rc = resolve_path(path, pipeline_file, err);
+            rc = resolve_setting(path, pipeline_file, err);
     }
     return rc;
 }

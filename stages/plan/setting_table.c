@@ -152,6 +152,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
     {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help, NULL}
 #define CHOICE(part, name, field, value, names, help) \
     {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL}
+#define PATHS(part, name, field, help) \
+    {name, SETTING_PATHS, part, PLACE(field), "", 0, 0, NULL, help, NULL}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
     {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define CHOICE_OR_NUMBERS(part, name, field, value, names, least, most, help) \
@@ -226,8 +228,8 @@ const struct setting_spec setting_table[] = {
     BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
     CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), graphsaint, graphbolt, distdgl, dgl_csv (of DGL), graphml, linqs, or auto: what the names and first bytes of files say"),
-    PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
-    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
+    PATHS(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file; edge_list: a pattern (calls-*.csv), or a list of files"),
+    PATHS(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.labels", ingest.labels, "edge_list: a file (or several, as of path) with a line `id,class` a node, or `id,0,1,...` for several labels"),
     CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),

@@ -120,18 +120,6 @@ static enum error_code assign_text(const char *value, const struct place *place,
     return ERROR_NONE;
 }
 
-static enum error_code assign_choice_or_path(const struct setting_spec *spec, const char *value,
-                                             const struct place *place, struct choice_or_path *out,
-                                             struct error *err)
-{
-    *out = (struct choice_or_path){.choice = find_choice(spec, value)};
-    if (spec->choices[out->choice])
-        return ERROR_NONE;
-    if (!value[0])
-        return assign_choice(spec, value, place, &out->choice, err);
-    return assign_text(value, place, out->path, sizeof out->path, err);
-}
-
 /* What other files of this kind say for true and false; NULL for what says neither. */
 static const char *boolean_meant(const char *value)
 {
@@ -168,7 +156,7 @@ static enum error_code refuse_null(const struct setting_spec *spec, const struct
                   spec->default_text[0] ? spec->default_text : "empty");
 }
 
-/* --- lists of numbers --- */
+/* --- lists of paths --- */
 
 static struct place place_of_item(const struct place *list, int64_t index, int line)
 {
@@ -176,6 +164,62 @@ static struct place place_of_item(const struct place *list, int64_t index, int l
     (void)snprintf(item.name, sizeof item.name, "%.100s[%" PRId64 "]", list->name, index);
     return item;
 }
+
+static enum error_code add_path(const struct yaml_node *item, const struct place *at, char *out,
+                                size_t size, struct error *err)
+{
+    const size_t before = strlen(out);
+    if (item->kind != YAML_SCALAR || !item->text || !item->text[0])
+        return refuse(at, err, " is %s, expected a path",
+                      item->kind == YAML_SCALAR ? "empty" : yaml_kind_name(item->kind));
+    if (strchr(item->text, ','))
+        return refuse(at, err, " is '%.100s', expected a path without a comma in it", item->text);
+    const int added =
+        snprintf(out + before, size - before, "%s%s", before > 1 ? ", " : "", item->text);
+    if (added < 0 || (size_t)added + 1 >= size - before)
+        return refuse(
+            at, err,
+            " is too much: expected paths of %zu bytes together, or a pattern as in part-*.csv",
+            size - 1);
+    return ERROR_NONE;
+}
+
+/* A list becomes the text that file_pattern.h reads. */
+static enum error_code assign_paths(const struct yaml_node *value, const struct place *place,
+                                    char *out, size_t size, struct error *err)
+{
+    char text[SETTING_PATH_SIZE] = "[";
+    int64_t count = 0;
+    enum error_code rc = ERROR_NONE;
+    if (!value->first)
+        return refuse(place, err, " is an empty list, expected a path, or a list of them");
+    for (const struct yaml_node *item = value->first; rc == ERROR_NONE && item; item = item->next) {
+        const struct place at = place_of_item(place, count++, item->line);
+        rc = add_path(item, &at, text, sizeof text - 1, err);
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    text[strlen(text)] = ']'; /* zeros are behind it */
+    return assign_text(text, place, out, size, err);
+}
+
+static enum error_code assign_choice_or_path(const struct setting_spec *spec,
+                                             const struct yaml_node *given,
+                                             const struct place *place, struct choice_or_path *out,
+                                             struct error *err)
+{
+    const char *value = given->text ? given->text : "";
+    *out = (struct choice_or_path){.choice = find_choice(spec, value)};
+    if (given->kind == YAML_LIST)
+        return assign_paths(given, place, out->path, sizeof out->path, err);
+    if (spec->choices[out->choice])
+        return ERROR_NONE;
+    if (!value[0])
+        return assign_choice(spec, value, place, &out->choice, err);
+    return assign_text(value, place, out->path, sizeof out->path, err);
+}
+
+/* --- lists of numbers --- */
 
 static enum error_code add_number(const struct setting_spec *spec, const char *text,
                                   const struct place *item, struct int_list *out, struct error *err)
@@ -304,8 +348,10 @@ static const char *expected_kind(const struct setting_spec *spec)
     case SETTING_TEXT:
     case SETTING_PATH:
     case SETTING_CHOICE:
-    case SETTING_CHOICE_OR_PATH:
         return "one value";
+    case SETTING_PATHS:
+    case SETTING_CHOICE_OR_PATH:
+        return "a path, or a list of them";
     case SETTING_INT_LIST:
         return "a list of whole numbers, as in [10, 5]";
     case SETTING_CHOICE_OR_NUMBERS:
@@ -314,6 +360,12 @@ static const char *expected_kind(const struct setting_spec *spec)
         return "a list of maps";
     }
     return "";
+}
+
+/* One text that may be a list in the pipeline file. */
+static bool takes_paths(const struct setting_spec *spec)
+{
+    return spec->type == SETTING_PATHS || spec->type == SETTING_CHOICE_OR_PATH;
 }
 
 static bool takes_list(const struct setting_spec *spec)
@@ -327,7 +379,8 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
 {
     void *field = (char *)base + spec->offset;
     const char *text = value->text ? value->text : "";
-    if (value->kind == YAML_MAP || (value->kind == YAML_LIST && !takes_list(spec)))
+    if (value->kind == YAML_MAP ||
+        (value->kind == YAML_LIST && !takes_list(spec) && !takes_paths(spec)))
         return refuse(place, err, " is %s, expected %s", yaml_kind_name(value->kind),
                       expected_kind(spec));
     if (strcmp(text, "~") == 0)
@@ -344,10 +397,13 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
     case SETTING_TEXT:
     case SETTING_PATH:
         return assign_text(text, place, field, spec->size, err);
+    case SETTING_PATHS:
+        return value->kind == YAML_LIST ? assign_paths(value, place, field, spec->size, err)
+                                        : assign_text(text, place, field, spec->size, err);
     case SETTING_CHOICE:
         return assign_choice(spec, text, place, field, err);
     case SETTING_CHOICE_OR_PATH:
-        return assign_choice_or_path(spec, text, place, field, err);
+        return assign_choice_or_path(spec, value, place, field, err);
     case SETTING_INT_LIST:
         return assign_int_list(spec, value, place, field, err);
     case SETTING_CHOICE_OR_NUMBERS:

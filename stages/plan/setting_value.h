@@ -39,8 +39,9 @@ enum setting_type {
     SETTING_BOOL,        /* bool */
     SETTING_TEXT,        /* char[] */
     SETTING_PATH,        /* char[]; absolute once it is read */
+    SETTING_PATHS,       /* the same, or a list of them as one text (common/base/file_pattern.h) */
     SETTING_CHOICE,      /* int64_t, the place of the word in the row's list */
-    SETTING_CHOICE_OR_PATH,
+    SETTING_CHOICE_OR_PATH, /* of paths, too */
     SETTING_INT_LIST,
     SETTING_CHOICE_OR_NUMBERS, /* a word of the row's list, or a list of numbers */
     SETTING_ITEMS              /* struct { int64_t count; struct item item[most]; } */
@@ -113,7 +114,7 @@ bool setting_equal(const struct setting_spec *spec, const void *a, const void *b
 /* Does the value of that row of `table` matter, beside those of the others? Not if the row that it goes by does not. */
 bool setting_has_effect(const struct setting_spec *table, const struct setting_spec *spec,
                         const void *base);
-/* The path in the field of a setting that has one, or NULL. Borrowed. */
+/* The path, or list of paths, in the field of a setting that has one, or NULL. Borrowed. */
 char *setting_path(const struct setting_spec *spec, void *base);
 /* A row by name; NULL when `table` has none. */
 const struct setting_spec *setting_row(const struct setting_spec *table, const char *name);

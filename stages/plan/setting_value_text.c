@@ -96,6 +96,7 @@ int setting_print(const struct setting_spec *spec, const void *base, char *out, 
         return snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
     case SETTING_TEXT:
     case SETTING_PATH:
+    case SETTING_PATHS:
         return snprintf(out, size, "%s", (const char *)field);
     case SETTING_CHOICE_OR_PATH: {
         const struct choice_or_path *value = field;
@@ -163,5 +164,5 @@ char *setting_path(const struct setting_spec *spec, void *base)
     char *field = (char *)base + spec->offset;
     if (spec->type == SETTING_CHOICE_OR_PATH)
         return ((struct choice_or_path *)(void *)field)->path;
-    return spec->type == SETTING_PATH ? field : NULL;
+    return spec->type == SETTING_PATH || spec->type == SETTING_PATHS ? field : NULL;
 }

@@ -62,6 +62,26 @@ cp "$folder/own.yaml" "$folder/numbered/"
 run numbered "$folder/numbered/own.yaml" --set epochs=1 >/dev/null || fail "ids that are numbers"
 grep -q '^1,train,"pop, rock",' "$work/numbered/outputs/predictions.csv" || fail "class of 1: $(grep '^1,' "$work/numbered/outputs/predictions.csv")"
 
+# A list of files, in its own order, is what a pattern is in that of names; auto looks at the first of either.
+sed 's/path: calls-\*.csv/path: [calls-0.csv, "calls-1.csv"]/; s/labels: people-\*.csv/labels: [people-0.csv, people-1.csv]/; s/features: people-\*.csv/features:\n    - people-0.csv\n    - people-1.csv/; s/format: edge_list/format: auto/' \
+    "$folder/own.yaml" >"$folder/list.yaml"
+grep -q 'path: \[calls-0.csv' "$folder/list.yaml" || fail "no list: $(cat "$folder/list.yaml")"
+ingest_as() { "$bin/graphmill-ingest" --store "dir:$work/lists" --pipeline "$folder/$1.yaml" "${@:2}"; }
+dataset() { ingest_as "$@" 2>"$work/said" | sed 's/^unchanged //; s/ .*//'; }
+pattern=$(dataset own)
+case $pattern in dataset=own-*) ;; *) fail "a pattern: $pattern $(cat "$work/said")" ;; esac
+[ "$(dataset list)" = "$pattern" ] || fail "a list is not $pattern: $(cat "$work/said")"
+[ "$(dataset list --set "ingest.path=$folder/calls-*.csv")" = "$pattern" ] || fail "auto with a pattern is not $pattern: $(cat "$work/said")"
+[ "$(dataset list --set "ingest.path=[$folder/calls-?.csv]" --set "ingest.labels=[$folder/people-0.csv,$folder/people-*1.csv]")" = "$pattern" ] ||
+    fail "a list of patterns is not $pattern: $(cat "$work/said")"
+expect 78 'ingest.path is a list, and ingest.format is metis: expected one file or folder, or .format: edge_list.' ingest_as list --set ingest.format=metis
+expect 78 'ingest.features lists .*a.npy.: expected tables of text, or one .npy file' \
+    ingest_as list --set "ingest.features=[$folder/a.npy,$folder/b.npy]" --set ingest.format=edge_list --set ingest.feature_columns=
+expect 78 "ingest.path lists 's3://b/e.csv': expected paths in a list, or one address instead of it" ingest_as list --set "ingest.path=[$folder/a.csv,s3://b/e.csv]"
+sed '1s/.*/day,amount,from,to/' "$folder/calls-1.csv" >"$folder/other.csv"
+expect 65 'other.csv:1: expected the header of the first file, .day,from,to,amount., found .day,amount,from,to.' \
+    ingest_as list --set "ingest.path=[$folder/calls-0.csv,$folder/other.csv]"
+
 # Columns of edges that are not named are left out: no edge features.
 run narrow "$folder/own.yaml" --set 'ingest.edge_columns=source: from; target: to' --set epochs=1 >"$work/answer" || fail "two columns of edges"
 grep -q '"unused":""' "$work/answer" || fail "edges have other columns than those that are named: $(cat "$work/answer")"

@@ -1,7 +1,9 @@
 #include "stages/ingest/formats/format_detect.h"
 
 #include "common/base/file.h"
+#include "common/base/file_pattern.h"
 #include "common/base/memory.h"
+#include "stages/plan/setting_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,17 +132,81 @@ static enum error_code detect_file(const char *path, int64_t *format, char *seen
     return ERROR_NONE;
 }
 
-enum error_code format_detect(const char *path, int64_t *format, char seen[FORMAT_SEEN_SIZE],
-                              struct error *err)
+struct first_file {
+    int64_t format;
+    char *seen;
+};
+
+/* The first of several files says what they are; only edges of text may be several. */
+static enum error_code detect_one(void *context, const char *path, size_t index, struct error *err)
 {
+    struct first_file *first = context;
     enum file_kind kind = FILE_ABSENT;
+    if (index == 1 && first->format != FORMAT_EDGE_LIST)
+        return error_set(
+            err, ERROR_INPUT,
+            "ingest.path: %s, and %s is another: expected one file or folder of such a "
+            "format",
+            first->seen, path);
+    if (index > 0)
+        return ERROR_NONE;
     const enum error_code rc = file_look(path, &kind, err);
     if (rc != ERROR_NONE)
         return rc;
     if (kind == FILE_ABSENT)
         return error_set(err, ERROR_NOT_FOUND, "ingest.path: %s is not there", path);
-    return kind == FILE_FOLDER ? detect_folder(path, format, seen, err)
-                               : detect_file(path, format, seen, err);
+    return kind == FILE_FOLDER ? detect_folder(path, &first->format, first->seen, err)
+                               : detect_file(path, &first->format, first->seen, err);
+}
+
+enum error_code format_detect(const char *path, int64_t *format, char seen[FORMAT_SEEN_SIZE],
+                              struct error *err)
+{
+    struct first_file first = {.seen = seen};
+    const enum error_code rc = file_pattern_visit(path, detect_one, &first, err);
+    *format = first.format;
+    return rc;
+}
+
+/* What lies in a bucket is fetched by settings that are an address, and a list is none. */
+static enum error_code check_addresses(const char *name, const char *path, struct error *err)
+{
+    const char *at = NULL, *item = NULL;
+    size_t size = 0;
+    while (file_pattern_is_list(path) && file_pattern_next(path, &at, &item, &size))
+        if (size > 3 && memcmp(item, "s3:", 3) == 0)
+            return error_set(err, ERROR_INVALID,
+                             "%s lists '%.*s': expected paths in a list, or one address instead of "
+                             "it",
+                             name, size < 200 ? (int)size : 200, item);
+    return ERROR_NONE;
+}
+
+/* Edges of text may lie in several files, and tables of nodes beside them; arrays may not. */
+static enum error_code check_lists(const struct pipeline_settings *settings, struct error *err)
+{
+    const char *features = settings->ingest.features.path, *at = NULL, *item = NULL;
+    char format[SETTING_NAME_SIZE];
+    size_t size = 0;
+    enum error_code rc = check_addresses("ingest.labels", settings->ingest.labels, err);
+    if (rc == ERROR_NONE)
+        rc = check_addresses("ingest.features", features, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)setting_print(setting_row(setting_table, "ingest.format"), settings, format,
+                        sizeof format);
+    if (file_pattern_is_list(settings->ingest.path) && settings->ingest.format != FORMAT_EDGE_LIST)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.path is a list, and ingest.format is %s: expected one file or "
+                         "folder, or `format: edge_list`",
+                         format);
+    while (file_pattern_is_list(features) && file_pattern_next(features, &at, &item, &size))
+        if (size > 4 && memcmp(item + size - 4, ".npy", 4) == 0)
+            return error_set(err, ERROR_INVALID,
+                             "ingest.features lists '%.*s': expected tables of text, or one .npy "
+                             "file",
+                             size < 200 ? (int)size : 200, item);
+    return ERROR_NONE;
 }
 
 enum error_code format_settle(const struct pipeline_settings *settings,
@@ -152,8 +218,12 @@ enum error_code format_settle(const struct pipeline_settings *settings,
     if (rc != ERROR_NONE)
         return rc;
     **out = *settings;
-    if (settings->ingest.format != FORMAT_AUTO)
-        return ERROR_NONE;
-    rc = format_detect(settings->ingest.path, &(*out)->ingest.format, seen, err);
-    return rc == ERROR_NONE ? pipeline_settings_check_format(*out, err) : rc;
+    rc = check_addresses("ingest.path", settings->ingest.path, err);
+    if (rc == ERROR_NONE && settings->ingest.format == FORMAT_AUTO)
+        rc = format_detect(settings->ingest.path, &(*out)->ingest.format, seen, err);
+    if (rc == ERROR_NONE)
+        rc = check_lists(*out, err);
+    return rc == ERROR_NONE && settings->ingest.format == FORMAT_AUTO
+               ? pipeline_settings_check_format(*out, err)
+               : rc;
 }

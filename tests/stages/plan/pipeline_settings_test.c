@@ -1,3 +1,4 @@
+#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
 #include "stages/plan/pipeline_settings.h"
@@ -191,6 +192,7 @@ static struct pipeline_settings unusual(void)
             break;
         case SETTING_TEXT:
         case SETTING_PATH:
+        case SETTING_PATHS:
         case SETTING_CHOICE_OR_PATH:
             value = "a = b";
             break;
@@ -225,7 +227,8 @@ static void text_and_settings_are_inverse(void **state)
         for (const struct setting_spec *spec = setting_table; spec->name; spec++)
             assert_memory_equal((const char *)&back + spec->offset,
                                 (const char *)&all[i] + spec->offset,
-                                spec->type == SETTING_TEXT || spec->type == SETTING_PATH
+                                spec->type == SETTING_TEXT || spec->type == SETTING_PATH ||
+                                        spec->type == SETTING_PATHS
                                     ? strlen((const char *)&back + spec->offset) + 1
                                     : spec->size);
         assert_ok(pipeline_settings_text(&back, again, &err), &err);
@@ -313,6 +316,63 @@ static void changes_are_told_from_and_to(void **state)
     assert_true(pipeline_settings_changes(&from, &to, ~0U, text));
     assert_string_equal(text, "epochs 10 -> 20, train-step.hidden 64 -> 128, "
                               "checkpoint.keep 2 -> 0, and 1 more");
+}
+
+/* A list of files is one text, whose items are absolute; it comes back as it was from that text and from --set. */
+static void paths_may_be_a_list(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct temp_dir dir;
+    struct pipeline_settings settings = {0}, back = {0};
+    char path[FILE_PATH_SIZE], expected[FILE_PATH_SIZE], text[SETTINGS_TEXT_SIZE];
+    static const char file[] =
+        "name: a\ningest:\n  format: edge_list\n  path: [a.csv, /b/c-*.csv]\n"
+        "  labels:\n    - x.csv\n    - 'y z.csv'\n  features: [f.csv]\n";
+    temp_dir_make(&dir);
+    assert_ok(file_path(path, &err, "%s/p.yaml", dir.path), &err);
+    assert_ok(file_replace(path, file, sizeof file - 1, false, &err), &err);
+    assert_ok(pipeline_settings_load(&settings, path, &err), &err);
+    assert_ok(file_path(expected, &err, "[%s/a.csv, /b/c-*.csv]", dir.path), &err);
+    assert_string_equal(settings.ingest.path, expected);
+    assert_ok(pipeline_settings_text(&settings, text, &err), &err);
+    assert_ok(pipeline_settings_parse(&back, text, "plan", &err), &err);
+    assert_string_equal(back.ingest.path, expected);
+    assert_ok(file_path(expected, &err, "[%s/x.csv, %s/y z.csv]", dir.path, dir.path), &err);
+    assert_string_equal(back.ingest.labels, expected);
+    assert_ok(file_path(expected, &err, "[%s/f.csv]", dir.path), &err);
+    assert_string_equal(back.ingest.features.path, expected);
+    set(&settings, "ingest.path=[/one.csv,/two[12].csv]");
+    assert_string_equal(settings.ingest.path, "[/one.csv, /two[12].csv]");
+    assert_fails(pipeline_settings_override(&settings, "ingest.path=[/a,,/b]", &err), ERROR_INVALID,
+                 "expected a path between commas, found nothing", &err);
+    temp_dir_remove(&dir);
+}
+
+static void lists_of_paths_are_checked(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"ingest: {path: []}", "ingest.path is an empty list, expected a path, or a list of them"},
+        {"ingest: {path: [a, 'b,c']}",
+         "ingest.path[1] is 'b,c', expected a path without a comma in it"},
+        {"ingest: {path: [a, [b]]}", "ingest.path[1] is a list, expected a path"},
+        {"ingest: {labels: [a, '']}", "ingest.labels[1] is empty, expected a path"},
+        {"ingest: {train: [a, b]}", "ingest.train is a list, expected one value"},
+        {"ingest: {path: {a: b}}", "ingest.path is a map, expected a path, or a list of them"},
+    };
+    struct error err = {0};
+    struct temp_dir dir;
+    char path[FILE_PATH_SIZE];
+    temp_dir_make(&dir);
+    assert_ok(file_path(path, &err, "%s/p.yaml", dir.path), &err);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct pipeline_settings settings = {0};
+        assert_ok(file_replace(path, wrong[i][0], strlen(wrong[i][0]), false, &err), &err);
+        assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID, wrong[i][1],
+                     &err);
+    }
+    temp_dir_remove(&dir);
 }
 
 static void some_settings_can_be_put_back_and_over_others(void **state)
@@ -565,6 +625,8 @@ int main(void)
         cmocka_unit_test(an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect),
         cmocka_unit_test(every_setting_but_the_name_is_part_of_something),
         cmocka_unit_test(changes_are_told_from_and_to),
+        cmocka_unit_test(paths_may_be_a_list),
+        cmocka_unit_test(lists_of_paths_are_checked),
         cmocka_unit_test(some_settings_can_be_put_back_and_over_others),
         cmocka_unit_test(a_path_is_the_same_however_it_is_spelled),
         cmocka_unit_test(text_that_is_none_is_refused),
