@@ -22,6 +22,22 @@ static enum error_code open_folder(struct watch *watch, struct error *err)
 
 /* --- the first model --- */
 
+/* Before hours of training. */
+static enum error_code check_dataset(const struct local_run *local, struct error *err)
+{
+    struct dataset_schema *schema = NULL;
+    char id[ID_SIZE];
+    enum error_code rc = memory_new(&schema, 1, "a dataset's schema", err);
+    if (rc == ERROR_NONE)
+        rc = dataset_newest_id(&local->options, &local->folder, id, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(local->folder.store, id, schema, err);
+    if (rc == ERROR_NONE)
+        rc = update_check_dataset(schema, err);
+    memory_free(schema);
+    return rc;
+}
+
 static enum error_code is_model(struct local_run *local, bool *is, struct error *err)
 {
     char newest[ID_SIZE], id[ID_SIZE];
@@ -44,6 +60,8 @@ enum error_code watch_have_model(struct watch *watch, struct error *err)
     enum error_code rc = open_folder(watch, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&local->options, &local->folder, "ingest", err);
+    if (rc == ERROR_NONE)
+        rc = check_dataset(local, err);
     if (rc == ERROR_NONE)
         rc = is_model(local, &is, err);
     local_run_rest(local);

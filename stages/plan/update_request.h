@@ -5,6 +5,9 @@
 #ifndef STAGES_PLAN_UPDATE_REQUEST_H
 #define STAGES_PLAN_UPDATE_REQUEST_H
 
+#include "common/base/error.h"
+#include "store/records/dataset_schema.h"
+
 #include <stdbool.h>
 
 /* The answer of graphmill-ingest when files of an update do not fit, by which that is told from a store that is damaged. */
@@ -14,6 +17,10 @@ struct update_request {
     const char *add_edges, *remove_edges, *add_nodes, *remove_nodes, *features;
     const char *base; /* the version that it is for; NULL: the newest */
 };
+
+/* Can there be versions of this dataset? Fails: ERROR_INVALID saying what it is. */
+MUST_CHECK enum error_code update_check_dataset(const struct dataset_schema *schema,
+                                                struct error *err);
 
 /* Whether there is any file. */
 static inline bool update_request_is_given(const struct update_request *request)

@@ -91,3 +91,11 @@ expect 65 'nothing.csv' update "$work/r" --add-edges nothing.csv
 expect 65 'the files are for version g-0, but the newest is' update "$work/r" --remove-nodes old_edges --base g-0
 expect 64 'nothing to do' update "$work/r"
 [ "$before" = "$(cd "$work/r/store" && find dataset switch -type f | sort | xargs md5sum)" ] || fail 'a wrong file changed something'
+
+# Graphs that have no versions say so, before any file is read.
+papers_graph "$work/papers" 90
+papers_pipeline "$work/papers" 1 1 >papers.yaml
+expect 78 'has types of nodes or edges: expected a graph of one type, of which alone there are updates' \
+    "$bin/graphmill" update papers.yaml --directory "$work/p" --quiet --add-edges new_edges
+expect 78 'is for ingest.task link_prediction: expected a task of nodes, of which alone there are updates' "$bin/graphmill" update g.yaml \
+    --directory "$work/l" --quiet --add-edges new_edges --set ingest.task=link_prediction --set ingest.labels= --set ingest.split=given --set 'ingest.edge_split=random 80/10/10'

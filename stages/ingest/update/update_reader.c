@@ -7,23 +7,6 @@
 
 #include <inttypes.h>
 
-/* Said before any file is read. */
-static enum error_code check_kind(const struct update_reader *reader, struct error *err)
-{
-    const struct dataset_schema *schema = reader->schema;
-    if (schema->has_relations || schema->node_type_count > 1 || schema->edge_type_count > 1)
-        return error_set(err, ERROR_INVALID,
-                         "dataset %s has types of nodes or edges: expected a graph of one type, of "
-                         "which alone there are updates",
-                         schema->id);
-    if (task_learns_graphs(schema->task) || task_learns_pairs(schema->task))
-        return error_set(err, ERROR_INVALID,
-                         "dataset %s is for ingest.task %s: expected a task of nodes, of which "
-                         "alone there are updates",
-                         schema->id, task_name(schema->task));
-    return ERROR_NONE;
-}
-
 enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes, struct error *err)
 {
     char have[32];
@@ -70,7 +53,7 @@ static bool is_empty(const struct dataset_delta *delta)
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
     reader->delta.base_nodes = reader->schema->node_count;
-    enum error_code rc = check_kind(reader, err);
+    enum error_code rc = update_check_dataset(reader->schema, err);
     if (rc == ERROR_NONE)
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
