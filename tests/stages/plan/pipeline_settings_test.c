@@ -480,6 +480,58 @@ static void files_beside_an_edge_list_are_checked(void **state)
     }
 }
 
+/* Each way to share out the work goes with those that it does not exclude, and names the setting of one that it does. */
+static void strategies_that_exclude_each_other_are_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const struct {
+        const char *name, *value, *other, *other_value, *message; /* NULL: they go together */
+    } pair[] = {
+        {"train-step.pipeline", "layers", "aggregate.staleness", "1",
+         "train-step.pipeline is layers, but aggregate.staleness is not 0"},
+        {"train-step.pipeline", "layers", "aggregate.staleness", "up_to 2",
+         "train-step.pipeline is layers, but aggregate.staleness is not 0"},
+        {"train-step.pipeline", "layers", "train-step.embedding", "8",
+         "train-step.pipeline is layers, but train-step.embedding learns rows"},
+        {"train-step.pipeline", "layers", "ingest.task", "link_prediction",
+         "train-step.pipeline is layers, but ingest.task is link_prediction"},
+        {"train-step.pipeline", "layers", "sample.fanouts", "[5]", "but the model has one layer"},
+        {"aggregate.staleness", "4", "train-step.gradient", "top_k",
+         "aggregate.staleness is 4, but with train-step.gradient: top_k"},
+        {"aggregate.staleness", "up_to 4", "train-step.gradient", "top_k",
+         "aggregate.staleness is 4, but with train-step.gradient: top_k"},
+        {"aggregate.staleness", "4", "train-step.embedding", "8",
+         "aggregate.staleness is 4, but learnable rows (train-step.embedding)"},
+        {"aggregate.staleness", "up_to 4", "train-step.embedding", "8",
+         "aggregate.staleness is 4, but learnable rows (train-step.embedding)"},
+        {"train-step.initial", "runs/cora", "train-step.embedding", "8",
+         "train-step.initial is 'runs/cora', expected none with train-step.embedding"},
+        {"aggregate.fan_in", "1", "aggregate.ranges", "3", "aggregate.fan_in is 1"},
+        {"partition.method", "hdrf", "ingest.task", "graph_classification",
+         "partition.method cuts graphs"},
+        {"train-step.pipeline", "layers", "aggregate.ranges", "3", NULL},
+        {"train-step.pipeline", "layers", "train-step.gradient", "top_k", NULL},
+        {"train-step.pipeline", "layers", "partition.method", "hdrf", NULL},
+        {"aggregate.staleness", "4", "aggregate.ranges", "3", NULL},
+        {"aggregate.staleness", "up_to 4", "train-step.gradient", "int8", NULL},
+        {"aggregate.staleness", "4", "partition.method", "two_phase", NULL},
+        {"train-step.gradient", "top_k", "aggregate.fan_in", "2", NULL},
+    };
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+        struct pipeline_settings settings = defaults();
+        assert_ok(assign(&settings, "name", "mine", &err), &err);
+        assert_ok(assign(&settings, "ingest.path", "folder", &err), &err);
+        assert_ok(assign(&settings, pair[i].name, pair[i].value, &err), &err);
+        assert_ok(assign(&settings, pair[i].other, pair[i].other_value, &err), &err);
+        if (pair[i].message)
+            assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, pair[i].message,
+                         &err);
+        else
+            assert_ok(pipeline_settings_check(&settings, &err), &err);
+    }
+}
+
 static void a_split_is_read_out_of_its_text(void **state)
 {
     (void)state;
@@ -633,6 +685,7 @@ int main(void)
         cmocka_unit_test(overrides_need_a_name_and_a_value),
         cmocka_unit_test(rules_between_settings_are_checked),
         cmocka_unit_test(files_beside_an_edge_list_are_checked),
+        cmocka_unit_test(strategies_that_exclude_each_other_are_refused),
         cmocka_unit_test(a_split_is_read_out_of_its_text),
         cmocka_unit_test(a_file_is_read_with_its_lines_and_paths),
         cmocka_unit_test(running_out_of_memory_leaves_nothing_behind),
