@@ -21,7 +21,7 @@
 enum { PIPELINE_BYTES_MAX = 512 << 10, NAME_DIGITS = 8, CPU_MAX = 1024, MEMORY_MIB_MAX = 64 << 20 };
 
 struct render_options {
-    const char *image, *store, *form, *name, *redis, *redis_secret, *claim, *credentials;
+    const char *image, *store, *form, *name, *redis, *redis_secret, *claim, *credentials, *metrics;
     struct option_list set, resources, egress;
     int64_t workers, scratch;
 };
@@ -32,7 +32,7 @@ static const struct option_spec option_table[] = {
     {"image", OPTION_TEXT, AT(image), NULL, 0, 0, "IMAGE", "image of the Pods, with a tag other than latest, or a digest"},
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are, as the Pods see it: dir:/data/... on the claim, or one that needs no volume"},
     {"workers", OPTION_INT, AT(workers), "1", 1, 10000, "N", "Pods of sample, of train-step and of infer"},
-    {"form", OPTION_TEXT, AT(form), "jobs", 0, 0, "FORM", "jobs, argo or indexed, see below"},
+    {"form", OPTION_TEXT, AT(form), "jobs", 0, 0, "FORM", "jobs, argo, indexed or keda, see below"},
     {"name", OPTION_TEXT, AT(name), NULL, 0, 0, "NAME", "name of the run in the cluster (default: the pipeline's and a hash of all settings)"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"resources", OPTION_LIST, AT(resources), NULL, 0, 0, "STAGE=CPU,MEMORY", "size of a stage's Pods, such as train-step=4,16Gi or sample=500m,512Mi; may be repeated"},
@@ -41,6 +41,7 @@ static const struct option_spec option_table[] = {
     {"redis-secret", OPTION_TEXT, AT(redis_secret), "redis-password", 0, 0, "SECRET", "Secret with its password, under the key password"},
     {"claim", OPTION_TEXT, AT(claim), NULL, 0, 0, "CLAIM", "volume claim that is /data in the Pods (default: graphmill-data when the store is dir:)"},
     {"credentials", OPTION_TEXT, AT(credentials), NULL, 0, 0, "SECRET", "Secret with a file of S3 credentials, under the key credentials"},
+    {"metrics", OPTION_TEXT, AT(metrics), "http://prometheus-server.monitoring.svc:80", 0, 0, "URL", "form keda: where the cluster's Prometheus answers"},
     {"egress", OPTION_LIST, AT(egress), NULL, 0, 0, "PORT", "TCP port that the Pods may reach beside Redis's; may be repeated (default: 443 when the store is not dir:)"},
     {.name = NULL},
 };
@@ -72,9 +73,9 @@ static enum error_code find_form(const char *name, const struct render_form **fo
         }
     }
     const char *nearest = text_nearest(name, names);
-    return error_set(err, ERROR_USAGE, "--form: expected jobs, argo or indexed, found '%s'%s%s%s",
-                     name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                     nearest ? "'?" : "");
+    return error_set(
+        err, ERROR_USAGE, "--form: expected jobs, argo, indexed or keda, found '%s'%s%s%s", name,
+        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static enum error_code check_name(const char *option, const char *text, size_t most,
@@ -143,6 +144,8 @@ static enum error_code check_options(struct render_options *o, const struct opti
         rc = check_store(o, err);
     if (rc == ERROR_NONE)
         rc = check_argument("redis", o->redis, err);
+    if (rc == ERROR_NONE)
+        rc = check_argument("metrics", o->metrics, err);
     if (rc == ERROR_NONE)
         rc = check_name("name", o->name, RENDER_NAME_SIZE - 1, err);
     if (rc == ERROR_NONE)
@@ -311,6 +314,7 @@ static enum error_code make_run(struct render_run *run, const struct render_opti
                                .redis_secret = o->redis_secret,
                                .claim = o->claim,
                                .credentials = o->credentials,
+                               .metrics = o->metrics,
                                .set = o->set,
                                .workers = o->workers};
     memcpy(run->stage, render_stages, sizeof run->stage);

@@ -81,7 +81,7 @@ void render_indexed(struct yaml_writer *w, const struct render_run *run)
     if (!w->failed) {
         render_shared(w, run);
         render_job_head(w, run, run->name, size.name, pods);
-        render_template_head(w, run, size.name);
+        render_template_head(w, run, size.name, TEMPLATE_OF_JOB);
         render_container(w, run, &size, NULL, script.text);
         render_template_end(w, run, &size);
     }

@@ -8,7 +8,7 @@ static void put_job(struct yaml_writer *w, const struct render_run *run,
     (void)snprintf(name, sizeof name, "%s-%s", run->name, stage->name);
     (void)snprintf(program, sizeof program, "graphmill-%s", stage->name);
     render_job_head(w, run, name, stage->name, render_pod_count(run, stage));
-    render_template_head(w, run, stage->name);
+    render_template_head(w, run, stage->name, TEMPLATE_OF_JOB);
     render_container(w, run, stage, program, NULL);
     render_template_end(w, run, stage);
 }

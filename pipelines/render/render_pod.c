@@ -252,17 +252,28 @@ void render_container(struct yaml_writer *w, const struct render_run *run,
     put_mounts(w, run, stage);
 }
 
+static void put_annotations(struct yaml_writer *w)
+{
+    yaml_line(w, "annotations:");
+    yaml_in(w);
+    yaml_line(w, "prometheus.io/scrape: \"true\"");
+    yaml_line(w, "prometheus.io/port: \"9464\"");
+    yaml_out(w, 1);
+}
+
 void render_template_head(struct yaml_writer *w, const struct render_run *run,
-                          const char *component)
+                          const char *component, enum template_kind kind)
 {
     yaml_in(w);
     yaml_line(w, "metadata:");
     yaml_in(w);
     render_labels(w, run, component);
+    if (kind == TEMPLATE_OF_EXPORTER)
+        put_annotations(w);
     yaml_out(w, 1);
     yaml_line(w, "spec:");
     yaml_in(w);
-    yaml_line(w, "restartPolicy: Never");
+    yaml_line(w, "restartPolicy: %s", kind == TEMPLATE_OF_EXPORTER ? "Always" : "Never");
     yaml_line(w, "terminationGracePeriodSeconds: 30");
     render_pod_security(w);
     yaml_line(w, "containers:");

@@ -16,8 +16,12 @@ void render_container(struct yaml_writer *w, const struct render_run *run,
 void render_arguments(const struct render_run *run, const struct render_stage *stage,
                       void (*put)(void *context, const char *argument), void *context);
 /* From `template:` of a Job to the name of its container; and from behind that container to the end of the document. */
+enum template_kind {
+    TEMPLATE_OF_JOB,
+    TEMPLATE_OF_EXPORTER, /* of a Deployment, and Prometheus is told of it */
+};
 void render_template_head(struct yaml_writer *w, const struct render_run *run,
-                          const char *component);
+                          const char *component, enum template_kind kind);
 void render_template_end(struct yaml_writer *w, const struct render_run *run,
                          const struct render_stage *stage);
 bool render_stage_loops(const struct render_stage *stage);

@@ -36,6 +36,7 @@ struct render_stage { /* a row of the table, and what the user made of it */
 struct render_run {
     char name[RENDER_NAME_SIZE];
     const char *image, *store, *redis, *redis_secret, *claim, *credentials;
+    const char *metrics;       /* the address of Prometheus, for the form keda */
     const char *pipeline_text; /* as the file has it */
     struct option_list set;
     char variable[RENDER_VARIABLE_MAX]
@@ -56,11 +57,12 @@ struct render_form { /* a way to put a run into objects */
     void (*put)(struct yaml_writer *w, const struct render_run *run);
 };
 extern const struct render_form render_forms[];
-enum { RENDER_FORM_COUNT = 3 };
+enum { RENDER_FORM_COUNT = 4 };
 
 void render_jobs(struct yaml_writer *w, const struct render_run *run);
 void render_argo(struct yaml_writer *w, const struct render_run *run);
 void render_indexed(struct yaml_writer *w, const struct render_run *run);
+void render_keda(struct yaml_writer *w, const struct render_run *run);
 
 /* A name of an object, of at most `most` bytes: lower-case letters, digits and "-" inside (RFC 1123). */
 bool render_is_name(const char *text, size_t most);

@@ -42,6 +42,8 @@ def pods():
         name = f"{document['kind']} {document['metadata']['name']}"
         if document["kind"] in ("Job", "Deployment"):
             yield name, document["spec"]["template"]["spec"]
+        if document["kind"] == "ScaledJob":
+            yield name, document["spec"]["jobTargetRef"]["template"]["spec"]
         if document["kind"] == "Workflow":
             yield from ((f"{name} {step}", pod) for step, pod in steps(document))
 
@@ -186,6 +188,37 @@ for run in sorted(runs):
     for document in of_run:
         where = f"{document['kind']} {document['metadata']['name']}"
         (check_job if document["kind"] == "Job" else check_workflow)(where, document)
+
+
+# What keda.sh/v1alpha1 knows of a ScaledJob and of a trigger of the type prometheus, as far as we use it.
+SCALED = {"jobTargetRef", "pollingInterval", "minReplicaCount", "maxReplicaCount", "successfulJobsHistoryLimit", "failedJobsHistoryLimit", "triggers"}
+PROMETHEUS = {"serverAddress", "query", "threshold"}
+
+
+def check_scaled(name, scaled):
+    spec, component = scaled["spec"], label(scaled, "component")
+    job = spec["jobTargetRef"]
+    check(scaled["apiVersion"] == "keda.sh/v1alpha1", name, "another version of KEDA")
+    check(set(spec) == SCALED, name, f"keys: found {sorted(spec)}")
+    for trigger in spec["triggers"]:
+        check(set(trigger) == {"type", "metadata"} and trigger["type"] == "prometheus", name, f"trigger: found {trigger}")
+        check(set(trigger["metadata"]) == PROMETHEUS and all(isinstance(v, str) for v in trigger["metadata"].values()), name, f"metadata: found {trigger}")
+        metric, stage = re.fullmatch(r'sum\((\w+){stage="([\w-]+)"}\)', trigger["metadata"]["query"]).groups()
+        check(f'"{metric}"' in (SOURCE / "pipelines/metrics_text.c").read_text(), name, f"graphmill exporter says nothing of {metric}")
+        check(stage == component, name, f"goes by the queue of {stage}")
+    check(set(job) == {"parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished", "template"}, name, f"Job: found {sorted(job)}")
+    check((job["parallelism"], job["completions"], job["backoffLimit"]) == (1, 1, 0), name, "a worker without work must end its Job")
+    check_container(name, component, job["template"]["spec"]["containers"][0])
+    plain_job = next(d for d in documents if d["kind"] == "Job" and (label(d, "instance"), label(d, "component")) == (label(scaled, "instance"), component))
+    check(job["template"] == plain_job["spec"]["template"], name, "another Pod than that of the Job")
+    exporters = [d for d in documents if d["kind"] == "Deployment" and label(d, "instance") == label(scaled, "instance")]
+    check([label(d, "component") for d in exporters] == ["exporter"], name, "nobody tells how many units wait")
+    check(exporters[0]["spec"]["selector"]["matchLabels"].items() <= exporters[0]["spec"]["template"]["metadata"]["labels"].items(), name, "selects others")
+
+
+for document in documents:
+    if document["kind"] == "ScaledJob":
+        check_scaled(f"ScaledJob {document['metadata']['name']}", document)
 
 
 def plain(document):

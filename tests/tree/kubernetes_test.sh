@@ -34,7 +34,7 @@ for overlay in "$work"/k8s/overlays/*/; do
     "$tools/bin/python" tests/tree/kubernetes_rules.py "$work/$name.yaml"
 done
 
-# Runs of three forms, side by side on what lasts. The schemas know no Workflow of Argo: our rules alone look at it.
+# Runs of four forms, side by side on what lasts. The schemas know no Workflow of Argo and no ScaledJob of KEDA: our rules alone look at them.
 kubectl kustomize "$work/k8s/base/lasting" >"$work/all.yaml"
 kubectl kustomize "$work/k8s/base/run" >"$work/run.yaml"
 printf -- '---\napiVersion: v1\nkind: Secret\nmetadata: {name: s3}\n' >>"$work/all.yaml"
@@ -42,9 +42,14 @@ render() { # form, further options
     printf -- '---\n' >>"$work/all.yaml"
     "$GRAPHMILL_BIN/graphmill" render k8s/base/run/pipeline.yaml --image graphmill:0.1.0 --form "$@" 2>"$work/stderr" |
         tee "$work/$1.yaml" >>"$work/all.yaml" || { cat "$work/stderr"; exit 1; }
-    [ "$1" = argo ] || "$tools/bin/kubernetes-validate" --strict --quiet -k $floor "$work/$1.yaml"
+    [[ $1 = argo || $1 = keda ]] || "$tools/bin/kubernetes-validate" --strict --quiet -k $floor "$work/$1.yaml"
 }
 render jobs --name mine --store dir:/data/store --workers 2
 render argo --store s3://bucket/store --set seed=7 --credentials s3 --egress 8333
+render keda --name scaled --store dir:/data/store --workers 5 --metrics http://prometheus:9090
+[ "$(grep -c '^kind: ScaledJob' "$work/keda.yaml")" -eq 3 ] || { echo "expected a ScaledJob for each stage of any number of workers"; exit 1; }
+"$tools/bin/python" -c 'import sys, yaml; yaml.safe_dump_all([d for d in yaml.safe_load_all(open(sys.argv[1])) if d["kind"] != "ScaledJob"], sys.stdout)' \
+    "$work/keda.yaml" >"$work/plain.yaml"
+"$tools/bin/kubernetes-validate" --strict --quiet -k $floor "$work/plain.yaml"
 render indexed --store dir:/data/store --set 'name=My_Run.2' --set 'ingest.path=/data/an "in": \put' --workers 3
 "$tools/bin/python" tests/tree/kubernetes_rules.py "$work/all.yaml" "mine=$work/run.yaml"
