@@ -7,6 +7,7 @@
 #include "store/features/feature_shard_folder.h"
 #include "store/features/folder_sums.h"
 #include "store/features/shard_database.h"
+#include "store/features/shard_delta.h"
 #include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 
@@ -22,12 +23,14 @@ struct feature_shard {
     struct shard_seal seal;
     uint64_t seed[SHARD_TENSOR_COUNT_MAX]; /* of the blocks of each tensor */
     struct shard_database *database;
+    struct shard_delta *delta; /* then there is no database */
 };
 
 void feature_shard_close(struct feature_shard *shard)
 {
     if (!shard)
         return;
+    shard_delta_close(shard->delta);
     shard_database_close(shard->database);
     artifact_release(&shard->files);
     memory_free(shard);
@@ -67,10 +70,30 @@ enum error_code feature_shard_open_folder(const char *path, const char *key,
     return ERROR_NONE;
 }
 
+static enum error_code open_delta(struct store *store, const char *key,
+                                  const struct shard_seal *seal, struct feature_shard **out,
+                                  struct error *err)
+{
+    struct feature_shard *shard = NULL;
+    enum error_code rc = memory_new(&shard, 1, "a feature shard", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(text_copy(shard->key, KEY_SIZE, key));
+    shard->seal = *seal;
+    rc = shard_delta_open(store, key, &shard->seal, &shard->delta, err);
+    if (rc == ERROR_NONE)
+        *out = shard;
+    else
+        feature_shard_close(shard);
+    return rc;
+}
+
 enum error_code feature_shard_open_sealed(struct store *store, const char *key,
                                           const struct shard_seal *seal, struct feature_shard **out,
                                           struct error *err)
 {
+    if (seal->is_delta)
+        return open_delta(store, key, seal, out, err);
     const struct checksum content =
         checksum_of(seal->content, (size_t)seal->tensor_count * sizeof *seal->content);
     const struct artifact_request request = {.store = store, .key = key, .seal = &content};
@@ -129,6 +152,7 @@ static enum error_code block_missing(const struct feature_shard *shard, int inde
 void feature_pin_release(struct feature_pin *pin)
 {
     shard_value_release(pin->slice);
+    memory_free(pin->copy);
     *pin = (struct feature_pin){0};
 }
 
@@ -166,6 +190,10 @@ enum error_code feature_shard_pin(struct feature_shard *shard, const char *tenso
     if (rc != ERROR_NONE)
         return rc;
     must(block < feature_block_count(&shard->seal.tensor[index]));
+    if (shard->delta) {
+        rc = shard_delta_pin(shard->delta, index, block, pin, err);
+        return rc == ERROR_CORRUPT ? of_block(shard, index, block, rc, err) : rc;
+    }
     rc = pin_block(shard, index, block, pin, err);
     if (shard_failure_may_pass(rc)) {
         feature_pin_release(pin);
@@ -258,9 +286,27 @@ static enum error_code read_all_once(struct feature_shard *shard, int index, cha
     return rc == ERROR_NONE ? check_content(shard, index, &found, err) : rc;
 }
 
+/* Of a delta: what a block is made of was checked by its hash. */
+static enum error_code read_blocks(struct feature_shard *shard, int index, char *rows,
+                                   size_t stride, struct error *err)
+{
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t block = 0; rc == ERROR_NONE && block < feature_block_count(tensor); block++) {
+        struct feature_pin pin = {0};
+        rc = feature_shard_pin(shard, tensor->name, block, &pin, err);
+        if (rc == ERROR_NONE)
+            feature_block_copy(tensor, block, (const char *)pin.rows - SUM_SIZE, rows, stride);
+        feature_pin_release(&pin);
+    }
+    return rc;
+}
+
 static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
                                 struct error *err)
 {
+    if (shard->delta)
+        return read_blocks(shard, index, rows, stride, err);
     const enum error_code rc = read_all_once(shard, index, rows, stride, err);
     return shard_failure_may_pass(rc) ? read_all_once(shard, index, rows, stride, err) : rc;
 }
@@ -306,6 +352,8 @@ static enum error_code find_tensor_blocks(struct feature_shard *shard, int index
 
 enum error_code feature_shard_verify(struct feature_shard *shard, struct error *err)
 {
+    if (shard->delta)
+        return feature_shard_verify(shard_delta_own(shard->delta), err);
     enum error_code rc = folder_sums_check(shard->path, shard->key, true, err);
     for (int i = 0; rc == ERROR_NONE && i < shard->seal.tensor_count; i++) {
         rc = read_all(shard, i, NULL, shard->seal.tensor[i].dim, err);
@@ -317,6 +365,8 @@ enum error_code feature_shard_verify(struct feature_shard *shard, struct error *
 
 enum error_code feature_shard_find_all(struct feature_shard *shard, struct error *err)
 {
+    if (shard->delta)
+        return feature_shard_find_all(shard_delta_own(shard->delta), err);
     enum error_code rc = ERROR_NONE;
     for (int i = 0; rc == ERROR_NONE && i < shard->seal.tensor_count; i++)
         rc = find_tensor_blocks(shard, i, err);

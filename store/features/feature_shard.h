@@ -6,6 +6,9 @@
  * itself; the key is the block's number, big-endian. Built from sorted SST files by ingestion, sealed
  * (closed, hashed, renamed), then only opened read-only. The seal hashes the content, block by block,
  * because equal builds give different SST bytes.
+ *
+ * A shard may be a delta (shard_delta.h): a folder of the rows that are new or other than in another shard. It reads as one that has
+ * them all; verifying it reads the folder alone.
  */
 #ifndef STORE_FEATURES_FEATURE_SHARD_H
 #define STORE_FEATURES_FEATURE_SHARD_H
@@ -21,6 +24,7 @@
 enum { FEATURE_BLOCK_ROWS = 256 };
 
 struct feature_shard_writer;
+struct shard_seal;
 
 /* Starts a shard in scratch that will become the artifact `key` with its seal at `seal_key`. */
 MUST_CHECK enum error_code feature_shard_writer_new(struct store *store, const char *key,
@@ -34,6 +38,10 @@ MUST_CHECK enum error_code feature_shard_writer_begin(struct feature_shard_write
 MUST_CHECK enum error_code feature_shard_writer_add(struct feature_shard_writer *writer,
                                                     const void *rows, uint64_t row_count,
                                                     struct error *err);
+/* The shard will be a delta over another, whole one, which lies at `base_key` and has the seal `base`; with so many rows in each
+ * tensor. What is written is shard_seal_own(). */
+void feature_shard_writer_over(struct feature_shard_writer *writer, const char *base_key,
+                               const struct shard_seal *base, uint64_t row_count);
 /* The seal will say that the rows were computed with these weights. */
 void feature_shard_writer_computed_with(struct feature_shard_writer *writer,
                                         const struct weights_identity *weights);
@@ -58,10 +66,10 @@ MUST_CHECK enum error_code feature_shard_read_block(struct feature_shard *shard,
                                                     uint64_t block, void *rows, uint32_t *row_count,
                                                     struct error *err);
 
-/* A block where RocksDB put it. {0} holds none; release with feature_pin_release(). */
+/* A block where RocksDB put it, or of a delta where it was put together. {0} holds none; release with feature_pin_release(). */
 struct feature_pin {
-    void *slice;
-    const void *rows; /* [row_count, dim], at any address: not aligned for their elements */
+    void *slice, *copy; /* owned */
+    const void *rows;   /* [row_count, dim], at any address: not aligned for their elements */
     uint32_t row_count;
 };
 

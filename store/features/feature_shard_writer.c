@@ -22,6 +22,11 @@ struct feature_shard_writer {
     char scratch[FILE_PATH_SIZE];
     struct shard_seal seal;
     struct shard_builder *database;
+    /* Of a delta: what it is over, and the rows of each of its tensors. */
+    bool is_over;
+    char base_key[KEY_SIZE];
+    struct shard_seal base;
+    uint64_t row_count;
     /* The tensor being written; its table is begun with its first block: */
     struct checksum_stream *sums;
     struct feature_block_builder builder;
@@ -68,6 +73,15 @@ void feature_shard_writer_computed_with(struct feature_shard_writer *writer,
 {
     writer->seal.has_weights = true;
     writer->seal.weights = *weights;
+}
+
+void feature_shard_writer_over(struct feature_shard_writer *writer, const char *base_key,
+                               const struct shard_seal *base, uint64_t row_count)
+{
+    must(text_copy(writer->base_key, KEY_SIZE, base_key));
+    writer->is_over = true;
+    writer->base = *base;
+    writer->row_count = row_count;
 }
 
 static enum error_code sst_path(const struct feature_shard_writer *writer, int tensor,
@@ -255,12 +269,13 @@ static enum error_code check_stored(const struct feature_shard_writer *writer, s
 
 /* Whether a seal vouches for other rows than ours. */
 static enum error_code is_sealed_otherwise(const struct feature_shard_writer *writer,
-                                           bool *otherwise, struct error *err)
+                                           const struct shard_seal *seal, bool *otherwise,
+                                           struct error *err)
 {
     struct shard_seal stored;
     const enum error_code rc =
         shard_seal_get(writer->store, writer->seal_key, writer->owner_id, &stored, err);
-    *otherwise = rc == ERROR_NONE && !shard_seal_equal(&stored, &writer->seal);
+    *otherwise = rc == ERROR_NONE && !shard_seal_equal(&stored, seal);
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
@@ -268,14 +283,14 @@ static enum error_code is_sealed_otherwise(const struct feature_shard_writer *wr
  * what a power cut has left or what a disk has damaged, makes way, unless its seal says that other rows belong
  * there: that is an alarm, which putting our seal raises. */
 static enum error_code publish(const struct feature_shard_writer *writer, const char *path,
-                               struct error *err)
+                               const struct shard_seal *seal, struct error *err)
 {
     bool existed = false, otherwise = false;
     enum error_code rc = check_stored(writer, err);
     if (rc == ERROR_NONE)
         return rc;
     if (rc == ERROR_CORRUPT) {
-        rc = is_sealed_otherwise(writer, &otherwise, err);
+        rc = is_sealed_otherwise(writer, seal, &otherwise, err);
         if (rc != ERROR_NONE || otherwise)
             return rc;
         rc = store_remove(writer->store, writer->key, err);
@@ -294,10 +309,14 @@ enum error_code feature_shard_writer_finish(struct feature_shard_writer *writer,
         rc = file_path(path, err, "%s/shard", writer->scratch);
     if (rc == ERROR_NONE)
         rc = build(writer, path, err);
+    struct shard_seal seal = writer->seal;
+    if (rc == ERROR_NONE && writer->is_over)
+        rc = shard_seal_over(&writer->seal, writer->base_key, &writer->base, writer->row_count,
+                             &seal, err);
     if (rc == ERROR_NONE)
-        rc = publish(writer, path, err);
+        rc = publish(writer, path, &seal, err);
     if (rc == ERROR_NONE)
-        rc = shard_seal_put(writer->store, writer->seal_key, writer->owner_id, &writer->seal, err);
+        rc = shard_seal_put(writer->store, writer->seal_key, writer->owner_id, &seal, err);
     feature_shard_writer_abandon(writer);
     return rc;
 }

@@ -65,6 +65,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_ROUND_BASE] = "round_base",
     [RECORD_PASS_OUTPUT] = "pass_output",
     [RECORD_PASS_GRADIENT] = "pass_gradient",
+    [RECORD_PARTITION_DELTA] = "partition_delta",
 };
 
 const char *record_kind_name(enum record_kind kind)

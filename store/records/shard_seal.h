@@ -12,7 +12,13 @@
  *             "content"   U8  [count, 16]  XXH3-128 of the tensor's block hashes in order, which are the
  *                                          seeded XXH3-128 of the rows of each block (feature_block.h)
  *             "weights", "weights_sum": of a layer of infer, the weights used (weights_identity.h)
- *   valid     1 to 16 tensors of different names; each of a known type; each dim is 1 to 2^20
+ *             of a delta, whose tensors are put together of its folder and of another shard (store/features/shard_delta.h):
+ *             "base"        text                  key of the other shard, which is no delta
+ *             "own_rows"    U64 [count + 1]       rows of each tensor in the folder; last rows of the base that are gone
+ *             "own_content" U8  [2 count + 1, 16] of each tensor in the folder its rows, then their numbers; last what is gone
+ *             "row_count" is then of all rows, and "content" a hash of the base's and of these
+ *   version   4; of a delta 5
+ *   valid     1 to 16 tensors of different names; each of a known type; each dim is 1 to 2^20; of a delta at most 7 tensors
  *
  * The content is hashed and not the files: equal builds give different SST bytes.
  */
@@ -21,6 +27,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "store/objects/keys.h"
 #include "store/objects/store.h"
 #include "store/records/tensor_spec.h"
 #include "store/records/weights_identity.h"
@@ -28,7 +35,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TENSOR_DIM_MAX = 1 << 20 };
+enum { TENSOR_DIM_MAX = 1 << 20, DELTA_TENSOR_COUNT_MAX = (SHARD_TENSOR_COUNT_MAX - 1) / 2 };
+
+/* What the folder of a delta holds: for each tensor so many rows of it, and as many numbers; and of the base so many that are gone. */
+struct sealed_rows_of_delta {
+    char base[KEY_SIZE];
+    uint64_t rows[DELTA_TENSOR_COUNT_MAX], gone;
+    struct checksum content[SHARD_TENSOR_COUNT_MAX];
+};
 
 struct shard_seal {
     int tensor_count;
@@ -36,6 +50,8 @@ struct shard_seal {
     struct checksum content[SHARD_TENSOR_COUNT_MAX];
     bool has_weights; /* a layer of infer */
     struct weights_identity weights;
+    bool is_delta;
+    struct sealed_rows_of_delta own;
 };
 
 MUST_CHECK enum error_code shard_seal_put(struct store *store, const char *key,
@@ -55,5 +71,17 @@ MUST_CHECK enum error_code shard_seal_check_weights(const struct shard_seal *sea
 bool shard_seal_equal(const struct shard_seal *a, const struct shard_seal *b);
 /* The index of a tensor, or -1. */
 int shard_seal_find(const struct shard_seal *seal, const char *name);
+
+/* What the folder of a delta is sealed by, as if it were a shard of its own: "<tensor>" and "<tensor>_rows", their numbers (I32), of
+ * each tensor in this order, then "gone" (I32). */
+void shard_seal_own(const struct shard_seal *delta, struct shard_seal *own);
+/* The other way: the seal of the delta with this folder over `base`, which lies at `base_key`; its tensors have `row_count` rows.
+ * Fails: ERROR_INVALID for a folder that has not those tensors. */
+MUST_CHECK enum error_code shard_seal_over(const struct shard_seal *own, const char *base_key,
+                                           const struct shard_seal *base, uint64_t row_count,
+                                           struct shard_seal *out, struct error *err);
+/* Whether `base` is what the delta was made over. Fails: ERROR_CORRUPT. */
+MUST_CHECK enum error_code shard_seal_check_base(const struct shard_seal *delta,
+                                                 const struct shard_seal *base, struct error *err);
 
 #endif

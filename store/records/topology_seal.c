@@ -7,7 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TOPOLOGY_SEAL_VERSION = 2, RELATIONS_VERSION = 3, HELD_VERSION = 4, ROW_NUMBERS = 3 };
+enum {
+    TOPOLOGY_SEAL_VERSION = 2,
+    RELATIONS_VERSION = 3,
+    HELD_VERSION = 4,
+    DELTA_VERSION = 5,
+    ROW_NUMBERS = 3
+};
 
 uint32_t topology_seal_relations(const struct topology_seal *seal)
 {
@@ -45,6 +51,11 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
     if (seal->is_held) {
         record.version = HELD_VERSION;
         record_add(&record, "held", ELEMENT_U64, held, 2);
+    }
+    if (seal->is_delta) {
+        record.version = DELTA_VERSION;
+        record_add(&record, "delta", ELEMENT_U64, held, 2);
+        record_add_text(&record, "base", seal->base);
     }
     return store_put(store, key_part(partition_id, part, "topology_seal").text, partition_id,
                      &record, STORE_DURABLE, err);
@@ -108,13 +119,36 @@ static enum error_code read_held(const struct record_view *view, struct topology
     return ERROR_NONE;
 }
 
+/* Rows of the part, with some of its edges. */
+static enum error_code read_delta(const struct record_view *view, struct topology_seal *out,
+                                  struct error *err)
+{
+    const void *data = NULL;
+    if (view->version != DELTA_VERSION)
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, "delta", ELEMENT_U64, 2, &data, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_text_get(view, "base", out->base, sizeof out->base, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t *held = data;
+    if (held[0] > out->node_count || held[1] > out->edge_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section delta: %" PRIu64 " rows of %" PRIu64
+                         " edges, expected at most the %" PRIu32 " of %" PRIu64 " of the part",
+                         view->key, held[0], held[1], out->node_count, out->edge_count);
+    out->is_delta = true;
+    out->held = (struct sealed_held){(uint32_t)held[0], held[1]};
+    return ERROR_NONE;
+}
+
 enum error_code topology_seal_decode(const struct record_view *view, struct topology_seal *out,
                                      struct error *err)
 {
     const void *counts_data = NULL, *file = NULL;
     struct edge_widths width;
     enum error_code rc =
-        record_expect_among(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION, HELD_VERSION, err);
+        record_expect_among(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION, DELTA_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "counts", ELEMENT_U64, 4, &counts_data, NULL, err);
     if (rc == ERROR_NONE)
@@ -134,6 +168,8 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
                                   .width = width};
     memcpy(out->file.bytes, file, sizeof out->file.bytes);
     rc = read_held(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = read_delta(view, out, err);
     return rc == ERROR_NONE ? read_rows(view, out, err) : rc;
 }
 

@@ -12,7 +12,10 @@
  *                            it there is one, of all nodes and edges
  *             "held"   U64 [2]   of a part of a vertex cut: rows and edges in the file; edge count is then that of the edges
  *                                which end in the part's nodes, wherever they are
- *   version   2; with the section "relation" 3, with the section "held" 4; never both
+ *             "delta"  U64 [2]   of a part of a delta (partition_delta.h): rows and edges in the file, which has the rows alone that
+ *                                are new or other than in the base; node and edge count are of all
+ *             "base"   text      of the same: the id of the base
+ *   version   2; with the section "relation" 3, with the section "held" 4, with the section "delta" 5; one of them at most
  *   valid     first node + node count is at most 2^32 - 1, the rows of relations lie in it, and their edges are all
  *
  * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
@@ -25,6 +28,7 @@
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
 #include "common/graph/relation_block.h"
+#include "store/objects/keys.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
@@ -36,7 +40,7 @@ struct sealed_rows {
     uint64_t edge_count;
 };
 
-/* What the file of a part of a vertex cut holds. */
+/* What the file of a part of a vertex cut holds, or that of a delta. */
 struct sealed_held {
     uint32_t rows;
     uint64_t edges;
@@ -49,8 +53,10 @@ struct topology_seal {
     uint64_t file_size;
     struct edge_widths width; /* of the edge columns */
     struct checksum file;
-    bool is_held; /* of a vertex cut */
+    bool is_held;  /* of a vertex cut */
+    bool is_delta; /* of rows that are new or other than in `base` */
     struct sealed_held held;
+    char base[ID_SIZE];
     uint32_t relation_count; /* 0: one, of all nodes and edges */
     struct sealed_rows relation[RELATION_COUNT_MAX];
 };

@@ -1,9 +1,11 @@
 #include "store/topology/topology.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/parallel/first_failure.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology_artifact.h"
+#include "store/topology/topology_delta.h"
 #include "store/topology/topology_file.h"
 #include "store/topology/topology_merge.h"
 
@@ -20,7 +22,7 @@ struct topology_source {
     bool is_open;
     struct artifact_handle artifact;
     struct topology_file file;
-    /* Of a vertex cut: the file, which other parts read too, by a lock of its own; and the rows put together. */
+    /* Of a vertex cut: the file, which other parts read too, by a lock of its own; and the rows put together. Of a delta likewise. */
     pthread_mutex_t held_lock;
     bool is_held_open;
     struct held_arrays held;
@@ -90,7 +92,7 @@ static enum error_code open_once(struct topology_part *part, struct topology_sou
     return ERROR_NONE;
 }
 
-/* --- a part of a vertex cut --- */
+/* --- a part of a vertex cut, or of a delta --- */
 
 static enum error_code open_file(struct topology_source *source, struct error *err)
 {
@@ -139,6 +141,36 @@ static enum error_code open_merged(const struct topology *t, int part, struct er
     return rc;
 }
 
+/* A part of a base, which is whole. */
+static enum error_code open_base_part(const struct topology_base *base, int part, struct error *err)
+{
+    struct topology_source *source = &base->topology.source[part];
+    enum error_code rc = ERROR_NONE;
+    (void)pthread_mutex_lock(&source->lock);
+    if (!source->is_open)
+        rc = open_once(&base->topology.part[part], source, err);
+    (void)pthread_mutex_unlock(&source->lock);
+    return rc;
+}
+
+static enum error_code open_delta(const struct topology *t, int part, struct error *err)
+{
+    struct topology_source *source = &t->source[part];
+    enum error_code rc = open_base_part(t->base, part, err);
+    if (rc == ERROR_NONE)
+        rc = open_held(source, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = topology_delta_merge(source->store, t->base, &source->held, part, &t->part[part],
+                              &source->merged, err);
+    if (rc == ERROR_CORRUPT)
+        rc = error_context(err, rc, "artifact %s", source->key.text);
+    if (rc != ERROR_NONE)
+        forget_arrays(&t->part[part]);
+    source->is_open = rc == ERROR_NONE;
+    return rc;
+}
+
 enum error_code topology_open_part(const struct topology *topology, int part, struct error *err)
 {
     if (!topology->source)
@@ -149,8 +181,9 @@ enum error_code topology_open_part(const struct topology *topology, int part, st
     (void)pthread_mutex_lock(&source->lock);
     /* A device or network may stumble: what fails is told when it is met again. */
     for (int i = 0; i < 2 && !source->is_open && (i == 0 || rc == ERROR_IO); i++)
-        rc = topology->is_vertex_cut ? open_merged(topology, part, err)
-                                     : open_once(rows, source, err);
+        rc = topology->base            ? open_delta(topology, part, err)
+             : topology->is_vertex_cut ? open_merged(topology, part, err)
+                                       : open_once(rows, source, err);
     (void)pthread_mutex_unlock(&source->lock);
     return rc;
 }
@@ -228,7 +261,12 @@ static enum error_code join_part(struct topology *t, int number, const struct to
     if (number == 0) {
         t->width = seal->width;
         t->is_vertex_cut = seal->is_held;
+        t->is_delta = seal->is_delta;
     }
+    if (seal->is_delta != t->is_delta)
+        return error_set(err, ERROR_CORRUPT,
+                         "topology of part %d: expected %s, as part 0 is, found the other", number,
+                         t->is_delta ? "a delta" : "a whole one");
     if (seal->is_held != t->is_vertex_cut)
         return error_set(err, ERROR_CORRUPT,
                          "topology of part %d: expected %s cut, as part 0 is of, found the other",
@@ -283,8 +321,26 @@ static enum error_code take_seal(void *context, size_t index, struct record_view
     return rc == ERROR_NONE ? join_part(sealed->topology, number, seal, err) : rc;
 }
 
-enum error_code topology_open(struct store *store, const struct partition_book *book,
-                              struct topology *out, struct error *err)
+/* One that is no delta, or all but the base. */
+static void close_files(struct topology *topology)
+{
+    for (int p = 0; topology->source && p < topology->part_count; p++) {
+        close_part(&topology->part[(size_t)p * topology_relations(topology)], &topology->source[p]);
+        (void)pthread_mutex_destroy(&topology->source[p].lock);
+        (void)pthread_mutex_destroy(&topology->source[p].held_lock);
+    }
+    memory_free(topology->source);
+    memory_free(topology->part);
+    shared_area_close(&topology->copy);
+    uint32_t *bounds = NULL;
+    memcpy(&bounds, &topology->book, sizeof bounds); /* const only for readers */
+    memory_free(bounds);
+    *topology = (struct topology){0};
+}
+
+/* All but the base of a delta. */
+static enum error_code open_seals(struct store *store, const struct partition_book *book,
+                                  struct topology *out, struct error *err)
 {
     const size_t part_count = (size_t)book->part_count;
     const uint32_t relations = partition_book_relations(book);
@@ -317,24 +373,68 @@ enum error_code topology_open(struct store *store, const struct partition_book *
         *out = t;
         t = (struct topology){0}; /* moved to the caller */
     }
-    topology_close(&t);
+    close_files(&t);
+    return rc;
+}
+
+static enum error_code check_base(const struct topology *t, const struct partition_book *book,
+                                  struct error *err)
+{
+    const struct topology *base = &t->base->topology;
+    for (int p = 0; p < t->part_count; p++)
+        if (strcmp(t->source[p].seal.base, t->base->delta.base) != 0)
+            return error_set(err, ERROR_CORRUPT, "artifact %s: a delta of %s, expected of %s",
+                             t->source[p].key.text, t->source[p].seal.base, t->base->delta.base);
+    if (base->is_delta || base->is_vertex_cut || !edge_widths_equal(&base->width, &t->width))
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: the base %s is %s, expected a whole edge cut with the same columns",
+                         key_partition(book->id, "delta").text, t->base->delta.base,
+                         base->is_delta ? "a delta itself" : "of another form");
+    return ERROR_NONE;
+}
+
+static enum error_code open_base(struct store *store, const struct partition_book *book,
+                                 struct topology *t, struct error *err)
+{
+    enum error_code rc = memory_new(&t->base, 1, "the base of a delta", err);
+    if (rc == ERROR_NONE)
+        rc = topology_base_read(store, book, t->base, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct partition_book of = {.part_count = t->part_count, .book = t->base->delta.base_book};
+    must(text_copy(of.id, sizeof of.id, t->base->delta.base));
+    of.node_count = of.book[of.part_count];
+    rc = open_seals(store, &of, &t->base->topology, err);
+    if (rc == ERROR_NONE)
+        rc = check_base(t, book, err);
+    const struct checksum_part sums[] = {
+        {&t->content, sizeof t->content},
+        {&t->base->topology.content, sizeof t->base->topology.content}};
+    t->content = checksum_of_parts(sums, 2);
+    return rc;
+}
+
+enum error_code topology_open(struct store *store, const struct partition_book *book,
+                              struct topology *out, struct error *err)
+{
+    enum error_code rc = open_seals(store, book, out, err);
+    if (rc != ERROR_NONE || !out->is_delta)
+        return rc;
+    rc = open_base(store, book, out, err);
+    if (rc != ERROR_NONE)
+        topology_close(out);
     return rc;
 }
 
 void topology_close(struct topology *topology)
 {
-    for (int p = 0; topology->source && p < topology->part_count; p++) {
-        close_part(&topology->part[(size_t)p * topology_relations(topology)], &topology->source[p]);
-        (void)pthread_mutex_destroy(&topology->source[p].lock);
-        (void)pthread_mutex_destroy(&topology->source[p].held_lock);
-    }
-    memory_free(topology->source);
-    memory_free(topology->part);
-    shared_area_close(&topology->copy);
-    uint32_t *bounds = NULL;
-    memcpy(&bounds, &topology->book, sizeof bounds); /* const only for readers */
-    memory_free(bounds);
-    *topology = (struct topology){0};
+    struct topology_base *base = topology->base;
+    close_files(topology);
+    if (!base)
+        return;
+    close_files(&base->topology);
+    topology_base_release(base);
+    memory_free(base);
 }
 
 /* Rows are ascending, so they stand side by side. */

@@ -22,6 +22,9 @@
  * the files of all parts and puts the rows of its own nodes together (topology_merge.h), so that a reader sees what it would
  * see of an edge cut in which each node is where its master is.
  *
+ * Of a delta (store/records/partition_delta.h) the file of a part has, in the same form, the rows alone that are new or other than in
+ * the base; whoever opens a part puts them together with the base's (topology_delta.h), and sees what it would see of a whole one.
+ *
  * In the file, key "<array>/<chunk>" of relation 0, and "<relation>/<array>/<chunk>" (three digits) of the others, (five digits) holds one chunk: "row_start", "neighbor", each edge column that there
  * is by its name (common/graph/edge_column.h), and with weights "weight_sum", a number a node. A value is at least
  * 4 KiB, filled up with zeros: LMDB gives a large value pages of its own, aligned to 16 bytes, and would squeeze a small
@@ -80,7 +83,14 @@ MUST_CHECK enum error_code topology_write_held(struct store *store, const char *
                                                int part, const struct topology_held *held,
                                                struct error *err);
 
+/* The same of a part of a delta, of the rows alone that are new or other than in `base`. */
+MUST_CHECK enum error_code topology_write_delta(struct store *store, const char *partition_id,
+                                                int part, const char *base,
+                                                const struct topology_held *held,
+                                                struct error *err);
+
 struct topology_part;
+struct topology_base; /* topology_delta.h */
 
 struct topology { /* {0} is closed; the parts of one partition, opened together */
     int part_count;
@@ -88,9 +98,10 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     uint32_t node_count;
     uint64_t edge_count;
     struct edge_widths width; /* of the edge columns */
-    bool is_vertex_cut;
+    bool is_vertex_cut, is_delta;
     const uint32_t *book;       /* [part_count + 1], owned */
     struct topology_part *part; /* [part_count, relation_count], owned */
+    struct topology_base *base; /* of a delta, owned; NULL: it is whole */
     struct topology_source
         *source; /* [part_count], owned, topology.c's; NULL: the arrays are the caller's */
     struct checksum content; /* of all files, by their seals */
@@ -117,8 +128,8 @@ MUST_CHECK enum error_code topology_open(struct store *store, const struct parti
                                          struct topology *out, struct error *err);
 /* Has the arrays of a part at hand, from a file on a file system of this host (store/objects/artifact_cache.h) that was
  * hashed, on its way here if it had to be fetched. Before anything is read of the part; doing it again is success and
- * costs a lock. One that failed may be tried again. Of a vertex cut the files of all parts, and the part's rows lie in a file in
- * scratch of this process, as large as an edge cut's; then also ERROR_NO_SPACE.
+ * costs a lock. One that failed may be tried again. Of a vertex cut the files of all parts, of a delta that of the base too, and the
+ * part's rows lie in a file in scratch of this process, as large as that of an edge cut written whole; then also ERROR_NO_SPACE.
  * Fails:   ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO; ERROR_NO_MEMORY.
  * Threads: any number, parts side by side. */
 MUST_CHECK enum error_code topology_open_part(const struct topology *topology, int part,

@@ -1,17 +1,10 @@
 #include "store/topology/topology_merge.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "store/topology/topology_array.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-enum { ARRAY_ALIGNMENT = 64 };
 
 static const uint64_t chunk_mask = (UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT) - 1;
 
@@ -49,16 +42,6 @@ void held_arrays_release(struct held_arrays *held)
     *held = (struct held_arrays){0};
 }
 
-static uint32_t row_node(const struct held_arrays *held, uint32_t row)
-{
-    return held->row_node_chunk[row >> TOPOLOGY_CHUNK_SHIFT][row & chunk_mask];
-}
-
-static uint64_t row_start(const struct held_arrays *held, uint32_t row)
-{
-    return held->row_start_chunk[row >> TOPOLOGY_CHUNK_SHIFT][row & chunk_mask];
-}
-
 static uint32_t neighbor(const struct held_arrays *held, uint64_t edge)
 {
     return held->neighbor_chunk[edge >> TOPOLOGY_CHUNK_SHIFT][edge & chunk_mask];
@@ -70,73 +53,12 @@ static uint32_t first_row(const struct held_arrays *held, uint32_t node)
     uint32_t low = 0, high = held->row_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (row_node(held, middle) < node)
+        if (held_row_node(held, middle) < node)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
-}
-
-/* --- room --- */
-
-/* The arrays of the part in the file, each from a multiple of 64 bytes. */
-struct merged_arrays {
-    struct topology_array array[TOPOLOGY_ARRAY_COUNT];
-    size_t start[TOPOLOGY_ARRAY_COUNT + 1];
-    char *bytes;
-};
-
-static void lay_out(const struct topology_part *part, struct merged_arrays *m)
-{
-    topology_arrays_describe(0, part->node_count, part->edge_count, &part->width, m->array);
-    m->start[0] = 0;
-    for (int a = 0; a < TOPOLOGY_ARRAY_COUNT; a++) {
-        const size_t bytes = (size_t)m->array[a].count * m->array[a].element_size;
-        m->start[a + 1] =
-            m->start[a] + (bytes + ARRAY_ALIGNMENT - 1) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
-    }
-}
-
-/* Reserved before it is mapped: on a full disk a write through a map is SIGBUS. */
-static enum error_code map_file(const char *path, struct merged_rows *out, struct error *err)
-{
-    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be made", path);
-    const int code = posix_fallocate(fd, 0, (off_t)out->size);
-    errno = code;
-    enum error_code rc = ERROR_NONE;
-    if (code)
-        rc = error_set_errno(err, ERROR_IO, "%s: no room for %zu bytes", path, out->size);
-    void *bytes = rc == ERROR_NONE
-                      ? mmap(NULL, out->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                      : MAP_FAILED;
-    if (rc == ERROR_NONE && bytes == MAP_FAILED)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be mapped", path);
-    out->bytes = bytes == MAP_FAILED ? NULL : bytes;
-    (void)close(fd);
-    return rc;
-}
-
-static enum error_code make_room(struct store *store, struct merged_rows *out, struct error *err)
-{
-    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
-    enum error_code rc = store_scratch(store, scratch, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = file_path(path, err, "%s/rows", scratch);
-    if (rc == ERROR_NONE)
-        rc = map_file(path, out, err);
-    const enum error_code removed = file_remove_all(scratch, rc == ERROR_NONE ? err : NULL);
-    return rc == ERROR_NONE ? removed : rc;
-}
-
-void merged_rows_release(struct merged_rows *rows)
-{
-    if (rows->bytes)
-        (void)munmap(rows->bytes, rows->size);
-    *rows = (struct merged_rows){0};
 }
 
 /* --- rows --- */
@@ -151,14 +73,9 @@ struct merging {
     struct held_part *held; /* [count] */
     int count;
     const struct topology_part *part;
-    struct merged_arrays to;
+    struct merged_rows *to;
     struct piece *piece; /* [count], owned: of the row in hand */
 };
-
-static void *array_at(const struct merging *m, int array)
-{
-    return m->to.bytes + m->to.start[array];
-}
 
 /* The pieces of the row of `node`; returns how many. Fails by a piece that ends before it begins, or beyond the edges. */
 static enum error_code find_pieces(struct merging *m, uint32_t node, int *pieces, struct error *err)
@@ -167,9 +84,9 @@ static enum error_code find_pieces(struct merging *m, uint32_t node, int *pieces
     for (int p = 0; p < m->count; p++) {
         const struct held_arrays *held = m->held[p].arrays;
         const uint32_t row = m->held[p].row;
-        if (row >= held->row_count || row_node(held, row) != node)
+        if (row >= held->row_count || held_row_node(held, row) != node)
             continue;
-        const uint64_t from = row_start(held, row), end = row_start(held, row + 1);
+        const uint64_t from = held_row_start(held, row), end = held_row_start(held, row + 1);
         if (end < from || end > held->edge_count)
             return error_set(err, ERROR_CORRUPT,
                              "part %d holds edges %" PRIu64 " to %" PRIu64 " of node %" PRIu32
@@ -190,7 +107,7 @@ static void begin_rows(struct merging *m)
 static enum error_code count_rows(struct merging *m, struct error *err)
 {
     const struct topology_part *part = m->part;
-    uint64_t *start = array_at(m, TOPOLOGY_ROW_START);
+    uint64_t *start = merged_rows_at(m->to, TOPOLOGY_ROW_START);
     enum error_code rc = ERROR_NONE;
     begin_rows(m);
     start[0] = 0;
@@ -213,14 +130,14 @@ static void copy_edge(const struct merging *m, uint64_t to, const struct held_ar
                       uint64_t from)
 {
     const struct edge_widths *width = &m->part->width;
-    ((uint32_t *)array_at(m, TOPOLOGY_NEIGHBOR))[to] = neighbor(held, from);
+    ((uint32_t *)merged_rows_at(m->to, TOPOLOGY_NEIGHBOR))[to] = neighbor(held, from);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         const size_t bytes = edge_column_bytes((enum edge_column)c, width->of[c]);
         if (!bytes)
             continue;
         const unsigned shift = topology_column_shift((enum edge_column)c, width->of[c]);
         const char *chunk = held->column_chunk[c][from >> shift];
-        memcpy((char *)array_at(m, TOPOLOGY_FIRST_COLUMN + c) + to * bytes,
+        memcpy(merged_rows_column(m->to, (enum edge_column)c, to),
                chunk + (from & ((UINT64_C(1) << shift) - 1)) * bytes, bytes);
     }
 }
@@ -244,7 +161,7 @@ static void merge_pieces(struct merging *m, int pieces, uint64_t at)
 
 static enum error_code fill_rows(struct merging *m, struct error *err)
 {
-    const uint64_t *start = array_at(m, TOPOLOGY_ROW_START);
+    const uint64_t *start = merged_rows_at(m->to, TOPOLOGY_ROW_START);
     enum error_code rc = ERROR_NONE;
     begin_rows(m);
     for (uint32_t row = 0; rc == ERROR_NONE && row < m->part->node_count; row++) {
@@ -256,70 +173,22 @@ static enum error_code fill_rows(struct merging *m, struct error *err)
     return rc;
 }
 
-static void sum_weights(const struct merging *m)
-{
-    const struct topology_part *part = m->part;
-    const struct topology_arrays rows = {
-        .first_node = part->first_node,
-        .node_count = part->node_count,
-        .edge_count = part->edge_count,
-        .row_start = array_at(m, TOPOLOGY_ROW_START),
-        .neighbor = array_at(m, TOPOLOGY_NEIGHBOR),
-        .columns.data[EDGE_WEIGHT] = array_at(m, TOPOLOGY_FIRST_COLUMN + EDGE_WEIGHT),
-    };
-    topology_arrays_sum_weights(&rows, array_at(m, TOPOLOGY_WEIGHT_SUM));
-}
-
 /* --- the part --- */
-
-/* `out` is the address of the pointer to a list of chunks. */
-static enum error_code point_to(const struct merging *m, int number, void *out, struct error *err)
-{
-    const struct topology_array *array = &m->to.array[number];
-    const uint64_t chunks = topology_array_chunks(array);
-    const char **chunk = NULL;
-    const enum error_code rc =
-        memory_new(&chunk, chunks ? chunks : 1, "the chunks of an array", err);
-    for (uint64_t i = 0; rc == ERROR_NONE && i < chunks; i++)
-        chunk[i] = (const char *)array_at(m, number) + (i << array->shift) * array->element_size;
-    memcpy(out, &chunk, sizeof chunk);
-    return rc;
-}
-
-static enum error_code point_arrays(const struct merging *m, struct topology_part *part,
-                                    struct error *err)
-{
-    enum error_code rc = point_to(m, TOPOLOGY_ROW_START, &part->row_start_chunk, err);
-    if (rc == ERROR_NONE)
-        rc = point_to(m, TOPOLOGY_NEIGHBOR, &part->neighbor_chunk, err);
-    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++)
-        if (part->width.of[c])
-            rc = point_to(m, TOPOLOGY_FIRST_COLUMN + c, &part->column_chunk[c], err);
-    if (rc == ERROR_NONE && part->width.of[EDGE_WEIGHT])
-        rc = point_to(m, TOPOLOGY_WEIGHT_SUM, &part->weight_sum_chunk, err);
-    return rc;
-}
 
 enum error_code topology_merge(struct store *store, struct held_part *held, int count,
                                struct topology_part *part, struct merged_rows *out,
                                struct error *err)
 {
-    struct merging m = {.held = held, .count = count, .part = part};
+    struct merging m = {.held = held, .count = count, .part = part, .to = out};
     enum error_code rc = memory_new(&m.piece, (size_t)count, "pieces of rows", err);
-    if (rc == ERROR_NONE) {
-        lay_out(part, &m.to);
-        out->size = m.to.start[TOPOLOGY_ARRAY_COUNT];
-        rc = make_room(store, out, err);
-    }
-    m.to.bytes = out->bytes;
+    if (rc == ERROR_NONE)
+        rc = merged_rows_make(store, part, out, err);
     if (rc == ERROR_NONE)
         rc = count_rows(&m, err);
     if (rc == ERROR_NONE)
         rc = fill_rows(&m, err);
-    if (rc == ERROR_NONE && part->width.of[EDGE_WEIGHT])
-        sum_weights(&m);
     if (rc == ERROR_NONE)
-        rc = point_arrays(&m, part, err);
+        rc = merged_rows_finish(out, part, err);
     memory_free(m.piece);
     if (rc != ERROR_NONE)
         merged_rows_release(out);

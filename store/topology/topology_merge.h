@@ -7,8 +7,7 @@
  *   rows of the part of a:  a <- b, c, d
  *
  * A row is in order by its sources, and edges of the same ends, which one part holds, as they stand there: an edge cut's rows,
- * to the byte. The arrays lie in a file in scratch that has no name any more, as large as an edge cut's file of the part: its
- * pages are the system's to take back, as those of a topology file are.
+ * to the byte.
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_MERGE_H
 #define STORE_TOPOLOGY_TOPOLOGY_MERGE_H
@@ -16,12 +15,13 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 #include "store/records/topology_seal.h"
+#include "store/topology/merged_rows.h"
 #include "store/topology/topology.h"
 #include "store/topology/topology_file.h"
 
 #include <stddef.h>
 
-/* What the file of a part holds, where it is mapped; chunks as in struct topology_part. */
+/* What the file of a part holds, of a vertex cut or of a delta, where it is mapped; chunks as in struct topology_part. */
 struct held_arrays { /* {0} is empty */
     uint32_t row_count;
     uint64_t edge_count;
@@ -38,14 +38,22 @@ MUST_CHECK enum error_code held_arrays_find(const struct topology_file *file,
                                             struct held_arrays *out, struct error *err);
 void held_arrays_release(struct held_arrays *held);
 
+static inline uint32_t held_row_node(const struct held_arrays *held, uint32_t row)
+{
+    return held
+        ->row_node_chunk[row >> TOPOLOGY_CHUNK_SHIFT][row & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
+/* row <= row_count */
+static inline uint64_t held_row_start(const struct held_arrays *held, uint32_t row)
+{
+    return held
+        ->row_start_chunk[row >> TOPOLOGY_CHUNK_SHIFT][row & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
 struct held_part {
     const struct held_arrays *arrays;
     uint32_t row; /* the merge's: the next of its rows */
-};
-
-struct merged_rows { /* {0} is empty */
-    char *bytes;     /* mapped */
-    size_t size;
 };
 
 /* Puts the rows of `part`, whose nodes and edge count are known, together of held [count], and points its arrays to them: the
@@ -54,6 +62,5 @@ struct merged_rows { /* {0} is empty */
 MUST_CHECK enum error_code topology_merge(struct store *store, struct held_part *held, int count,
                                           struct topology_part *part, struct merged_rows *out,
                                           struct error *err);
-void merged_rows_release(struct merged_rows *rows);
 
 #endif

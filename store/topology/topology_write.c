@@ -3,6 +3,7 @@
  */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology.h"
 #include "store/topology/topology_artifact.h"
@@ -242,20 +243,24 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
                                     arrays->node_count, arrays, 1, err);
 }
 
-enum error_code topology_write_held(struct store *store, const char *partition_id, int part,
-                                    const struct topology_held *held, struct error *err)
+/* `base`: of a delta; NULL: of a vertex cut. */
+static enum error_code write_held(struct store *store, const char *partition_id, int part,
+                                  const char *base, const struct topology_held *held,
+                                  struct error *err)
 {
     struct topology_array array[TOPOLOGY_HELD_ARRAY_COUNT];
-    const struct part_arrays arrays = {
+    struct part_arrays arrays = {
         .array = array,
         .array_count = TOPOLOGY_HELD_ARRAY_COUNT,
         .seal = {.first_node = held->first_node,
                  .node_count = held->node_count,
                  .edge_count = held->own_edge_count,
                  .width = held->columns.width,
-                 .is_held = true,
+                 .is_held = !base,
+                 .is_delta = base != NULL,
                  .held = {.rows = held->row_count, .edges = held->edge_count}},
     };
+    must(!base || text_copy(arrays.seal.base, sizeof arrays.seal.base, base));
     must(held->row_start[0] == 0 && held->row_start[held->row_count] == held->edge_count);
     topology_arrays_describe_held(held->row_count, held->edge_count, &held->columns.width, array);
     array[TOPOLOGY_ROW_START].data = (const char *)held->row_start;
@@ -265,4 +270,17 @@ enum error_code topology_write_held(struct store *store, const char *partition_i
         array[TOPOLOGY_FIRST_COLUMN + c].data = held->columns.data[c];
     const enum error_code rc = write_part(store, partition_id, part, &arrays, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
+}
+
+enum error_code topology_write_held(struct store *store, const char *partition_id, int part,
+                                    const struct topology_held *held, struct error *err)
+{
+    return write_held(store, partition_id, part, NULL, held, err);
+}
+
+enum error_code topology_write_delta(struct store *store, const char *partition_id, int part,
+                                     const char *base, const struct topology_held *held,
+                                     struct error *err)
+{
+    return write_held(store, partition_id, part, base, held, err);
 }

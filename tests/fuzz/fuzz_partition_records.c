@@ -7,6 +7,7 @@
 #include "store/records/node_permutation.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/partition_book.h"
+#include "store/records/partition_delta.h"
 #include "store/records/partition_report.h"
 #include "store/records/shard_seal.h"
 #include "store/records/topology_seal.h"
@@ -16,10 +17,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "book",     "dataset",     "facts",    "to_dataset", "to_partition", "part",       "json",
-    "counts",   "arrays",      "file",     "name",       "dim",          "content",    "row_count",
-    "files",    "metrics",     "version",  "weights",    "weights_sum",  "type_start", "type_name",
-    "type_dim", "target_type", "relation", "task"};
+    "book",        "dataset",     "facts",     "to_dataset",  "to_partition", "part",
+    "json",        "counts",      "arrays",    "file",        "name",         "dim",
+    "content",     "row_count",   "files",     "metrics",     "version",      "weights",
+    "weights_sum", "type_start",  "type_name", "type_dim",    "target_type",  "relation",
+    "task",        "base",        "base_book", "gone",        "added",        "delta",
+    "own_rows",    "own_content", "held",      "edge_widths", "type"};
 
 static volatile uint64_t sink; /* what is read goes here, for the sanitizer to see it read */
 
@@ -86,12 +89,40 @@ static enum error_code read_report(struct store *store, const char *key, struct 
     return rc;
 }
 
+static enum error_code read_delta(struct store *store, const char *key, struct error *err)
+{
+    struct partition_delta delta;
+    struct node_shift shift = {0};
+    (void)key;
+    const enum error_code rc = partition_delta_get(store, "p", &delta, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(node_shift_init(&shift, &delta, NULL) == ERROR_NONE);
+    uint32_t last = 0, gone = 0;
+    for (int p = 0; p < delta.part_count; p++)
+        for (uint32_t node = delta.base_book[p]; node < delta.base_book[p + 1]; node++) {
+            must(!node_shift_is_gone(&shift, node) || delta.gone[gone] == node);
+            if (node_shift_is_gone(&shift, node)) {
+                gone++;
+                continue;
+            }
+            must(node_shift_of(&shift, p, node) >= last);
+            last = node_shift_of(&shift, p, node) + 1;
+        }
+    must(gone == delta.gone_count);
+    node_shift_release(&shift);
+    store_release_record(&delta.view);
+    return rc;
+}
+
 static enum error_code read_topology_seal(struct store *store, const char *key, struct error *err)
 {
     struct topology_seal seal;
     (void)key;
     const enum error_code rc = topology_seal_get(store, "p", 0, &seal, err);
     must(rc != ERROR_NONE || !seal.is_held || seal.held.rows <= seal.held.edges);
+    must(rc != ERROR_NONE || !seal.is_delta ||
+         (seal.held.rows <= seal.node_count && seal.held.edges <= seal.edge_count));
     must(rc != ERROR_NONE || (uint64_t)seal.first_node + seal.node_count <= UINT32_MAX);
     for (uint32_t r = 0; rc == ERROR_NONE && r < topology_seal_relations(&seal); r++) {
         const struct sealed_rows rows = topology_seal_rows(&seal, r);
@@ -111,6 +142,11 @@ static enum error_code read_shard_seal(struct store *store, const char *key, str
     for (int i = 0; i < seal.tensor_count; i++)
         must(shard_seal_find(&seal, seal.tensor[i].name) == i);
     must(shard_seal_equal(&seal, &seal));
+    struct shard_seal own;
+    if (seal.is_delta) {
+        shard_seal_own(&seal, &own);
+        must(own.tensor_count == 2 * seal.tensor_count + 1);
+    }
     return rc;
 }
 
@@ -137,6 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {RECORD_TOPOLOGY_SEAL, "partition/p/part/0000000000/topology_seal", read_topology_seal},
         {RECORD_SHARD_SEAL, "partition/p/part/0000000000/shard_seal", read_shard_seal},
         {RECORD_OUTPUTS_SEAL, "run/p/outputs_seal", read_outputs_seal},
+        {RECORD_PARTITION_DELTA, "partition/p/delta", read_delta},
     };
     static struct store *store;
     struct error err = {0};

@@ -11,6 +11,7 @@
 #include "store/records/outputs_seal.h"
 #include "store/records/parameters.h"
 #include "store/records/partition_book.h"
+#include "store/records/partition_delta.h"
 #include "store/records/run_plan.h"
 #include "store/records/shard_seal.h"
 #include "store/records/snapshot.h"
@@ -49,6 +50,18 @@ static enum error_code put_held_seal(struct store *store, struct error *err)
     return topology_seal_put(store, "p", 0, &seal, err);
 }
 
+static enum error_code put_delta_seal(struct store *store, struct error *err)
+{
+    const struct topology_seal seal = {.first_node = 3,
+                                       .node_count = 4,
+                                       .edge_count = 9,
+                                       .width = {{[EDGE_WEIGHT] = 1}},
+                                       .is_delta = true,
+                                       .base = "p-0",
+                                       .held = {.rows = 2, .edges = 7}};
+    return topology_seal_put(store, "p", 0, &seal, err);
+}
+
 static enum error_code get_topology_seal(struct store *store, struct error *err)
 {
     struct topology_seal seal;
@@ -64,6 +77,37 @@ static enum error_code put_shard_seal(struct store *store, struct error *err)
         .has_weights = true,
         .weights = weights_of};
     return shard_seal_put(store, "partition/p/shard_seal", "p", &seal, err);
+}
+
+static enum error_code put_delta_shard_seal(struct store *store, struct error *err)
+{
+    const struct shard_seal seal = {
+        .tensor_count = 2,
+        .tensor = {{.name = "features", .type = TENSOR_F16, .dim = 3, .row_count = 7},
+                   {.name = "labels", .type = TENSOR_I32, .dim = 1, .row_count = 7}},
+        .is_delta = true,
+        .own = {.base = "partition/p-0/shard", .rows = {3, 2}, .gone = 4}};
+    return shard_seal_put(store, "partition/p/shard_seal", "p", &seal, err);
+}
+
+static enum error_code put_partition_delta(struct store *store, struct error *err)
+{
+    static const uint32_t book[3] = {0, 4, 9}, gone[2] = {1, 8}, added[2] = {0, 3};
+    const struct partition_delta delta = {.base = "p-0",
+                                          .part_count = 2,
+                                          .base_book = book,
+                                          .gone_count = 2,
+                                          .gone = gone,
+                                          .added = added};
+    return partition_delta_put(store, "p", &delta, err);
+}
+
+static enum error_code get_partition_delta(struct store *store, struct error *err)
+{
+    struct partition_delta delta;
+    const enum error_code rc = partition_delta_get(store, "p", &delta, err);
+    store_release_record(&delta.view);
+    return rc;
 }
 
 static enum error_code get_shard_seal(struct store *store, struct error *err)
@@ -332,6 +376,9 @@ static const struct kind {
     {run, put_evaluation, get_evaluation, "score"},
     {run, put_snapshot, get_snapshot, "second rounds"},
     {"p", put_held_seal, get_topology_seal, "edge_widths"},
+    {"p", put_delta_seal, get_topology_seal, "edge_widths"},
+    {"p", put_delta_shard_seal, get_shard_seal, ""},
+    {"p", put_partition_delta, get_partition_delta, ""},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -439,11 +486,14 @@ static void values_that_no_writer_writes_are_refused(void **state)
     const uint64_t node_beyond[4] = {two_32, 1, 9, 0}, count_beyond[4] = {1, two_32 - 1, 9, 0},
                    facts_wide[8] = {12, 0, two_32}, task_nine[8] = {12, 0, 0, 0, 9},
                    no_nodes[2] = {0, 0}, many_nodes[2] = {two_32, 0}, many_classes[2] = {2, two_32},
-                   more_rows[2] = {8, 7}, rows_beyond[2] = {two_32, two_32}, none[1] = {0};
+                   more_rows[2] = {8, 7}, own_beyond[3] = {8, 2, 4},
+                   rows_beyond[2] = {two_32, two_32}, none[1] = {0};
     static const uint32_t two_weights[1] = {2}, last_absent[2] = {1, 0},
                           too_wide[EDGE_COLUMN_COUNT] = {[EDGE_FEATURE] =
                                                              EDGE_COLUMN_WIDTH_MAX + 1},
                           too_many[EDGE_COLUMN_COUNT + 1] = {[EDGE_COLUMN_COUNT] = 1};
+    static const uint32_t late_start[3] = {1, 4, 9}, falling[3] = {0, 5, 4},
+                          gone_beyond[2] = {1, 9}, many_added[2] = {UINT32_MAX, 0};
     static const uint32_t no_dim[2] = {3, 0}, large_dim[2] = {3, TENSOR_DIM_MAX + 1},
                           one_bound[1] = {9}, many_dims[SHARD_TENSOR_COUNT_MAX + 1] = {1};
     static const int64_t before[1] = {-1}, start[1] = {0}, past[2] = {7, 5}, negative[2] = {-1, 5};
@@ -486,6 +536,15 @@ static void values_that_no_writer_writes_are_refused(void **state)
         {14, {"tally", ELEMENT_F64, none, 0}},
         {16, {"held", ELEMENT_U64, more_rows, 2}},
         {16, {"held", ELEMENT_U64, rows_beyond, 2}},
+        {17, {"delta", ELEMENT_U64, more_rows, 2}},
+        {18, {"own_rows", ELEMENT_U64, own_beyond, 3}},
+        {18, {"own_content", ELEMENT_U8, empty, 64}},
+        {19, {"base_book", ELEMENT_U32, one_bound, 1}},
+        {19, {"base_book", ELEMENT_U32, late_start, 3}},
+        {19, {"base_book", ELEMENT_U32, falling, 3}},
+        {19, {"gone", ELEMENT_U32, last_absent, 2}},
+        {19, {"gone", ELEMENT_U32, gone_beyond, 2}},
+        {19, {"added", ELEMENT_U32, many_added, 2}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct kind *kind = &kinds[bad[i].kind];

@@ -1,0 +1,162 @@
+#include "store/records/partition_delta.h"
+
+#include "common/base/memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { DELTA_VERSION = 1, WORD_NODES = 64 };
+
+enum error_code partition_delta_put(struct store *store, const char *partition_id,
+                                    const struct partition_delta *delta, struct error *err)
+{
+    struct record record = {.kind = RECORD_PARTITION_DELTA, .version = DELTA_VERSION};
+    const uint64_t parts = (uint64_t)delta->part_count;
+    record_add_text(&record, "base", delta->base);
+    record_add(&record, "base_book", ELEMENT_U32, delta->base_book, parts + 1);
+    record_add(&record, "gone", ELEMENT_U32, delta->gone, delta->gone_count);
+    record_add(&record, "added", ELEMENT_U32, delta->added, parts);
+    return store_put(store, key_partition(partition_id, "delta").text, partition_id, &record,
+                     STORE_DURABLE, err);
+}
+
+static enum error_code check_book(const struct record_view *view, const struct partition_delta *d,
+                                  struct error *err)
+{
+    if (d->base_book[0] != 0)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section base_book: part 0 starts at node %" PRIu32
+                         ", expected 0",
+                         view->key, d->base_book[0]);
+    for (int p = 0; p < d->part_count; p++)
+        if (d->base_book[p + 1] < d->base_book[p])
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section base_book: part %d ends at node %" PRIu32
+                             ", before its start %" PRIu32,
+                             view->key, p, d->base_book[p + 1], d->base_book[p]);
+    return ERROR_NONE;
+}
+
+static enum error_code check_nodes(const struct record_view *view, const struct partition_delta *d,
+                                   struct error *err)
+{
+    const uint32_t count = d->base_book[d->part_count];
+    uint64_t nodes = count - d->gone_count;
+    for (uint32_t i = 0; i < d->gone_count; i++)
+        if (d->gone[i] >= count || (i && d->gone[i] <= d->gone[i - 1]))
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section gone: node %" PRIu32 " at %" PRIu32
+                             ", expected ascending below %" PRIu32,
+                             view->key, d->gone[i], i, count);
+    for (int p = 0; p < d->part_count; p++)
+        nodes += d->added[p];
+    if (nodes == 0 || nodes >= UINT32_MAX)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: %" PRIu64 " nodes in the version, expected 1 to 2^32 - 2",
+                         view->key, nodes);
+    return ERROR_NONE;
+}
+
+enum error_code partition_delta_decode(const struct record_view *view, struct partition_delta *out,
+                                       struct error *err)
+{
+    const void *book = NULL, *gone = NULL, *added = NULL;
+    uint64_t bounds = 0, gone_count = 0;
+    *out = (struct partition_delta){.view = *view};
+    enum error_code rc = record_expect(view, RECORD_PARTITION_DELTA, DELTA_VERSION, err);
+    if (rc == ERROR_NONE)
+        rc = record_text_get(view, "base", out->base, sizeof out->base, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "base_book", ELEMENT_U32, -1, &book, &bounds, err);
+    if (rc == ERROR_NONE && (bounds < 2 || bounds > INT32_MAX))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: section base_book: %" PRIu64
+                       " bounds, expected one more than parts",
+                       view->key, bounds);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "added", ELEMENT_U32, (int64_t)bounds - 1, &added, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "gone", ELEMENT_U32, -1, &gone, &gone_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->part_count = (int)bounds - 1;
+    out->base_book = book;
+    out->added = added;
+    out->gone = gone;
+    rc = check_book(view, out, err);
+    if (rc == ERROR_NONE && gone_count > out->base_book[out->part_count])
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: section gone: %" PRIu64 " nodes, expected at most %" PRIu32,
+                       view->key, gone_count, out->base_book[out->part_count]);
+    out->gone_count = (uint32_t)gone_count;
+    return rc == ERROR_NONE ? check_nodes(view, out, err) : rc;
+}
+
+enum error_code partition_delta_get(struct store *store, const char *partition_id,
+                                    struct partition_delta *out, struct error *err)
+{
+    struct record_view view;
+    *out = (struct partition_delta){.base = ""};
+    enum error_code rc =
+        store_get(store, key_partition(partition_id, "delta").text, partition_id, &view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = partition_delta_decode(&view, out, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    store_release_record(&view);
+    *out = (struct partition_delta){.base = ""};
+    return rc;
+}
+
+enum error_code partition_delta_base(struct store *store, const char *partition_id,
+                                     char base[ID_SIZE], struct error *err)
+{
+    struct partition_delta delta;
+    const enum error_code rc = partition_delta_get(store, partition_id, &delta, err);
+    memcpy(base, delta.base, ID_SIZE);
+    store_release_record(&delta.view);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+enum error_code node_shift_init(struct node_shift *shift, const struct partition_delta *delta,
+                                struct error *err)
+{
+    const size_t words = delta->base_book[delta->part_count] / WORD_NODES + 1;
+    uint32_t at = 0, moved = 0;
+    *shift = (struct node_shift){.delta = delta};
+    enum error_code rc = memory_new(&shift->gone, words, "the nodes that are gone", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&shift->before, words, "the nodes that are gone", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&shift->part_shift, (size_t)delta->part_count, "the parts of a base", err);
+    if (rc != ERROR_NONE) {
+        node_shift_release(shift);
+        return rc;
+    }
+    for (uint32_t i = 0; i < delta->gone_count; i++)
+        shift->gone[delta->gone[i] / WORD_NODES] |= UINT64_C(1) << delta->gone[i] % WORD_NODES;
+    for (size_t word = 0; word < words; word++) {
+        shift->before[word] = at;
+        at += (uint32_t)__builtin_popcountll(shift->gone[word]);
+    }
+    for (int p = 0; p < delta->part_count; p++) {
+        shift->part_shift[p] = moved;
+        moved += delta->added[p];
+    }
+    return ERROR_NONE;
+}
+
+void node_shift_release(struct node_shift *shift)
+{
+    memory_free(shift->gone);
+    memory_free(shift->before);
+    memory_free(shift->part_shift);
+    *shift = (struct node_shift){0};
+}
+
+uint32_t node_shift_left(const struct node_shift *shift, int part)
+{
+    const uint32_t first = shift->delta->base_book[part], end = shift->delta->base_book[part + 1];
+    return end - first - (node_shift_gone_below(shift, end) - node_shift_gone_below(shift, first));
+}
