@@ -2,6 +2,7 @@
  * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on any more.
  *
  *   keep     the newest --keep runs, every run that is not finished or is damaged, and the partitions and datasets of those
+ *            partitions that such a partition is a delta of
  *            versions of datasets that were updated, and what they are versions of
  *   remove   all else: finished runs, partitions and datasets, and what is left of removals that were cut short
  */
@@ -64,6 +65,36 @@ static bool is_stood_on(const struct store_census *census, const bool *stays, si
     return false;
 }
 
+/* Whether a partition that stays is a delta of this one. */
+static bool is_base(const struct store_census *census, const bool *stays, size_t index)
+{
+    for (size_t i = 0; i < census->count; i++)
+        if (stays[i] && census->entry[i].kind == CENSUS_PARTITION &&
+            census->entry[index].kind == CENSUS_PARTITION &&
+            strcmp(census->entry[i].base, census->entry[index].id) == 0)
+            return true;
+    return false;
+}
+
+static bool stays_below(const struct gc_options *options, const struct store_census *census,
+                        const bool *all, const bool *stays, size_t index)
+{
+    return is_stood_on(census, stays, index) || is_base(census, stays, index) ||
+           (options->runs.count && !is_stood_on(census, all, index) &&
+            !is_base(census, all, index));
+}
+
+/* Deltas before what they may be deltas of, which are none. */
+static void decide_partitions(const struct gc_options *options, const struct store_census *census,
+                              const bool *all, bool *stays)
+{
+    for (int bases = 0; bases < 2; bases++)
+        for (size_t i = 0; i < census->count; i++)
+            if (census->entry[i].kind == CENSUS_PARTITION &&
+                (census->entry[i].base[0] == '\0') == (bases == 1))
+                stays[i] = stays_below(options, census, all, stays, i);
+}
+
 /* Runs come first, partitions next, datasets last; what nobody stands on goes, unless runs were named: then that stays which
  * nobody stood on before. */
 static void decide(const struct gc_options *options, const struct store_census *census,
@@ -71,15 +102,15 @@ static void decide(const struct gc_options *options, const struct store_census *
 {
     int64_t newer = 0;
     for (size_t i = 0; i < census->count; i++) {
-        const struct census_entry *entry = &census->entry[i];
-        if (entry->kind == CENSUS_RUN) {
-            stays[i] = run_stays(options, entry, newer);
-            newer += stays[i];
+        if (census->entry[i].kind != CENSUS_RUN)
             continue;
-        }
-        stays[i] =
-            is_stood_on(census, stays, i) || (options->runs.count && !is_stood_on(census, all, i));
+        stays[i] = run_stays(options, &census->entry[i], newer);
+        newer += stays[i];
     }
+    decide_partitions(options, census, all, stays);
+    for (size_t i = 0; i < census->count; i++)
+        if (census->entry[i].kind == CENSUS_DATASET)
+            stays[i] = stays_below(options, census, all, stays, i);
 }
 
 /* Versions of a dataset that was updated stay, and what they are versions of: the next run is on the newest, whether or not there

@@ -9,6 +9,7 @@
 #include "stages/plan/run_binding.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/partition_book.h"
+#include "store/records/partition_delta.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,8 @@ static void describe_partition(struct store *store, struct census_entry *entry)
         return;
     must(text_copy(entry->stands_on, sizeof entry->stands_on, book.dataset_id));
     store_release_record(&book.view);
+    if (partition_delta_base(store, entry->id, entry->base, NULL) != ERROR_NONE)
+        entry->base[0] = '\0';
 }
 
 static int by_kind_and_age(const void *a, const void *b)

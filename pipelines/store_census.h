@@ -32,9 +32,10 @@ struct census_entry {
     enum census_kind kind;
     char id[ID_SIZE];
     char stands_on
-        [ID_SIZE];   /* a run on its partition, a partition on its dataset; "": it is not known */
-    uint64_t bytes;  /* 0: not known */
-    int64_t seconds; /* when it was begun, by the clock of the file system; 0: not known */
+        [ID_SIZE]; /* a run on its partition, a partition on its dataset; "": it is not known */
+    char base[ID_SIZE]; /* of a partition: what it is a delta of, or "" */
+    uint64_t bytes;     /* 0: not known */
+    int64_t seconds;    /* when it was begun, by the clock of the file system; 0: not known */
     /* Of runs. */
     enum run_progress_state state;
     bool is_newest; /* the one that was started last */

@@ -10,6 +10,7 @@
 #include "stages/plan/run_rewind.h"
 #include "stages/plan/units/unit_row.h"
 #include "store/objects/artifact_kinds.h"
+#include "store/records/partition_delta.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -216,6 +217,16 @@ static enum error_code seek_in_run(struct store_survey *s, struct survey_piece *
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
+/* What a partition that is a delta is read with. A damaged record is met, and named, as such. */
+static enum error_code add_base(struct store_survey *s, const char *partition_id, struct error *err)
+{
+    char base[ID_SIZE], id[ID_SIZE];
+    must(text_copy(id, sizeof id, partition_id)); /* pieces move when one is added */
+    if (partition_delta_base(s->store, id, base, NULL) != ERROR_NONE || !*base)
+        return ERROR_NONE;
+    return add_piece(&s->partitions, base, true, err);
+}
+
 static enum error_code seek_in_partition(struct store_survey *s, struct survey_piece *piece,
                                          struct error *err)
 {
@@ -226,6 +237,8 @@ static enum error_code seek_in_partition(struct store_survey *s, struct survey_p
     if (rc == ERROR_NONE && partition_book_get(s->store, piece->id, &book, NULL) == ERROR_NONE)
         rc = add_piece(&s->datasets, book.dataset_id, true, err);
     store_release_record(&book.view);
+    if (rc == ERROR_NONE && piece->whole)
+        rc = add_base(s, piece->id, err);
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
@@ -271,6 +284,8 @@ static enum error_code choose_run(struct store_survey *s, const char *run_id, st
         if (rc == ERROR_NONE && known &&
             partition_book_get(s->store, plan->partition_id, &book, NULL) == ERROR_NONE)
             rc = add_piece(&s->datasets, book.dataset_id, true, err);
+        if (rc == ERROR_NONE && known)
+            rc = add_base(s, plan->partition_id, err);
     }
     store_release_record(&book.view);
     memory_free(plan);

@@ -496,6 +496,7 @@ const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
     .reads = "dataset_schema, feature_statistics, node_columns, partition_book, topology_seal, "
+             "partition_delta, "
              "shard_seal, snapshot, "
              "embedding_rows, node_labels, node_splits, graph_index, node_permutation, node_ids, "
              "wanted_nodes",

@@ -5,7 +5,9 @@
  *   labels, splits ──┘               in a                                            back)     commit)
  *                                    part)
  *
- * One unit of work, whole or not at all: a partition counts once its book stands. A run that was killed
+ * Of a version of a dataset topologies and shards may hold what has changed since another one (version_delta.h).
+ *
+ * One unit of work, whole or not at all: a partition counts once its book stands, and that of what it is a delta of. A run that was killed
  * before goes on where it was: the assignment is taken from its record, and parts whose topology or shard is sealed
  * are kept. Programs that work on the same partition side by side keep each other's parts in the same way, and the threads of one
  * share out the topologies. Parts are no units of a queue: a queue is that of a run, and a partition comes before any, and
@@ -27,6 +29,8 @@
 #include "stages/partition/partition_input.h"
 #include "stages/partition/partition_trial.h"
 #include "stages/partition/version_assignment.h"
+#include "stages/partition/version_delta.h"
+#include "stages/partition/version_numbering.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
@@ -52,6 +56,9 @@ struct partition_job { /* {0} is empty; for one unit */
     const char *chosen;  /* kept_assignment.h */
     uint16_t *edge_part; /* likewise; owned */
     struct renumbering renumbering;
+    struct delta_base base; /* of a version; no ids: none */
+    bool is_delta;
+    struct part_delta delta;
     uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
     struct graph_sizes graph_sizes;
     struct graph_types types;
@@ -62,28 +69,14 @@ struct partition_job { /* {0} is empty; for one unit */
 
 static enum error_code assign_and_renumber(struct partition_job *job, struct error *err)
 {
-    const struct stage_context *context = job->context;
     uint32_t *part = NULL;
     enum error_code rc = memory_new(&part, job->input.schema.node_count, "the assignment", err);
     if (rc == ERROR_NONE)
         rc = kept_assignment(&job->input, part, &job->edge_part, &job->chosen, err);
     if (rc == ERROR_NONE)
-        rc = renumbering_init(&job->renumbering, part, job->input.schema.node_count,
-                              (uint32_t)context->settings->partition.parts, err);
+        rc = version_numbering(&job->input, part, job->chosen, &job->renumbering, err);
     memory_free(part);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct numbering numbering = renumbering_view(&job->renumbering);
-    const struct part_rows_source source = {
-        .store = context->store,
-        .schema = &job->input.schema,
-        .numbering = &numbering,
-        .in_degree = job->input.in_degree,
-        .bare = true,
-        .budget_bytes = job->input.budget_bytes,
-    };
-    rc = renumbering_order(&job->renumbering, &source, err);
-    return rc == ERROR_NONE ? renumbering_by_type(&job->renumbering, &job->input.schema, err) : rc;
+    return rc;
 }
 
 /* Of a task of graphs: the nodes of each side by side. */
@@ -108,6 +101,31 @@ static enum tensor_type feature_type_of(const struct partition_job *job)
     return by_setting[job->context->settings->partition.feature_type];
 }
 
+/* Of a version: in which form. */
+static enum error_code plan_delta(struct partition_job *job, const struct numbering *numbering,
+                                  struct error *err)
+{
+    const bool is_placed = version_assignment_is_placed(job->chosen);
+    if (!job->base.partition_id[0] || !(is_placed || job->base.is_chosen))
+        return ERROR_NONE;
+    return version_delta_plan(&job->input, &job->base, numbering, feature_type_of(job), &job->delta,
+                              &job->is_delta, err);
+}
+
+static enum error_code write_topologies(struct partition_job *job, const struct part_writer *writer,
+                                        struct error *err)
+{
+    const enum error_code rc =
+        job->is_delta ? part_delta_topologies(writer, &job->delta, err)
+                      : part_writer_topologies(writer, &job->quality, job->standing, err);
+    /* Of a delta all are measured as who reads them sees them. */
+    for (int p = 0; job->is_delta && p < writer->numbering->part_count; p++)
+        job->standing[p] = true;
+    return rc == ERROR_NONE
+               ? sealed_quality_add(writer, &job->book, job->standing, &job->quality, err)
+               : rc;
+}
+
 static enum error_code write_parts(struct partition_job *job, struct error *err)
 {
     const struct numbering numbering = renumbering_view(&job->renumbering);
@@ -124,16 +142,17 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         .keeps_standing = !job->context->is_replay,
         .pool = job->context->pool,
     };
-    enum error_code rc = partition_quality_init(&job->quality, job->input.id, &job->input.schema,
-                                                numbering.part_count, err);
+    enum error_code rc = plan_delta(job, &numbering, err);
+    if (rc == ERROR_NONE)
+        rc = partition_quality_init(&job->quality, job->input.id, &job->input.schema,
+                                    numbering.part_count, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&job->standing, (size_t)numbering.part_count, "the parts that stand", err);
     if (rc == ERROR_NONE)
-        rc = part_writer_topologies(&writer, &job->quality, job->standing, err);
+        rc = write_topologies(job, &writer, err);
     if (rc == ERROR_NONE)
-        rc = sealed_quality_add(&writer, &job->book, job->standing, &job->quality, err);
-    if (rc == ERROR_NONE)
-        rc = part_writer_shards(&writer, err);
+        rc = job->is_delta ? part_delta_shards(&writer, &job->delta, err)
+                           : part_writer_shards(&writer, err);
     if (rc == ERROR_NONE && job->graph_first)
         rc = graph_ranges_put(writer.store, job->input.id, job->input.schema.id, &job->input.graphs,
                               job->graph_first, err);
@@ -230,9 +249,25 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
     return rc == ERROR_NONE ? partition_book_put(context->store, &job->book, err) : rc;
 }
 
+static enum error_code build_of(const struct stage_context *context, const char *dataset_id,
+                                struct error *err);
+
+/* What the parts may be a delta of, which is made first where a part of it was lost. */
+static enum error_code find_base(struct partition_job *job, struct error *err)
+{
+    const struct stage_context *context = job->context;
+    const enum error_code rc =
+        delta_base_find(context, job->input.schema.id, job->input.id, &job->base, err);
+    if (rc != ERROR_NONE || !job->base.partition_id[0] || job->base.is_there || context->is_replay)
+        return rc;
+    return build_of(context, job->base.dataset_id, err);
+}
+
 static enum error_code build(struct partition_job *job, struct error *err)
 {
     enum error_code rc = version_assignment_prepare(job->context, job->input.schema.id, err);
+    if (rc == ERROR_NONE)
+        rc = find_base(job, err);
     if (rc == ERROR_NONE)
         rc = partition_input_measure(&job->input, err);
     if (rc == ERROR_NONE)
@@ -245,6 +280,37 @@ static enum error_code build(struct partition_job *job, struct error *err)
         rc = write_parts(job, err);
     if (rc == ERROR_NONE)
         rc = check_and_commit(job, err);
+    return rc;
+}
+
+static void job_release(struct partition_job *job)
+{
+    partition_quality_release(&job->quality);
+    memory_free(job->standing);
+    memory_free(job->graph_first);
+    memory_free(job->edge_part);
+    part_delta_release(&job->delta);
+    renumbering_release(&job->renumbering);
+    partition_input_release(&job->input);
+}
+
+/* All of the partition of an older version. */
+static enum error_code build_of(const struct stage_context *context, const char *dataset_id,
+                                struct error *err)
+{
+    struct partition_job *job = NULL;
+    enum error_code rc = memory_new(&job, 1, "a partition", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    job->context = context;
+    rc = partition_input_of(&job->input, context, dataset_id, err);
+    if (rc == ERROR_NONE)
+        log_info("the parts of %s, of which a version has what changed, are made again",
+                 dataset_id);
+    if (rc == ERROR_NONE)
+        rc = build(job, err);
+    job_release(job);
+    memory_free(job);
     return rc;
 }
 
@@ -293,12 +359,7 @@ static void partition_close(void *state)
     struct partition_job *job = state;
     if (!job)
         return;
-    partition_quality_release(&job->quality);
-    memory_free(job->standing);
-    memory_free(job->graph_first);
-    memory_free(job->edge_part);
-    renumbering_release(&job->renumbering);
-    partition_input_release(&job->input);
+    job_release(job);
     memory_free(job);
 }
 
@@ -314,10 +375,12 @@ static enum error_code partition_work(const struct stage_context *context, void 
         return rc == ERROR_NONE ? partition_trial(&job->input, err) : rc;
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_partition(job->input.id, "book").text, &found, err);
-    if (rc == ERROR_NONE && found && !context->is_replay)
+    if (rc == ERROR_NONE && found && !context->is_replay) {
         log_info("partition %s is unchanged", job->input.id);
-    else if (rc == ERROR_NONE)
+        rc = find_base(job, err);
+    } else if (rc == ERROR_NONE) {
         rc = build(job, err);
+    }
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     rc = run_input_switch(context->settings, "partition", &newest, err);
@@ -332,9 +395,9 @@ const struct stage stage = {
     .name = "partition",
     .summary = "cuts the graph into parts and lays out their topology and features",
     .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits, "
-             "graph_index, dataset_delta",
+             "graph_index, dataset_delta, partition_delta",
     .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, graph_index, "
-              "partition_report, node_permutation, partition_book",
+              "partition_report, node_permutation, partition_book, partition_delta",
     .form = STAGE_ONCE,
     .open = partition_open,
     .work = partition_work,

@@ -7,8 +7,10 @@
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/methods/greedy_rule.h"
 #include "stages/partition/methods/node_assigner.h"
+#include "stages/partition/version_numbering.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/node_permutation.h"
 #include "store/records/partition_book.h"
 
 #include <inttypes.h>
@@ -31,6 +33,11 @@ const char *version_assignment_name(const char *text)
     return NULL;
 }
 
+bool version_assignment_is_placed(const char *method)
+{
+    return method && strcmp(method, names[0]) == 0;
+}
+
 /* A vertex cut is made anew: an edge has no part that it could keep, since the numbers of a version's edges are others. */
 static bool is_kept(const struct stage_context *context)
 {
@@ -40,18 +47,34 @@ static bool is_kept(const struct stage_context *context)
 
 /* ---- the chain ---------------------------------------------------------------------------------- */
 
-static enum error_code has_assignment(const struct stage_context *context, const char *dataset_id,
-                                      bool *found, struct error *err)
+/* Its parts, and its ids in them. */
+static enum error_code is_numbered(const struct stage_context *context, const char *dataset_id,
+                                   bool *found, struct error *err)
 {
     char id[ID_SIZE];
-    const enum error_code rc =
-        identity_partition(context->store, context->settings, dataset_id, id, err);
-    return rc == ERROR_NONE
-               ? store_has(context->store, key_partition(id, "assignment").text, found, err)
+    enum error_code rc = identity_partition(context->store, context->settings, dataset_id, id, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(context->store, key_partition(id, "assignment").text, found, err);
+    return rc == ERROR_NONE && *found
+               ? store_has(context->store, key_partition(id, "permutation").text, found, err)
                : rc;
 }
 
-static enum error_code assign_one(const struct stage_context *context, const char *dataset_id,
+static enum error_code put_numbers(const struct partition_input *input, const uint32_t *part,
+                                   const char *method, struct error *err)
+{
+    struct renumbering renumbering = {0};
+    enum error_code rc = version_numbering(input, part, method, &renumbering, err);
+    const struct node_permutation permutation = {.node_count = renumbering.node_count,
+                                                 .to_dataset = renumbering.to_dataset,
+                                                 .to_partition = renumbering.to_partition};
+    if (rc == ERROR_NONE)
+        rc = node_permutation_put(input->context->store, input->id, &permutation, err);
+    renumbering_release(&renumbering);
+    return rc;
+}
+
+static enum error_code number_one(const struct stage_context *context, const char *dataset_id,
                                   struct error *err)
 {
     struct partition_input *input = NULL;
@@ -68,6 +91,8 @@ static enum error_code assign_one(const struct stage_context *context, const cha
         rc = memory_new(&part, input->schema.node_count, "the assignment", err);
     if (rc == ERROR_NONE)
         rc = kept_assignment(input, part, &edge_part, &chosen, err);
+    if (rc == ERROR_NONE)
+        rc = put_numbers(input, part, chosen, err);
     memory_free(edge_part);
     memory_free(part);
     partition_input_release(input);
@@ -79,7 +104,7 @@ static enum error_code assign_one(const struct stage_context *context, const cha
                                             dataset_id);
 }
 
-/* The oldest version before `dataset_id` without an assignment behind which all have one; "" when there is none. */
+/* The oldest version before `dataset_id` that is not numbered behind which all are; "" when there is none. */
 static enum error_code find_missing(const struct stage_context *context, const char *dataset_id,
                                     char missing[ID_SIZE], struct error *err)
 {
@@ -96,7 +121,7 @@ static enum error_code find_missing(const struct stage_context *context, const c
             return rc;
         (void)text_copy(id, sizeof id, delta.base);
         store_release_record(&delta.view);
-        rc = has_assignment(context, id, &found, err);
+        rc = is_numbered(context, id, &found, err);
         if (rc != ERROR_NONE || found)
             return rc;
         (void)text_copy(missing, ID_SIZE, id);
@@ -113,7 +138,7 @@ enum error_code version_assignment_prepare(const struct stage_context *context,
     do {
         rc = find_missing(context, dataset_id, missing, err);
         if (rc == ERROR_NONE && missing[0])
-            rc = assign_one(context, missing, err);
+            rc = number_one(context, missing, err);
     } while (rc == ERROR_NONE && missing[0]);
     return rc;
 }

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes the assignments of the versions before the dataset that are not there. Before the input of the dataset itself is measured,
+/* Makes the assignments and permutations of the versions before the dataset that are not there. Before the input of the dataset itself is measured,
  * since it takes as much memory. Fails: ERROR_CORRUPT when a dataset of the chain is lost; what a method fails with. */
 MUST_CHECK enum error_code version_assignment_prepare(const struct stage_context *context,
                                                       const char *dataset_id, struct error *err);
@@ -28,5 +28,7 @@ MUST_CHECK enum error_code version_assignment(const struct partition_input *inpu
                                               const char **method, struct error *err);
 /* One of these words, for *method; NULL for another. */
 const char *version_assignment_name(const char *text);
+/* Whether it is the first of them; it may be NULL. */
+bool version_assignment_is_placed(const char *method);
 
 #endif

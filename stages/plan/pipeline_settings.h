@@ -186,6 +186,7 @@ struct pipeline_settings {
         int64_t feature_type;  /* enum feature_type */
         int64_t update;        /* enum partition_update */
         double drift;          /* of the cut, for versions of a dataset */
+        double compact; /* likewise: share that has changed above which parts are written whole */
     } partition;
     struct {
         int64_t sampler; /* enum sampler_kind; what follows its fan-outs is of single ones */

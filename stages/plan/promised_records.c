@@ -11,6 +11,7 @@
 #include "store/objects/keys.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/snapshot.h"
+#include "store/records/topology_seal.h"
 
 #include <string.h>
 
@@ -82,6 +83,16 @@ static enum error_code expect_shards(const struct search *search, const struct p
     return rc;
 }
 
+/* How its nodes follow from those of another, of one whose files are a delta. */
+static enum error_code expect_delta(const struct search *search, const struct partition_book *book,
+                                    struct error *err)
+{
+    struct topology_seal seal;
+    return topology_seal_get(search->store, book->id, 0, &seal, NULL) == ERROR_NONE && seal.is_delta
+               ? expect(search, key_partition(book->id, "delta"), err)
+               : ERROR_NONE;
+}
+
 static enum error_code expect_of_book(const struct search *search,
                                       const struct partition_book *book, struct error *err)
 {
@@ -97,6 +108,8 @@ static enum error_code expect_of_book(const struct search *search,
     for (int part = 0; part < book->part_count; part++)
         for (size_t i = 0; rc == ERROR_NONE && i < sizeof pieces / sizeof *pieces; i++)
             rc = expect(search, key_part(book->id, part, pieces[i]), err);
+    if (rc == ERROR_NONE)
+        rc = expect_delta(search, book, err);
     for (uint32_t type = 0; type < partition_book_types(book); type++)
         if (rc == ERROR_NONE && partition_book_has_shard(book, type))
             rc = expect_shards(search, book, type, err);

@@ -292,6 +292,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
     CHOICE(PARTITION, "partition.update", partition.update, "place", update_names, "a dataset that was updated: place (nodes stay in the parts of the version before, new ones go to their neighbours) or anew (all by partition.method)"),
     DOUBLE(PARTITION_IF("partition.update=place"), "partition.drift", partition.drift, "1.2", 1, 1000, "update place: when the share of cut edges is so many times that of the last partition of all nodes, nodes are moved, and where that is not enough all are partitioned again"),
+    DOUBLE(PARTITION_IF("partition.update=place"), "partition.compact", partition.compact, "0.2", 0, 1, "update place: parts of a version are written as what has changed since the last that were written whole, up to this share of their bytes; above it they are written whole; 0: always whole"),
 
     CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),
     INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers. fastgcn, ladies: nodes drawn for each layer; samplers of subgraphs count the layers by it"),

@@ -493,7 +493,7 @@ static enum error_code sample_work(const struct stage_context *context, void *op
 const struct stage stage = {
     .name = "sample",
     .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
-    .reads = "topology_seal, node_splits, edge_splits, graph_index, walk_counts",
+    .reads = "topology_seal, partition_delta, node_splits, edge_splits, graph_index, walk_counts",
     .writes = "mini_batch, walk_counts",
     .form = STAGE_LOOP,
     .works_side_by_side = true,

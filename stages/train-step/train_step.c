@@ -549,7 +549,8 @@ const struct stage stage = {
     .name = "train-step",
     .summary =
         "computes the gradient of a mini-batch, validates weights on one, or seals learnable rows",
-    .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
+    .reads = "weights, mini_batch, partition_book, topology_seal, partition_delta, shard_seal, "
+             "node_labels, "
              "node_splits, graph_index, embedding_rows, residual, round_base, pass_output, "
              "pass_gradient",
     .writes = "gradient, gradient_range, residual, round_base, evaluation, embedding_rows, "

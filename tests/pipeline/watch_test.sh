@@ -4,6 +4,7 @@
 . "$(dirname "$0")/library.sh"
 
 ring_graph "$work/g" && cd "$work/g"
+sed -i 's/^epochs: 2/epochs: 20/' g.yaml # a model that one trained at an absurd rate cannot be as good as
 watch() { # NAME of the folder of updates and of the run's, options...
     "$bin/graphmill" watch "$work/$1.in" g.yaml --directory "$work/$1" --quiet "${@:2}"
 }

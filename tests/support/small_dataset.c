@@ -89,6 +89,11 @@ static uint64_t write_edges(struct store *store, const struct small_dataset *d)
     return (uint64_t)chunk;
 }
 
+static uint32_t name_of(const struct small_dataset *d, uint32_t node)
+{
+    return d->named ? d->named[node] : node;
+}
+
 static uint64_t write_features(struct store *store, const struct small_dataset *d, uint32_t dim)
 {
     struct error err = {0};
@@ -99,7 +104,7 @@ static uint64_t write_features(struct store *store, const struct small_dataset *
         float *row = need((size_t)count * dim, sizeof *row);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t c = 0; c < dim; c++)
-                row[(size_t)i * dim + c] = small_dataset_feature(first + i, c);
+                row[(size_t)i * dim + c] = small_dataset_feature(name_of(d, first + i), c);
         const struct feature_chunk rows = {
             .first_node = first, .node_count = count, .dim = dim, .row = row};
         demand(feature_chunk_put(store, d->id, chunk++, &rows, &err), &err);
@@ -115,9 +120,9 @@ static void write_labels(struct store *store, const struct small_dataset *d)
     int32_t *label = need(d->node_count, sizeof *label);
     float *multi = need((size_t)d->node_count * (classes + 1), sizeof *multi);
     for (uint32_t v = 0; v < d->node_count; v++) {
-        label[v] = classes ? (int32_t)(v % classes) : -1;
+        label[v] = classes ? (int32_t)(name_of(d, v) % classes) : -1;
         for (uint32_t c = 0; c < classes; c++)
-            multi[(size_t)v * classes + c] = small_dataset_multi_label(v, classes, c);
+            multi[(size_t)v * classes + c] = small_dataset_multi_label(name_of(d, v), classes, c);
     }
     const bool several = d->task == TASK_MULTI_LABEL;
     const struct node_labels labels = {
@@ -138,9 +143,11 @@ static struct node_splits write_splits(struct store *store, const struct small_d
     uint32_t *node[SPLIT_COUNT];
     for (int s = 0; s < SPLIT_COUNT; s++)
         splits.node[s] = node[s] = need(d->node_count, sizeof *node[s]);
-    for (uint32_t v = 0; v < d->node_count; v++)
-        if (v % 4 < SPLIT_COUNT)
-            node[v % 4][splits.count[v % 4]++] = v;
+    for (uint32_t v = 0; v < d->node_count; v++) {
+        const uint32_t split = name_of(d, v) % 4;
+        if (split < SPLIT_COUNT)
+            node[split][splits.count[split]++] = v;
+    }
     demand(node_splits_put(store, key_dataset(d->id, "splits").text, d->id, &splits, &err), &err);
     for (int s = 0; s < SPLIT_COUNT; s++)
         memory_free(node[s]);

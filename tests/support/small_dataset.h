@@ -26,6 +26,7 @@ struct small_dataset {
     enum task_kind task;              /* 0: none */
     uint32_t class_count;
     uint32_t nodes_per_chunk; /* of edges; 0: all in one */
+    const uint32_t *named;    /* [node_count]: what the rules take for v; NULL: v */
 };
 
 float small_dataset_feature(uint32_t node, uint32_t column);

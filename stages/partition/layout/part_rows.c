@@ -9,12 +9,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+static bool is_wanted(const struct part_rows_source *source, uint32_t node)
+{
+    return !source->wanted || (source->wanted[node] & source->wanted_mark);
+}
+
+/* Edges that are gathered of a node. */
+static uint32_t row_edges(const struct part_rows_source *source, uint32_t node)
+{
+    return is_wanted(source, node) ? source->in_degree[source->numbering->to_dataset[node]] : 0;
+}
+
 static uint64_t part_edges(const struct part_rows_source *source, int part)
 {
     const struct numbering *n = source->numbering;
     uint64_t edges = 0;
     for (uint32_t node = n->book[part]; node < n->book[part + 1]; node++)
-        edges += source->in_degree[n->to_dataset[node]];
+        edges += row_edges(source, node);
     return edges;
 }
 
@@ -90,7 +101,7 @@ static void place_rows(const struct part_rows_source *source, struct part_rows *
         uint64_t at = 0;
         for (uint32_t node = n->book[part]; node < n->book[part + 1]; node++) {
             *row_start++ = at;
-            at += source->in_degree[n->to_dataset[node]];
+            at += row_edges(source, node);
         }
         *row_start = at;
         rows->edge_start[i + 1] = rows->edge_start[i] + at;
@@ -129,7 +140,7 @@ static enum error_code gather_chunk(void *context, const struct edge_chunk *chun
     const uint32_t end = n->book[rows->first_part + rows->part_count];
     for (uint32_t row = 0; row < chunk->node_count; row++) {
         const uint32_t node = n->to_new[chunk->first_node + row];
-        if (node < first || node >= end)
+        if (node < first || node >= end || !is_wanted(rows->source, node))
             continue;
         const int part = part_of(rows, node);
         const uint64_t *at = part_row_start(rows, part) + (node - n->book[part]);
@@ -148,13 +159,15 @@ static enum error_code gather_chunk(void *context, const struct edge_chunk *chun
 enum error_code part_rows_gather(const struct part_rows_source *source, int first_part,
                                  struct part_rows *out, struct error *err)
 {
-    *out = (struct part_rows){.first_part = first_part, .numbering = source->numbering};
+    *out = (struct part_rows){
+        .first_part = first_part, .numbering = source->numbering, .source = source};
     enum error_code rc = choose_parts(source, first_part, &out->part_count, &out->edge_count, err);
     if (rc == ERROR_NONE)
         rc = allocate(source, out, err);
     if (rc == ERROR_NONE) {
         place_rows(source, out);
         rc = edge_walk(source->store, source->schema, gather_chunk, out, err);
+        out->source = NULL;
     }
     if (rc != ERROR_NONE)
         part_rows_release(out);

@@ -45,8 +45,9 @@ struct part_rows { /* {0} is empty */
     uint64_t *row_start;  /* [nodes + part_count]: node_count + 1 offsets for each part, from 0 */
     uint64_t *edge_start; /* [part_count + 1]: where a part's edges start below */
     uint32_t *neighbor;   /* [edge_count], new ids */
-    struct edge_columns columns;       /* [edge_count] */
-    const struct numbering *numbering; /* borrowed */
+    struct edge_columns columns;           /* [edge_count] */
+    const struct numbering *numbering;     /* borrowed */
+    const struct part_rows_source *source; /* borrowed while they are gathered */
 };
 
 struct part_rows_source {
@@ -57,6 +58,9 @@ struct part_rows_source {
     bool bare;                 /* leave the edge columns out */
     bool is_split;             /* there must be room to take a part apart by relation */
     int end_part;              /* 0: there is none but the last */
+    const uint8_t *
+        wanted; /* [node_count], of new ids: rows without `wanted_mark` stay empty; NULL: all are gathered */
+    uint8_t wanted_mark;
     uint64_t budget_bytes;
 };
 

@@ -263,13 +263,13 @@ struct type_writer {
     void *buffer; /* [FEATURE_ROWS, dim], owned; NULL: floats are stored as they are */
 };
 
-/* The dataset's number of the node that is number `number` of the type in part `part`. */
-static uint32_t dataset_node(const struct type_writer *of, int part, uint32_t number)
+/* The dataset's numbers of the nodes from number `number` of the type on, in part `part`. */
+static const uint32_t *dataset_nodes(const struct type_writer *of, int part, uint32_t number)
 {
     const struct numbering *numbering = of->writer->numbering;
     const struct type_ranges ranges = numbering_ranges(numbering);
-    return numbering
-        ->to_dataset[type_ranges_first(&ranges, part, of->type) + (number - of->type_book[part])];
+    return &numbering->to_dataset[type_ranges_first(&ranges, part, of->type) +
+                                  (number - of->type_book[part])];
 }
 
 /* Rows of features on their way into a shard, in the type that it stores. */
@@ -279,20 +279,16 @@ struct feature_rows_writer {
     struct feature_shard_writer *shard;
 };
 
-/* Fails: ERROR_INPUT for a number that f16 would make infinite. */
-static enum error_code check_range(const struct feature_rows_writer *rows, const float *row,
-                                   uint32_t count, uint32_t first, struct error *err)
+enum error_code feature_range_check(enum tensor_type type, const float *row, uint32_t count,
+                                    size_t dim, const uint32_t *node, struct error *err)
 {
-    const size_t dim = rows->of->dim;
     const float least = 65520; /* what rounds to more than 65504 */
-    for (size_t i = 0; rows->of->writer->feature_type == TENSOR_F16 && i < count * dim; i++)
+    for (size_t i = 0; type == TENSOR_F16 && i < count * dim; i++)
         if (fabsf(row[i]) >= least && isfinite(row[i]))
             return error_set(err, ERROR_INPUT,
                              "feature %zu of node %" PRIu32 " of the dataset is %g: partition."
                              "feature_type f16 holds numbers up to 65504; take bf16 or f32",
-                             i % dim,
-                             dataset_node(rows->of, rows->part, (uint32_t)(first + i / dim)),
-                             (double)row[i]);
+                             i % dim, node[i / dim], (double)row[i]);
     return ERROR_NONE;
 }
 
@@ -301,7 +297,8 @@ static enum error_code add_features(const struct feature_rows_writer *rows, cons
 {
     const size_t dim = rows->of->dim;
     void *buffer = rows->of->buffer;
-    enum error_code rc = check_range(rows, row, count, first, err);
+    enum error_code rc = feature_range_check(rows->of->writer->feature_type, row, count, dim,
+                                             dataset_nodes(rows->of, rows->part, first), err);
     if (rc != ERROR_NONE || !buffer)
         return rc == ERROR_NONE ? feature_shard_writer_add(rows->shard, row, count, err) : rc;
     for (uint32_t at = 0, piece = 0; rc == ERROR_NONE && at < count; at += piece) {

@@ -22,6 +22,7 @@
 #include "store/records/tensor_spec.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct part_writer { /* all borrowed */
@@ -41,6 +42,10 @@ struct part_writer { /* all borrowed */
 
 /* The nodes of a part. */
 struct part_measure part_writer_measure(const struct part_writer *writer, int part);
+/* Fails: ERROR_INPUT for a number that f16 would make infinite, in rows of these nodes of the dataset, node [count]. */
+MUST_CHECK enum error_code feature_range_check(enum tensor_type type, const float *row,
+                                               uint32_t count, size_t dim, const uint32_t *node,
+                                               struct error *err);
 /* Every part's topology, measured into `quality` on the way. standing [part_count]: parts that stood at the beginning, which are not
  * measured; NULL: keeps none. */
 MUST_CHECK enum error_code part_writer_topologies(const struct part_writer *writer,

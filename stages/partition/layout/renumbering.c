@@ -7,14 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-static void fill_by_part(struct renumbering *r, const uint32_t *part)
+/* `order`: NULL is that of the dataset. */
+static void fill_by_part(struct renumbering *r, const uint32_t *part, const uint32_t *order)
 {
     for (uint32_t node = 0; node < r->node_count; node++)
         r->book[part[node] + 1]++;
     for (int p = 0; p < r->part_count; p++)
         r->book[p + 1] += r->book[p];
     /* book[p] serves as the cursor of part p and ends where part p + 1 starts */
-    for (uint32_t node = 0; node < r->node_count; node++) {
+    for (uint32_t i = 0; i < r->node_count; i++) {
+        const uint32_t node = order ? order[i] : i;
         const uint32_t there = r->book[part[node]]++;
         r->to_partition[node] = there;
         r->to_dataset[there] = node;
@@ -23,8 +25,9 @@ static void fill_by_part(struct renumbering *r, const uint32_t *part)
     r->book[0] = 0;
 }
 
-enum error_code renumbering_init(struct renumbering *out, const uint32_t *part, uint32_t node_count,
-                                 uint32_t part_count, struct error *err)
+enum error_code renumbering_init_in_order(struct renumbering *out, const uint32_t *part,
+                                          uint32_t node_count, uint32_t part_count,
+                                          const uint32_t *order, struct error *err)
 {
     *out = (struct renumbering){.part_count = (int)part_count, .node_count = node_count};
     enum error_code rc = memory_new(&out->book, (size_t)part_count + 1, "the book", err);
@@ -33,10 +36,16 @@ enum error_code renumbering_init(struct renumbering *out, const uint32_t *part, 
     if (rc == ERROR_NONE)
         rc = memory_new(&out->to_dataset, node_count, "the renumbering", err);
     if (rc == ERROR_NONE)
-        fill_by_part(out, part);
+        fill_by_part(out, part, order);
     else
         renumbering_release(out);
     return rc;
+}
+
+enum error_code renumbering_init(struct renumbering *out, const uint32_t *part, uint32_t node_count,
+                                 uint32_t part_count, struct error *err)
+{
+    return renumbering_init_in_order(out, part, node_count, part_count, NULL, err);
 }
 
 /* start [node_count]: rows by falling degree, ties by rising row, as the low half of a key. */

@@ -8,7 +8,8 @@
  * together at the front. Reverse Cuthill-McKee would start at a node of low degree, which makes the band
  * narrower and spreads the hubs; graphs with a power law have no narrow band to gain.
  *
- * Of several node types each stands together, in that order.
+ * Of several node types each stands together, in that order. In a version of a dataset whose nodes keep their parts they keep their
+ * order, too (version_numbering.h).
  *
  * A pure function of the graph and the assignment; the memory budget only decides how many parts are
  * searched in one pass over the edges.
@@ -38,6 +39,10 @@ struct renumbering { /* {0} is empty */
 MUST_CHECK enum error_code renumbering_init(struct renumbering *out, const uint32_t *part,
                                             uint32_t node_count, uint32_t part_count,
                                             struct error *err);
+/* The same with another order inside the parts: that of order [node_count], all nodes. */
+MUST_CHECK enum error_code renumbering_init_in_order(struct renumbering *out, const uint32_t *part,
+                                                     uint32_t node_count, uint32_t part_count,
+                                                     const uint32_t *order, struct error *err);
 /* Second step: the order inside each part. `source` gathers by renumbering_view(renumbering), bare.
  * Fails: what part_rows_gather() fails with; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code renumbering_order(struct renumbering *renumbering,

@@ -1,0 +1,35 @@
+/*
+ * part_delta - the topologies and shards of a version's partition as what is new or other than in its base (store/records/partition_delta.h).
+ *
+ * Topologies: the rows of nodes that are new or have other in-edges, gathered and sorted as part_rows.h does. Shards: the rows of
+ * nodes that are new or have others, gathered in windows of what the budget holds, one pass over the feature chunks for each.
+ */
+#ifndef STAGES_PARTITION_LAYOUT_PART_DELTA_H
+#define STAGES_PARTITION_LAYOUT_PART_DELTA_H
+
+#include "common/base/error.h"
+#include "stages/partition/layout/part_writer.h"
+#include "store/records/partition_delta.h"
+
+#include <stdint.h>
+
+/* What of a node is new, or other than in the base. */
+enum { OTHER_EDGES = 1, OTHER_FEATURES = 2, OTHER_LABEL = 4 };
+
+struct part_delta {                     /* {0} is empty */
+    struct partition_delta record;      /* its arrays are these */
+    uint32_t *base_book, *gone, *added; /* owned */
+    struct node_shift shift;
+    uint8_t *other; /* [node_count] by the ids of the partition, owned */
+};
+
+void part_delta_release(struct part_delta *delta);
+
+/* As part_writer_topologies(), but for that it measures none. */
+MUST_CHECK enum error_code part_delta_topologies(const struct part_writer *writer,
+                                                 const struct part_delta *delta, struct error *err);
+/* As part_writer_shards(). */
+MUST_CHECK enum error_code part_delta_shards(const struct part_writer *writer,
+                                             const struct part_delta *delta, struct error *err);
+
+#endif
