@@ -133,13 +133,25 @@ enum error_code run_folder_store_uri(const char *path, const char *uri, char out
     return file_path(out, err, "%s", uri);
 }
 
-/* From now on the folder is of that store. */
+/* From now on the folder is of that store: before there is anything of it, for a store that lies in the folder would be taken for the one
+ * that needs no note. */
 static enum error_code write_note(const struct run_folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE], line[FILE_PATH_SIZE + 1];
     enum error_code rc = note_path(folder->path, path, err);
     const int size = snprintf(line, sizeof line, "%s\n", folder->store_uri);
     return rc == ERROR_NONE ? file_replace(path, line, (size_t)size, false, err) : rc;
+}
+
+/* What cannot be opened is not what the folder is of, unless some of it is in the folder by now. */
+static void take_note_back(const struct run_folder *folder)
+{
+    char path[FILE_PATH_SIZE], inner[FILE_PATH_SIZE];
+    bool is_begun = true;
+    if (note_path(folder->path, path, NULL) == ERROR_NONE &&
+        file_path(inner, NULL, "%s/store", folder->path) == ERROR_NONE &&
+        file_is_there(inner, &is_begun, NULL) == ERROR_NONE && !is_begun)
+        error_ignore(file_remove_all(path, NULL)); /* the address is named in what is said */
 }
 
 enum error_code run_folder_word(struct option_list *rest, const char *uri, struct error *err)
@@ -181,10 +193,13 @@ enum error_code run_folder_create(struct run_folder *folder, const char *path, c
         scale_request_clear(folder->path);
     if (rc == ERROR_NONE)
         rc = run_folder_store_uri(folder->path, uri, folder->store_uri, &found, err);
+    const bool is_new = rc == ERROR_NONE && uri && !found;
+    if (is_new)
+        rc = write_note(folder, err);
     if (rc == ERROR_NONE)
         rc = store_open(folder->store_uri, 0, &folder->store, err);
-    if (rc == ERROR_NONE && uri && !found)
-        rc = write_note(folder, err);
+    if (rc != ERROR_NONE && is_new)
+        take_note_back(folder);
     if (rc == ERROR_NONE)
         rc = store_sweep(folder->store, err);
     if (rc != ERROR_NONE)
