@@ -192,7 +192,7 @@ def main():
     parser.add_argument("--store", choices=("s3", "tiered"), default="s3", help="where rounds are: with the rest in S3, or in Redis Cluster before it")
     parser.add_argument("--rate", default="1gbit", help="of each host's link, as tc has it: 100mbit to 10gbit (default: %(default)s)")
     parser.add_argument("--delay", type=int, default=1000, metavar="US", help="there and back between two hosts (default: %(default)s)")
-    parser.add_argument("--share", type=float, default=0.6, metavar="S", help="of its time that a core of `throughput` has (default: %(default)s)")
+    parser.add_argument("--share", type=float, default=0.5, metavar="S", help="of its time that a core of `throughput` has (default: %(default)s)")
     parser.add_argument("--weed", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     known = {s.__name__: s for s in SCENARIOS}
