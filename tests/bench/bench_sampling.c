@@ -14,6 +14,7 @@
  *   sampling           neighbor_sampler_draw(): draws, deduplicates, relabels
  *   sampling_stored    the same from a sealed topology file through store/topology/topology.h, copied to memory as
  *                      graphmill-sample does when its --memory has room
+ *   sampling_delta     the same where each 50th row is in a delta over another file (store/topology/topology_delta.h)
  *   sampling_mapped    the same without the copy: from the pages of the file
  *
  * The file is written to `folder` (default: bench_sampling.scratch), which is removed. Ratios are to sampling_floor. The accesses of a batch are timed only after another batch was drawn, so that
@@ -25,6 +26,7 @@
 #include "common/base/memory.h"
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/neighbor_sampler.h"
+#include "store/records/partition_delta.h"
 
 #include "tests/bench/power_law_graph.h"
 
@@ -142,7 +144,7 @@ static uint64_t touch_l1(const struct trace *trace, const struct power_law_graph
 }
 
 struct times {
-    double reads, floor, floor_l2, ours, stored, mapped; /* the least */
+    double reads, floor, floor_l2, ours, stored, delta, mapped; /* the least */
     uint64_t sum; /* printed, so that no access is left out */
 };
 
@@ -154,12 +156,77 @@ static void stop_on(enum error_code rc, const struct error *err)
     exit(error_exit_status(rc));
 }
 
-/* The graph in a sealed file, opened twice, with a sampler for each. */
+/* The graph in a sealed file, opened twice, and once more as a base and a delta; with a sampler for each. */
 struct stored_graph {
     struct store *store;
-    struct topology copied, mapped;
-    struct neighbor_sampler *from_copied, *from_mapped;
+    struct topology copied, merged, mapped;
+    struct neighbor_sampler *from_copied, *from_merged, *from_mapped;
 };
+
+enum { DELTA_STEP = 50 }; /* each such row is in the delta, and empty in the base */
+
+/* The rows that are in the delta, or those that are not, in `to`; returns how many edges. */
+static uint64_t take_rows(const struct power_law_graph *graph, bool of_delta, uint64_t *start,
+                          uint32_t *to)
+{
+    uint64_t edges = 0, rows = 0;
+    for (uint32_t node = 0; node < graph->part.node_count; node++) {
+        const bool is_of_delta = node % DELTA_STEP == 0;
+        const uint64_t from = graph->row_start[node], end = graph->row_start[node + 1];
+        if (of_delta && !is_of_delta)
+            continue;
+        start[rows++] = edges;
+        for (uint64_t e = from; is_of_delta == of_delta && e < end; e++)
+            to[edges++] = graph->neighbor[e];
+    }
+    start[rows] = edges;
+    return edges;
+}
+
+static void write_delta(struct store *store, const struct power_law_graph *graph, const char *id)
+{
+    const uint32_t node_count = graph->part.node_count, none[1] = {0};
+    const uint32_t rows = (node_count + DELTA_STEP - 1) / DELTA_STEP;
+    const struct partition_delta delta = {
+        .base = "base", .part_count = 1, .base_book = graph->book, .added = none};
+    uint64_t *start = memory_map(((size_t)node_count + 1) * sizeof *start);
+    uint32_t *to = memory_map((size_t)graph->part.edge_count * sizeof *to);
+    uint32_t *row_node = memory_map(rows * sizeof *row_node);
+    struct error err = {0};
+    must(start && to && row_node);
+    const struct topology_arrays base = {.node_count = node_count,
+                                         .edge_count = take_rows(graph, false, start, to),
+                                         .row_start = start,
+                                         .neighbor = to};
+    stop_on(topology_write(store, delta.base, 0, &base, &err), &err);
+    for (uint32_t i = 0; i < rows; i++)
+        row_node[i] = i * DELTA_STEP;
+    const struct topology_held held = {.node_count = node_count,
+                                       .own_edge_count = graph->part.edge_count,
+                                       .row_count = rows,
+                                       .edge_count = take_rows(graph, true, start, to),
+                                       .row_node = row_node,
+                                       .row_start = start,
+                                       .neighbor = to};
+    stop_on(topology_write_delta(store, id, 0, delta.base, &held, &err), &err);
+    stop_on(partition_delta_put(store, id, &delta, &err), &err);
+    memory_unmap(row_node, rows * sizeof *row_node);
+    memory_unmap(to, (size_t)graph->part.edge_count * sizeof *to);
+    memory_unmap(start, ((size_t)node_count + 1) * sizeof *start);
+}
+
+static void open_delta(struct stored_graph *stored, const struct power_law_graph *graph)
+{
+    const struct partition_book book = {
+        .id = "delta", .part_count = 1, .node_count = graph->part.node_count, .book = graph->book};
+    const struct neighbor_sampler_config merged = {.topology = &stored->merged};
+    struct error err = {0};
+    write_delta(stored->store, graph, book.id);
+    stop_on(topology_open(stored->store, &book, &stored->merged, &err), &err);
+    stop_on(topology_open_parts(&stored->merged, NULL, &err), &err);
+    stop_on(topology_copy(&stored->merged, false, NULL, &err), &err);
+    stop_on(neighbor_sampler_new(&merged, &stored->from_merged, &err), &err);
+}
 
 static void stored_graph_make(struct stored_graph *stored, const struct power_law_graph *graph,
                               const char *folder)
@@ -182,14 +249,17 @@ static void stored_graph_make(struct stored_graph *stored, const struct power_la
     stop_on(topology_open_parts(&stored->mapped, NULL, &err), &err);
     stop_on(neighbor_sampler_new(&copied, &stored->from_copied, &err), &err);
     stop_on(neighbor_sampler_new(&mapped, &stored->from_mapped, &err), &err);
+    open_delta(stored, graph);
 }
 
 static void stored_graph_release(struct stored_graph *stored, const char *folder)
 {
     struct error err = {0};
     neighbor_sampler_free(stored->from_copied);
+    neighbor_sampler_free(stored->from_merged);
     neighbor_sampler_free(stored->from_mapped);
     topology_close(&stored->copied);
+    topology_close(&stored->merged);
     topology_close(&stored->mapped);
     store_close(stored->store);
     stop_on(file_remove_all(folder, &err), &err);
@@ -269,6 +339,7 @@ static void print_times(const struct times *times, const struct trace *trace)
     print_line("sampling_floor_l2", times->floor_l2, times->floor);
     print_line("sampling", times->ours, times->floor);
     print_line("sampling_stored", times->stored, times->floor);
+    print_line("sampling_delta", times->delta, times->floor);
     print_line("sampling_mapped", times->mapped, times->floor);
 }
 
@@ -301,6 +372,7 @@ int main(int argc, char **argv)
     for (uint32_t round = 0; round < WARM_UP + (uint32_t)batches; round++) {
         measure(sampler, &graph, table, &trace, round, &times);
         measure_draw(stored.from_copied, (uint32_t)nodes, round, &times.stored);
+        measure_draw(stored.from_merged, (uint32_t)nodes, round, &times.delta);
         measure_draw(stored.from_mapped, (uint32_t)nodes, round, &times.mapped);
     }
     print_times(&times, &trace);
