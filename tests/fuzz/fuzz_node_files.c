@@ -66,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(rc == ERROR_NONE || err.message[0]);
     must(rc != ERROR_NONE || !part[1].data || builder.label_count == builder.node_count);
     must(rc != ERROR_NONE || !part[2].data || builder.feature_rows == builder.node_count);
+    node_files_release(&files);
     for (int i = 0; i < FILE_COUNT; i++)
         free(part[i].data);
     return 0;

@@ -162,7 +162,8 @@ static enum error_code detect_one(void *context, const char *path, size_t index,
 enum error_code format_detect(const char *path, int64_t *format, char seen[FORMAT_SEEN_SIZE],
                               struct error *err)
 {
-    struct first_file first = {.seen = seen};
+    struct first_file first = {.format = FORMAT_AUTO};
+    first.seen = seen;
     const enum error_code rc = file_pattern_visit(path, detect_one, &first, err);
     *format = first.format;
     return rc;

@@ -83,7 +83,7 @@ static void makes_two_quotes_inside_quotes_one(void **state)
     assert_string_equal(fields_with_room("\"a\"\"b\"c,2", DELIMITER_COMMA), "[\"a\"\"b\"c][2]");
     assert_string_equal(fields("\"a\"\",\"\"b\",2", DELIMITER_COMMA),
                         "[a\"\",\"\"b][2]"); /* no room */
-    assert_int_equal(delimited_guess("\"a\"\",b\"\tc", 11), DELIMITER_TAB);
+    assert_int_equal(delimited_guess("\"a\"\",b\"\tc", 9), DELIMITER_TAB);
 }
 
 /* Two cursors over one line do not spoil each other's fields. */
