@@ -176,6 +176,21 @@ molecules("molecules-outside", lambda f: np.savetxt(f + "edge.csv.gz", [(0, 11)]
 molecules("molecules-behind", lambda f: np.savetxt(f + "edge.csv.gz", [e for g in per_graph for e in g] + [(0, 1)], "%d", ","))
 molecules("molecules-counts", lambda f: np.savetxt(f + "num-edge-list.csv.gz", [1, 2], "%d"))
 molecules("molecules-count", lambda f: np.savetxt(f + "num-node-list.csv.gz", [12, -1, 14, 10], "%d"))
+def molecule_arrays(name, label="graph_label", **change):
+    os.makedirs(name + "/raw")
+    os.makedirs(name + "/split/scaffold")
+    data = {"edge_index": np.array([e for g in per_graph for e in g]).T, "num_nodes_list": np.array(sizes),
+            "num_edges_list": np.array([len(g) for g in per_graph]), "node_feat": x}
+    np.savez_compressed(name + "/raw/data.npz", **{**data, **change})
+    np.savez(name + "/raw/graph-label.npz", **{label: np.array([[0], [1], [0], [1]])})
+    for s, g in (("train", [0, 1]), ("valid", [2]), ("test", [3])):
+        np.savetxt(f"{name}/split/scaffold/{s}.csv.gz", g, "%d")
+molecule_arrays("ogbg_arrays")
+molecule_arrays("arrays-outside", edge_index=np.array([(0, 99)] * len(inside)).T)
+molecule_arrays("arrays-counts", num_edges_list=np.array([1, 2]))
+molecule_arrays("arrays-count", num_nodes_list=np.array([12, -1, 14, 10]))
+molecule_arrays("arrays-edges", edge_index=np.array([e for g in per_graph for e in g][:-1]).T)
+molecule_arrays("arrays-label", label="labels")
 folder("graphs", np.array(inside).T, False)
 np.save("graphs/node-graph.npy", place)
 np.save("graphs/graph-label.npy", np.array([0, 1, 0, 1]))
@@ -345,6 +360,8 @@ graphs='  task: graph_classification\n'
 ingest graphs folder graphs "$graphs"
 ingest molecules ogb ogbg_molsmall "$graphs"
 cmp <(records molecules $all graph_index) <(records graphs $all graph_index) || fail "graphs of OGB are others"
+ingest arrays ogb ogbg_arrays "$graphs"
+cmp <(records arrays $all graph_index) <(records graphs $all graph_index) || fail "graphs of OGB's arrays are others"
 ingest second npz tasks-second.npz '  split_name: 1\n'
 agree second all $all
 ingest first npz tasks-second.npz
@@ -562,6 +579,11 @@ bad 'edge.csv.gz:[0-9]*: target: expected a node of graph [0-9], which has [0-9]
 bad 'edge.csv.gz:[0-9]*: expected no edge behind those of the last of 4 graphs' ogb molecules-behind "$graphs"
 bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb molecules-counts "$graphs"
 bad 'num-node-list.csv.gz:2: expected a count, found -1' ogb molecules-count "$graphs"
+bad "status 65: $work/arrays-outside/raw/data.npz/edge_index.npy:0: target: expected a node of graph 0, which has 12, numbered from 0, found 99" ogb arrays-outside "$graphs"
+bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb arrays-counts "$graphs"
+bad 'arrays-count/raw/data.npz/num_nodes_list.npy:1: expected a count, found -1' ogb arrays-count "$graphs"
+bad 'arrays-edges/raw/data.npz/edge_index.npy: expected [0-9]* edges as num_edges_list says, found [0-9]*' ogb arrays-edges "$graphs"
+bad 'arrays-label/raw/graph-label.npz: expected an array graph_label, found none' ogb arrays-label "$graphs"
 bad 'expected one number .a data set of one graph., found 4; of many write .task: graph_classification. below' ogb ogbg_molsmall
 bad "ingest.split_name is 'first', expected of npz the number of a row of the masks" npz tasks-second.npz '  split_name: first\n'
 bad "train_masks.npy: ingest.split_name is '2', expected a row from 0 to 1" npz tasks-second.npz '  split_name: 2\n'

@@ -28,15 +28,16 @@ static enum error_code call_columns(const struct ogb_binary *binary, struct erro
     return rc;
 }
 
-enum error_code ogb_binary_open(struct ogb_binary *binary, const char *raw,
+enum error_code ogb_binary_open(struct ogb_binary *binary, const char *raw, bool of_graphs,
                                 struct dataset_builder *builder, struct error *err)
 {
     static const char *const wanted[] = {"edge_index",  "num_nodes_list", "num_edges_list",
                                          "node_feat",   "edge_feat",      "edge_reltype",
                                          "edge_weight", "edge_year",      NULL};
+    binary->label_array = of_graphs ? "graph_label" : "node_label";
     enum error_code rc = file_path(binary->data, err, "%s/data.npz", raw);
     if (rc == ERROR_NONE)
-        rc = file_path(binary->label, err, "%s/node-label.npz", raw);
+        rc = file_path(binary->label, err, "%s/%s-label.npz", raw, of_graphs ? "graph" : "node");
     if (rc == ERROR_NONE)
         rc = file_is_there(binary->data, &binary->is_there, err);
     if (rc != ERROR_NONE || !binary->is_there)
@@ -69,12 +70,13 @@ enum error_code ogb_binary_push_features(const struct ogb_binary *binary, uint64
 enum error_code ogb_binary_labels(struct ogb_binary *binary, struct dataset_builder *builder,
                                   char path[FILE_PATH_SIZE], struct error *err)
 {
-    static const char *const wanted[] = {"node_label", NULL};
+    const char *const wanted[] = {binary->label_array, NULL};
     bool found = false;
     path[0] = '\0';
     enum error_code rc = file_is_there(binary->label, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    rc = npz_folder_open(&binary->labels, binary->label, "node-label.npz", wanted, builder, err);
-    return rc == ERROR_NONE ? npz_folder_need(&binary->labels, "", "node_label", path, err) : rc;
+    rc = npz_folder_open(&binary->labels, binary->label, "label.npz", wanted, builder, err);
+    return rc == ERROR_NONE ? npz_folder_need(&binary->labels, "", binary->label_array, path, err)
+                            : rc;
 }

@@ -1,9 +1,10 @@
 /*
  * ogb_binary - the arrays of an OGB data set in binary form (ogbn-papers100M), which lie where the text files of others do.
  *
- *   raw/data.npz        edge_index [2, edges], num_nodes_list [1], num_edges_list [1]; and, where the set has them, node_feat
- *                       [nodes, features], edge_feat [edges, features], edge_reltype, edge_weight and edge_year [edges]
- *   raw/node-label.npz  node_label [nodes] or [nodes, labels]; NaN: none
+ *   raw/data.npz         edge_index [2, edges], num_nodes_list [graphs], num_edges_list [graphs]; and, where the set has them,
+ *                        node_feat [nodes, features], edge_feat [edges, features], edge_reltype, edge_weight and edge_year [edges]
+ *   raw/node-label.npz   node_label [nodes] or [nodes, labels]; NaN: none
+ *   raw/graph-label.npz  of sets of many graphs: graph_label [graphs] or [graphs, labels]
  *
  * Further arrays (node_year) are not read. The archives are unpacked into the builder's scratch space, so memory is bounded, and
  * the arrays take as much disk as they have bytes.
@@ -24,14 +25,16 @@
 struct ogb_binary {             /* {0}: a folder of text files */
     bool is_there;              /* raw/data.npz is */
     char data[FILE_PATH_SIZE];  /* path of raw/data.npz */
-    char label[FILE_PATH_SIZE]; /* of raw/node-label.npz */
+    char label[FILE_PATH_SIZE]; /* of raw/node-label.npz or raw/graph-label.npz */
+    const char *label_array;    /* what is in it */
     struct npz_folder arrays;   /* of data.npz; borrows `data` */
-    struct npz_folder labels;   /* of node-label.npz; borrows `label` */
+    struct npz_folder labels;   /* of that archive; borrows `label` */
 };
 
-/* Unpacks raw/data.npz if there is one. `binary` must not move after it. Fails: as npz_folder_open(). */
+/* Unpacks raw/data.npz if there is one; of_graphs: labels are of graphs. `binary` must not move after it. Fails: as npz_folder_open(). */
 MUST_CHECK enum error_code ogb_binary_open(struct ogb_binary *binary, const char *raw,
-                                           struct dataset_builder *builder, struct error *err);
+                                           bool of_graphs, struct dataset_builder *builder,
+                                           struct error *err);
 /* The columns of edges, as edge_files_open() reads them. Fails: ERROR_INPUT naming array and shape. */
 MUST_CHECK enum error_code ogb_binary_columns(const struct ogb_binary *binary,
                                               struct edge_files *files, struct error *err);
@@ -40,7 +43,7 @@ MUST_CHECK enum error_code ogb_binary_push_features(const struct ogb_binary *bin
                                                     uint64_t node_count,
                                                     struct dataset_builder *builder,
                                                     struct error *err);
-/* The unpacked file of labels, for label_reader.h; "" when there is none. Fails: ERROR_INPUT for an archive without node_label. */
+/* The unpacked file of labels, for label_reader.h; "" when there is none. Fails: ERROR_INPUT for an archive without them. */
 MUST_CHECK enum error_code ogb_binary_labels(struct ogb_binary *binary,
                                              struct dataset_builder *builder,
                                              char path[FILE_PATH_SIZE], struct error *err);

@@ -235,7 +235,7 @@ static enum error_code read_all(const struct pipeline_settings *settings, struct
     enum error_code rc = ogb_types_are_there(ogb->raw, &has_types, err);
     if (rc != ERROR_NONE || has_types)
         return rc == ERROR_NONE ? ogb_types_run(settings, ogb->raw, ogb->builder, err) : rc;
-    rc = ogb_binary_open(&ogb->binary, ogb->raw, ogb->builder, err);
+    rc = ogb_binary_open(&ogb->binary, ogb->raw, task_learns_graphs(ogb->task), ogb->builder, err);
     if (rc == ERROR_NONE)
         rc = check_form(ogb, err);
     if (rc == ERROR_NONE)

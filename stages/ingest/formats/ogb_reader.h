@@ -14,7 +14,7 @@
  *   raw/graph-label.csv.gz    of tasks of graphs, in place of node-label
  *
  * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/ there may be arrays, raw/data.npz and
- * raw/node-label.npz (ogb_binary.h). Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
+ * raw/node-label.npz or raw/graph-label.npz (ogb_binary.h). Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
  * here: of a folder with OGB's name it is known (ogb_direction.h); of another, with direction: auto, a list that names no pair of
  * nodes in both directions is taken as undirected, and that is said.
  * Format: ogb/io/read_graph_raw.py.

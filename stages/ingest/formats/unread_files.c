@@ -99,6 +99,8 @@ static const struct known_file of_ogb[] = {
     {"node-label", PACKED_ENDINGS, LABEL_ALIASES},
     {"data", {".npz"}, {NULL}},
     {"node-label", {".npz"}, {NULL}},
+    {"graph-label", PACKED_ENDINGS, {"graph-labels", "graph-targets"}},
+    {"graph-label", {".npz"}, {NULL}},
     {.stem = NULL},
 };
 

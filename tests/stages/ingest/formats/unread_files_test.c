@@ -115,6 +115,12 @@ static void the_benchmark_has_names_of_its_own(void **state)
     put(dir, "raw/node_year.csv.gz");
     assert_string_equal(unread(dir, FORMAT_OGB, "given"),
                         "node_feat.csv.gz>node-feat.csv.gz node_year.csv.gz> ");
+    put(dir, "raw/graph-label.csv.gz");
+    put(dir, "raw/graph-label.npz");
+    put(dir, "raw/graph-labels.csv.gz");
+    assert_string_equal(unread(dir, FORMAT_OGB, "given"),
+                        "graph-labels.csv.gz>graph-label.csv.gz node_feat.csv.gz>node-feat.csv.gz "
+                        "node_year.csv.gz> ");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
