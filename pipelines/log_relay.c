@@ -40,21 +40,21 @@ static void show(struct log_relay *relay, const char *line)
 
 void log_relay_end(struct log_relay *relay)
 {
-    if (relay->is_drawn)
-        (void)fprintf(stderr, "\r\033[K");
-    relay->is_drawn = false;
+    if (relay->on_terminal)
+        terminal_panel_clear();
 }
 
 static void draw(struct log_relay *relay)
 {
     char text[LOG_RELAY_TEXT_SIZE + 64];
+    const int64_t now = clock_ms();
     if (!relay->progress || !relay->on_terminal)
         return;
-    (void)snprintf(text, sizeof text, "%-10s %5.1f s  %s", relay->stage,
-                   (double)(clock_ms() - relay->started_ms) / 1000.0,
-                   relay->last[0] ? relay->last : "at work");
-    terminal_draw_over(text);
-    relay->is_drawn = true;
+    (void)snprintf(
+        text, sizeof text, "%s%-10s%s %5.1f s  %s", terminal_style(STDERR_FILENO, STYLE_BOLD),
+        relay->stage, terminal_style(STDERR_FILENO, STYLE_PLAIN),
+        (double)(now - relay->started_ms) / 1000.0, relay->last[0] ? relay->last : "at work");
+    terminal_panel_draw(text);
 }
 
 void log_relay_run(struct log_relay *relay)

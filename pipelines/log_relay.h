@@ -19,7 +19,6 @@ struct log_relay {
     bool progress;     /* show lines of progress too */
     bool on_terminal;  /* stderr is one */
     int64_t started_ms;
-    bool is_drawn; /* the line stands there */
     char last[LOG_RELAY_TEXT_SIZE];
 };
 

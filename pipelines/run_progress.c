@@ -9,10 +9,18 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TERMINAL_PERIOD_MS = 250, PLAIN_PERIOD_MS = 10000, LINE_SIZE = 400 };
+enum {
+    PLAIN_PERIOD_MS = 10000,
+    LOOK_MS = 500, /* so 64 of them are half a minute */
+    INFER = STAGE_LOOP_COUNT - 1,
+    AGGREGATE = 2,
+};
+
+/* --- what is known --- */
 
 void run_progress_begin(struct run_progress *progress, const struct run_folder *folder, bool quiet)
 {
@@ -20,62 +28,99 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
                                       .on_terminal = isatty(STDERR_FILENO) == 1,
                                       .started_ms = clock_ms(),
                                       .last_ms = clock_ms(),
-                                      .metric_version = -1};
-    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
-        progress->rate[i].first = -1;
+                                      .snapshot_version = -1};
+    must(strcmp(stage_loop[AGGREGATE].name, "aggregate") == 0);
     int64_t version = -1;
     if (snapshot_current_version(folder->store, folder->run.plan.id, &version, NULL, NULL) ==
             ERROR_NONE &&
         !quiet)
         (void)fprintf(stderr, "resuming   from round %" PRId64 " of %" PRId64 "\n", version,
                       folder->run.schedule.round_count);
-    progress->first_version = version < 0 ? 0 : version;
+    progress->filled_version = version < 0 ? 0 : version;
 }
 
 /* The newest snapshot's numbers, read only when there is a newer one. */
-static void read_metric(struct run_progress *progress, const struct run_folder *folder)
+static void read_snapshot(struct run_progress *progress, const struct run_folder *folder)
 {
     int64_t version = -1;
     const char *run_id = folder->run.plan.id;
-    if (snapshot_current_version(folder->store, run_id, &version, NULL, NULL) != ERROR_NONE ||
-        version == progress->metric_version)
-        return;
     struct snapshot snapshot = {0};
-    char valid[32], best[32];
-    if (snapshot_get(folder->store, run_id, version, &snapshot, NULL) != ERROR_NONE)
+    if (snapshot_current_version(folder->store, run_id, &version, NULL, NULL) != ERROR_NONE ||
+        version == progress->snapshot_version ||
+        snapshot_get(folder->store, run_id, version, &snapshot, NULL) != ERROR_NONE)
         return;
-    (void)snprintf(
-        progress->last_metric, sizeof progress->last_metric,
-        "epoch %" PRId64 "/%" PRId64 " round %" PRId64 "/%" PRId64 " loss %.4f valid %s best %s",
-        snapshot.epoch, folder->run.schedule.epochs, version, folder->run.schedule.round_count,
-        snapshot.train_loss, text_score(snapshot.valid_metric, valid),
-        text_score(snapshot.best_metric, best));
-    progress->metric_version = version;
+    progress->snapshot_version = version;
+    progress->epoch = snapshot.epoch;
+    progress->loss = snapshot.train_loss;
+    progress->valid = snapshot.valid_metric;
+    progress->best = snapshot.best_metric;
     store_release_record(&snapshot.view);
 }
 
-/* Seconds left in training, from the rounds done since this driver began; -1: unknown. */
-static double seconds_left(const struct run_progress *progress, const struct run_folder *folder)
+static const struct progress_look *newest_look(const struct run_progress *progress)
 {
-    const int64_t done = progress->metric_version - progress->first_version;
-    const int64_t left = folder->run.schedule.round_count - progress->metric_version;
-    if (done <= 0)
-        return -1.0;
-    return (double)(clock_ms() - progress->started_ms) / 1000.0 * (double)left / (double)done;
+    return progress->look_count ? &progress->look[(progress->look_count - 1) % PROGRESS_LOOKS]
+                                : NULL;
 }
 
-/* Of a stage, since its first unit that this driver saw done. */
-static double units_a_second(struct run_progress *progress, int stage,
-                             const struct stage_counts *counts)
+/* The first of the last half minute, and for a stage that began later the last before that. */
+static const struct progress_look *oldest_look(const struct run_progress *progress, int stage)
 {
-    const int64_t now = clock_ms();
-    if (progress->rate[stage].first < 0) {
-        progress->rate[stage].first = counts->done;
-        progress->rate[stage].first_ms = now;
-    }
-    const int64_t ms = now - progress->rate[stage].first_ms;
-    return ms > 0 ? (double)(counts->done - progress->rate[stage].first) * 1000.0 / (double)ms
-                  : 0.0;
+    enum { WINDOW_MS = 30000 };
+    const int64_t count = progress->look_count;
+    const int64_t since = clock_ms() - WINDOW_MS;
+    int64_t first = count > PROGRESS_LOOKS ? count - PROGRESS_LOOKS : 0;
+    while (first + 1 < count && progress->look[first % PROGRESS_LOOKS].ms < since)
+        first++;
+    while (stage >= 0 && first + 1 < count &&
+           progress->look[(first + 1) % PROGRESS_LOOKS].units[stage] == 0)
+        first++;
+    return &progress->look[first % PROGRESS_LOOKS];
+}
+
+static int64_t rounds_done(const struct run_progress *progress)
+{
+    const int64_t counted = progress->filled_version + progress->counts[AGGREGATE].done;
+    return counted > progress->snapshot_version ? counted : progress->snapshot_version;
+}
+
+/* A queue that was filled anew counts from nothing again: so do the rates. */
+static void see_filled_anew(struct run_progress *progress)
+{
+    const struct progress_look *last = newest_look(progress);
+    for (int i = 0; last && i < STAGE_LOOP_COUNT; i++)
+        if (progress->counts[i].done < last->units[i]) {
+            progress->look_count = 0;
+            progress->filled_version =
+                progress->snapshot_version < 0 ? 0 : progress->snapshot_version;
+            return;
+        }
+}
+
+static void look(struct run_progress *progress, struct work_queue *queue, int64_t now)
+{
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        if (work_queue_counts(queue, stage_loop[i].name, &progress->counts[i], NULL) != ERROR_NONE)
+            return; /* Redis is away: as it was */
+    see_filled_anew(progress);
+    const struct progress_look *last = newest_look(progress);
+    if (last && now - last->ms < LOOK_MS)
+        return;
+    struct progress_look *next = &progress->look[progress->look_count++ % PROGRESS_LOOKS];
+    next->ms = now;
+    next->rounds = rounds_done(progress);
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        next->units[i] = progress->counts[i].done;
+}
+
+/* What was done a second in the time that the looks span; 0: not known yet. `stage` -1: rounds of training. */
+static double rate_of(const struct run_progress *progress, int stage)
+{
+    const struct progress_look *first = oldest_look(progress, stage);
+    const int64_t ms = progress->look_count ? clock_ms() - first->ms : 0;
+    const int64_t done = stage < 0 ? rounds_done(progress) - first->rounds
+                                   : progress->counts[stage].done - first->units[stage];
+    return ms > 0 && done > 0 ? (double)done * 1000.0 / (double)ms : 0.0;
 }
 
 /* Units of inference: each part in each layer, and the outputs. */
@@ -86,96 +131,155 @@ static int64_t inference_units(const struct schedule *s)
                : (int64_t)(s->layer_count + 1 - schedule_first_layer(s)) * s->part_count + 1;
 }
 
-static void say_inference(struct run_progress *progress, const struct run_folder *folder,
-                          const struct stage_counts *infer, char *text, size_t size)
+struct standing { /* of what is at work: training, or inference once that has ended */
+    const char *name;
+    int64_t done, all;
+    double rate;
+};
+
+static struct standing standing_of(const struct run_progress *progress,
+                                   const struct schedule *schedule)
 {
-    const int64_t all = inference_units(&folder->run.schedule);
-    const double rate = units_a_second(progress, STAGE_LOOP_COUNT - 1, infer);
-    const int64_t left = infer->done < all ? all - infer->done : 0;
-    char seconds[40] = "";
-    if (rate > 0.0 && left > 0)
-        (void)snprintf(seconds, sizeof seconds, ", left %.0f s", ceil((double)left / rate));
-    (void)snprintf(text, size,
-                   "infer %" PRId64 " of %" PRId64 " units done, %" PRId64 " running%s; %s",
-                   infer->done, all, infer->leased, seconds, progress->last_metric);
+    const struct stage_counts *infer = &progress->counts[INFER];
+    if (infer->done + infer->leased + infer->waiting > 0)
+        return (struct standing){"inference", infer->done, inference_units(schedule),
+                                 rate_of(progress, INFER)};
+    return (struct standing){"training", rounds_done(progress), schedule->round_count,
+                             rate_of(progress, -1)};
 }
 
-/* What is being done: training, or inference once training has ended. */
-static void say_metric(struct run_progress *progress, const struct run_folder *folder,
-                       const struct stage_counts *infer, char *text, size_t size)
+/* --- words --- */
+
+/* "12 s left", "3 min 05 s left", "2 h 40 min left"; "" when it is not known, or nothing is. */
+static const char *time_left(const struct standing *standing, char text[64])
 {
-    if (infer->done + infer->leased + infer->waiting > 0) {
-        say_inference(progress, folder, infer, text, size);
-        return;
-    }
-    const double left = seconds_left(progress, folder);
-    if (left >= 0.0)
-        (void)snprintf(text, size, "%s left %.0f s", progress->last_metric, left);
+    text[0] = '\0';
+    if (standing->rate <= 0.0 || standing->done >= standing->all)
+        return text;
+    const double exact = ceil((double)(standing->all - standing->done) / standing->rate);
+    const int64_t seconds = exact < 1e9 ? (int64_t)exact : 1000000000;
+    if (seconds < 60)
+        (void)snprintf(text, 64, "%" PRId64 " s left", seconds);
+    else if (seconds < 3600)
+        (void)snprintf(text, 64, "%" PRId64 " min %02" PRId64 " s left", seconds / 60,
+                       seconds % 60);
     else
-        (void)snprintf(text, size, "%s", progress->last_metric);
+        (void)snprintf(text, 64, "%" PRId64 " h %02" PRId64 " min left", seconds / 3600,
+                       seconds / 60 % 60);
+    return text;
 }
 
-/* One line of the panel. */
-static void draw_line(struct run_progress *progress, const char *text)
+/* " of <all> <units>" of what is done, and the epoch. */
+static void put_position(FILE *out, const struct run_progress *progress,
+                         const struct schedule *schedule, const struct standing *standing)
 {
-    terminal_line(text);
-    progress->lines++;
+    if (standing->name[0] == 'i')
+        (void)fprintf(out, "%" PRId64 " of %" PRId64 " units", standing->done, standing->all);
+    else
+        (void)fprintf(out, "round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
+                      standing->done, standing->all,
+                      progress->snapshot_version < 0 ? 0 : progress->epoch, schedule->epochs);
 }
 
-static void draw_table(struct run_progress *progress, const struct run_folder *folder,
-                       struct work_queue *queue)
+static void put_scores(FILE *out, const struct run_progress *progress)
 {
-    if (progress->lines)
-        (void)fprintf(stderr, "\033[%dA", progress->lines);
-    progress->lines = 0;
-    char text[LINE_SIZE];
-    struct stage_counts counts = {0};
-    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
-        counts = (struct stage_counts){0};
-        if (work_queue_counts(queue, stage_loop[i].name, &counts, NULL) != ERROR_NONE)
-            continue;
-        (void)snprintf(text, sizeof text,
-                       "%-10s done %8" PRId64 "  %7.1f/s  running %3" PRId64 "  waiting %5" PRId64
-                       "  retried %3" PRId64,
-                       stage_loop[i].name, counts.done, units_a_second(progress, i, &counts),
-                       counts.leased, counts.waiting, counts.retried);
-        draw_line(progress, text);
-    }
-    say_metric(progress, folder, &counts, text, sizeof text); /* infer is the last stage */
-    draw_line(progress, text);
+    char valid[32], best[32];
+    if (progress->snapshot_version >= 0)
+        (void)fprintf(out, "loss %.4f  valid %s  best %s", progress->loss,
+                      text_score(progress->valid, valid), text_score(progress->best, best));
+}
+
+/* As long as the screen is wide. */
+static void put_bar(FILE *out, const struct standing *standing, int64_t ms)
+{
+    enum { AROUND = 45, SHORTEST = 8, LONGEST = 60 };
+    const int room = terminal_columns(STDERR_FILENO) - AROUND;
+    const int columns = room > LONGEST ? LONGEST : room;
+    const double share = standing->all ? (double)standing->done / (double)standing->all : 0.0;
+    char bar[TERMINAL_BAR_SIZE], left[64];
+    (void)fprintf(out, "%s%-10s%s %5.1f s ", terminal_style(STDERR_FILENO, STYLE_BOLD),
+                  standing->name, terminal_style(STDERR_FILENO, STYLE_PLAIN), (double)ms / 1000.0);
+    if (columns >= SHORTEST)
+        (void)fprintf(out, " %s%s%s ", terminal_style(STDERR_FILENO, STYLE_GOOD),
+                      terminal_bar(share, columns, bar),
+                      terminal_style(STDERR_FILENO, STYLE_PLAIN));
+    (void)fprintf(out, " %3.0f %%  %s\n", floor(100.0 * (share < 1.0 ? share : 1.0)),
+                  time_left(standing, left));
+}
+
+static void put_stage(FILE *out, const struct run_progress *progress, int stage)
+{
+    const struct stage_counts *counts = &progress->counts[stage];
+    const bool idle = counts->leased + counts->waiting == 0;
+    (void)fprintf(out, "%s%-10s %7" PRId64 " %7.1f/s %3" PRId64 " running %4" PRId64 " waiting",
+                  idle ? terminal_style(STDERR_FILENO, STYLE_DIM) : "", stage_loop[stage].name,
+                  counts->done, rate_of(progress, stage), counts->leased, counts->waiting);
+    if (counts->retried)
+        (void)fprintf(out, " %4" PRId64 " retried", counts->retried);
+    (void)fprintf(out, "\n");
+}
+
+static void draw_panel(const struct run_progress *progress, const struct schedule *schedule,
+                       int64_t now)
+{
+    const struct standing standing = standing_of(progress, schedule);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    put_bar(out, &standing, now - progress->started_ms);
+    put_position(out, progress, schedule, &standing);
+    (void)fprintf(out, "\n");
+    put_scores(out, progress);
+    (void)fprintf(out, "\n");
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        put_stage(out, progress, i);
+    if (fclose(out) == 0)
+        terminal_panel_draw(text);
+    free(text); /* of open_memstream */
 }
 
 /* A line for logs. */
-static void print_plain(struct run_progress *progress, const struct run_folder *folder,
-                        struct work_queue *queue, int64_t now)
+static void print_plain(const struct run_progress *progress, const struct schedule *schedule,
+                        int64_t now)
 {
-    char text[LINE_SIZE];
-    struct stage_counts infer = {0};
-    if (work_queue_counts(queue, stage_loop[STAGE_LOOP_COUNT - 1].name, &infer, NULL) != ERROR_NONE)
-        infer = (struct stage_counts){0};
-    say_metric(progress, folder, &infer, text, sizeof text);
-    if (text[0])
-        (void)fprintf(stderr, "%-10s %5.1f s  %s\n",
-                      strncmp(text, "infer", 5) == 0 ? "inference" : "training",
-                      (double)(now - progress->started_ms) / 1000.0, text);
+    const struct standing standing = standing_of(progress, schedule);
+    char left[64];
+    (void)fprintf(stderr, "%-10s %5.1f s  ", standing.name,
+                  (double)(now - progress->started_ms) / 1000.0);
+    put_position(stderr, progress, schedule, &standing);
+    if (standing.rate > 0.0)
+        (void)fprintf(stderr, ", %.1f %s/s", standing.rate,
+                      standing.name[0] == 'i' ? "units" : "rounds");
+    if (time_left(&standing, left)[0])
+        (void)fprintf(stderr, ", %s", left);
+    (void)fprintf(stderr, "  ");
+    put_scores(stderr, progress);
+    (void)fprintf(stderr, "\n");
 }
 
 void run_progress_draw(struct run_progress *progress, const struct run_folder *folder,
                        struct work_queue *queue)
 {
     const int64_t now = clock_ms();
-    const int64_t period = progress->on_terminal ? TERMINAL_PERIOD_MS : PLAIN_PERIOD_MS;
-    if (progress->quiet || now - progress->last_ms < period)
+    const int64_t period = progress->on_terminal ? TERMINAL_DRAW_MS : PLAIN_PERIOD_MS;
+    if (progress->quiet || (now - progress->last_ms < period && progress->look_count))
         return;
+    const bool is_first = progress->look_count == 0;
+    read_snapshot(progress, folder);
+    look(progress, queue, now);
+    if (is_first && !progress->on_terminal)
+        return; /* rates count from here */
     progress->last_ms = now;
-    read_metric(progress, folder);
     if (progress->on_terminal)
-        draw_table(progress, folder, queue);
+        draw_panel(progress, &folder->run.schedule, now);
     else
-        print_plain(progress, folder, queue, now);
+        print_plain(progress, &folder->run.schedule, now);
 }
 
 void run_progress_end(struct run_progress *progress)
 {
-    progress->lines = 0;
+    if (progress->on_terminal)
+        terminal_panel_clear();
 }

@@ -1,5 +1,7 @@
 #include "pipelines/workers_log.h"
 
+#include "pipelines/terminal.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -9,8 +11,10 @@ void workers_log_tell(const struct run_folder *folder, bool quiet, const char *t
     const time_t seconds = time(NULL);
     struct tm utc = {0};
     (void)gmtime_r(&seconds, &utc);
-    if (!quiet)
+    if (!quiet) {
+        terminal_panel_clear();
         (void)fprintf(stderr, "workers             %s\n", text);
+    }
     if (file_path(path, NULL, "%s/logs/workers.log", folder->path) != ERROR_NONE)
         return;
     FILE *log = fopen(path, "ae");

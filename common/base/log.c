@@ -7,11 +7,17 @@
 
 static const char *program_name = "graphmill";
 static enum log_level threshold = LOG_LEVEL_INFO;
+static void (*before_line)(void);
 
 void log_open(const char *program, enum log_level level)
 {
     program_name = program;
     threshold = level;
+}
+
+void log_call_before(void (*clear)(void))
+{
+    before_line = clear;
 }
 
 PRINTF_LIKE(3, 0)
@@ -36,6 +42,8 @@ static void write_line(enum log_level level, const char *word, const char *forma
         if (line[i] == '\n')
             line[i] = ' ';
     line[at++] = '\n';
+    if (before_line)
+        before_line();
     if (write(STDERR_FILENO, line, at) < 0)
         return; /* there is nowhere left to say it */
 }
