@@ -360,10 +360,11 @@ static enum error_code infer(struct inference *inference, struct error *err)
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&local->options, &local->folder, "partition", err);
     if (rc == ERROR_NONE)
-        run_state_remove(local->folder.path);
-    if (rc == ERROR_NONE)
         rc = start(inference, err);
-    return rc == ERROR_NONE ? local_run_go(local, before, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = local_run_go(local, before, err);
+    run_state_settle(&local->folder, rc, err);
+    return rc;
 }
 
 enum error_code command_infer(int argc, char **argv, struct error *err)

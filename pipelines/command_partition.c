@@ -161,8 +161,7 @@ static enum error_code run(struct comparison *c, struct error *err)
         rc = compare(c, err);
     else if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&c->options.run, &c->folder, "partition", err);
-    if (c->folder.path[0])
-        run_state_remove(c->folder.path);
+    run_state_settle(&c->folder, rc, err);
     return rc;
 }
 

@@ -103,17 +103,20 @@ static enum error_code find_newest(const struct run_folder *folder, const struct
                                    struct unit *unit, struct error *err)
 {
     const struct schedule *schedule = &folder->run.schedule;
-    bool found = false;
+    bool found = false, any = false;
     enum error_code rc = ERROR_NONE;
     for (unit->round = beyond(schedule, state); rc == ERROR_NONE && !found && unit->round > 0;) {
         unit->round--;
         if (chain_check_unit(schedule, unit, -1, NULL) != ERROR_NONE)
             continue;
+        any = true;
         const struct key key = chain_output_key(schedule, folder->run.plan.id, unit);
         rc = store_has(folder->store, key.text, &found, err);
     }
     if (rc != ERROR_NONE || found)
         return rc;
+    if (!any) /* no round has such a one */
+        return chain_check_unit(schedule, unit, -1, err);
     return error_set(err, ERROR_NOT_FOUND,
                      "no unit of this kind is stored: pruned, or not made yet "
                      "(checkpoint.keep: 0 keeps every record)");

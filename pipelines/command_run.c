@@ -8,13 +8,17 @@
 #include "pipelines/commands.h"
 #include "pipelines/local_run.h"
 #include "pipelines/run_preview.h"
+#include "pipelines/run_state.h"
 #include "stages/plan/run_model.h"
 
 static enum error_code run_all(struct local_run *run, struct error *err)
 {
     const double before = clock_seconds();
-    const enum error_code rc = pipeline_prepare(&run->options, &run->folder, err);
-    return rc == ERROR_NONE ? local_run_go(run, before, err) : rc;
+    enum error_code rc = pipeline_prepare(&run->options, &run->folder, err);
+    if (rc == ERROR_NONE)
+        rc = local_run_go(run, before, err);
+    run_state_settle(&run->folder, rc, err);
+    return rc;
 }
 
 enum error_code command_run(int argc, char **argv, struct error *err)

@@ -4,7 +4,9 @@
 #include "pipelines/own_command.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/queue_fill.h"
+#include "pipelines/redis_note.h"
 #include "pipelines/run_preview.h"
+#include "pipelines/run_state.h"
 #include "stages/engine/stage_list.h"
 
 #include <stdio.h>
@@ -18,6 +20,8 @@ static enum error_code fill_queue(const struct pipeline_options *options,
     if (rc == ERROR_NONE)
         rc = queue_fill(folder, queue, err);
     work_queue_close(queue);
+    if (rc == ERROR_NONE)
+        redis_note_write(folder->path, options->redis, options->redis_password_file);
     return rc;
 }
 
@@ -83,6 +87,7 @@ enum error_code command_start(int argc, char **argv, struct error *err)
         rc = fill_queue(&options, &folder, err);
     if (rc == ERROR_NONE)
         rc = answer(&options, &folder, err);
+    run_state_settle(&folder, rc, err);
     if (rc == ERROR_NONE && !options.quiet)
         print_next(&options, &folder);
     run_folder_close(&folder);

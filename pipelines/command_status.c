@@ -9,10 +9,13 @@
 #include "common/base/text.h"
 #include "pipelines/commands.h"
 #include "pipelines/run_status.h"
+#include "pipelines/terminal.h"
 #include "stages/engine/stage_list.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,9 +27,9 @@ struct status_options {
 /* clang-format off */
 #define AT(field) offsetof(struct status_options, field)
 static const struct option_spec option_table[] = {
-    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL, "print again every second until the run is finished"},
+    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL, "print again every second until the run is finished or has failed"},
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder, or the one that it was started with)"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
@@ -34,91 +37,103 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-/* What the driver is at before there is a run, or was at when it ended. */
-static void print_state(const struct run_state *state)
+/* What the driver of the folder is at, or how it ended. */
+static void print_state(FILE *out, const struct run_state *state)
 {
-    if (state->is_alive)
-        printf("%-10s %5" PRId64 " s  %s (graphmill with pid %" PRId64 ")\n", state->stage,
-               state->seconds, state->progress[0] ? state->progress : "at work", state->pid);
+    char host[64] = "";
+    (void)gethostname(host, sizeof host - 1);
+    (void)fprintf(out, "%-11s ", state->stage);
+    if (state->outcome == RUN_AT_WORK)
+        (void)fprintf(out, "%" PRId64 " s  %s (graphmill with pid %" PRId64 "%s%s)\n",
+                      state->seconds, state->progress[0] ? state->progress : "at work", state->pid,
+                      strcmp(host, state->host) == 0 ? "" : " on ",
+                      strcmp(host, state->host) == 0 ? "" : state->host);
+    else if (state->outcome == RUN_LOST)
+        (void)fprintf(out, "ended without a word, as when killed; the same command goes on\n");
+    else if (state->outcome == RUN_STOPPED)
+        (void)fprintf(out, "was stopped after %" PRId64 " s; the same command goes on\n",
+                      state->seconds);
     else
-        printf("%-10s ended before it was done, %" PRId64
-               " s after its start; the same command goes on\n",
-               state->stage, state->seconds);
+        (void)fprintf(out, "failed after %" PRId64 " s\n", state->seconds);
 }
 
-/* ingest and partition, as far as the driver's note tells. */
-static const char *word_before_run(const struct run_status *status, const char *stage)
-{
-    const bool is_there = status->has_state && strcmp(status->state.stage, stage) == 0;
-    const bool is_later =
-        strcmp(stage, "partition") == 0 && status->has_state && !is_there; /* of ingest */
-    if (is_there)
-        return status->state.is_alive ? "at work" : "ended before it was done";
-    return is_later ? "waiting" : "done";
-}
-
-/* From storage alone: what stages have done where no queue says more. */
-static void print_stages(const struct run_folder *folder, const struct run_status *status)
+/* All stages, with what the queue knows of them. */
+static void print_stages(FILE *out, const struct run_folder *folder,
+                         const struct run_status *status)
 {
     const struct chain_state *chain = &status->chain;
-    const int64_t rounds = folder->run.schedule.round_count;
-    const bool has_run = folder->run.plan.id[0] != '\0';
-    printf("%-11s %s\n%-11s %s\n", "ingest", word_before_run(status, "ingest"), "partition",
-           word_before_run(status, "partition"));
-    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
-        const bool infers = strcmp(stage_loop[i].name, "infer") == 0;
-        if (!has_run || (infers && !chain->finished))
-            printf("%-11s waiting\n", stage_loop[i].name);
-        else if (infers || chain->stopped || chain->finished)
-            printf("%-11s done\n", stage_loop[i].name);
-        else
-            printf("%-11s round %" PRId64 " of %" PRId64 " is safe\n", stage_loop[i].name,
-                   chain->snapshot_version < 0 ? 0 : chain->snapshot_version, rounds);
+    (void)fprintf(out, status->connected ? "%-11s %-12s %8s %7s %7s %7s\n" : "%-11s %s\n", "stage",
+                  "state", "done", "running", "waiting", "retried");
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        const char *word = run_status_stage(folder, status, stage_list[i].name);
+        const struct stage_counts *counts = &status->counts[i - STAGE_ONCE_COUNT];
+        const bool loops = i >= STAGE_ONCE_COUNT;
+        (void)fprintf(out, loops && status->connected ? "%-11s %-12s" : "%-11s %s",
+                      stage_list[i].name, word);
+        if (loops && status->connected)
+            (void)fprintf(out, " %8" PRId64 " %7" PRId64 " %7" PRId64 " %7" PRId64, counts->done,
+                          counts->leased, counts->waiting, counts->retried);
+        else if (loops && chain->snapshot_version >= 0 && strcmp(word, "done") != 0 &&
+                 strcmp(stage_list[i].name, "infer") != 0)
+            (void)fprintf(out, "; round %" PRId64 " of %" PRId64 " is safe",
+                          chain->snapshot_version, folder->run.schedule.round_count);
+        (void)fprintf(out, "\n");
     }
 }
 
-static void print_text(const struct run_folder *folder, const struct run_status *status,
-                       const struct status_options *options)
+static void print_workers(FILE *out, const struct run_status *status)
 {
-    if (status->has_state)
-        print_state(&status->state);
-    if (!folder->run.plan.id[0]) {
-        print_stages(folder, status);
-        return;
-    }
-    printf("run      %s: %s\n", folder->run.plan.id, run_status_word(status));
-    printf("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
-           status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
-           folder->run.schedule.round_count, status->epoch, folder->run.schedule.epochs);
-    char loss[32], valid[32], best[32];
-    if (status->chain.snapshot_version >= 0)
-        printf(", train loss %s, validation %s, best %s", text_score(status->train_loss, loss),
-               text_score(status->valid_metric, valid), text_score(status->best_metric, best));
-    printf("\n");
-    if (!status->connected && !status->chain.finished)
-        printf(options->redis
-                   ? "Redis at %s does not answer: of the workers nothing is known\n"
-                   : "no private Redis runs in %s; workers elsewhere are seen with --redis URL\n",
-               options->redis    ? options->redis
-               : folder->path[0] ? folder->path
-                                 : folder->store_uri);
-    if (!status->connected) {
-        print_stages(folder, status);
-        return;
-    }
-    printf("%-11s %10s %8s %8s %8s\n", "stage", "done", "running", "waiting", "retried");
-    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
-        printf("%-11s %10" PRId64 " %8" PRId64 " %8" PRId64 " %8" PRId64 "\n", stage_loop[i].name,
-               status->counts[i].done, status->counts[i].leased, status->counts[i].waiting,
-               status->counts[i].retried);
     for (int i = 0; i < status->beat_count; i++) {
         const struct worker_beat *beat = &status->beat[i];
         char memory[32];
-        printf("  %-20s %-24s done %8" PRId64 "  busy %3.0f %%  %10s  beat %.0f s ago\n",
-               beat->worker, beat->unit[0] ? beat->unit : "idle", beat->done,
-               100.0 * beat->busy_share, text_size((uint64_t)beat->memory_bytes, memory),
-               beat->age_seconds);
+        (void)fprintf(out,
+                      "  %-14s %-24s done %7" PRId64 "  busy %3.0f %%  %10s  beat %.0f s ago%s%s\n",
+                      beat->worker, beat->unit[0] ? beat->unit : "idle", beat->done,
+                      100.0 * beat->busy_share, text_size((uint64_t)beat->memory_bytes, memory),
+                      beat->age_seconds, beat->note[0] ? "  " : "", beat->note);
     }
+}
+
+/* Where the answer on workers is from, when it is not there. */
+static void print_contact(FILE *out, const struct run_folder *folder,
+                          const struct run_status *status)
+{
+    if (status->connected || status->chain.finished)
+        return;
+    if (status->redis[0])
+        (void)fprintf(out, "Redis at %s does not answer: of the workers nothing is known\n",
+                      status->redis);
+    else if (!status->has_state)
+        (void)fprintf(out, "no Redis runs for %s; workers elsewhere are seen with --redis URL\n",
+                      folder->path[0] ? folder->path : folder->store_uri);
+}
+
+static void print_text(FILE *out, const struct run_folder *folder, const struct run_status *status)
+{
+    const struct schedule *schedule = &folder->run.schedule;
+    const bool has_run = folder->run.plan.id[0] != '\0';
+    if (status->has_state)
+        print_state(out, &status->state);
+    if (has_run)
+        (void)fprintf(out, "run         %s: %s\n", folder->run.plan.id, run_status_word(status));
+    if (has_run) {
+        (void)fprintf(out,
+                      "snapshot    round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
+                      status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
+                      schedule->round_count, status->epoch, schedule->epochs);
+        char loss[32], valid[32], best[32];
+        if (status->chain.snapshot_version >= 0)
+            (void)fprintf(out, ", train loss %s, validation %s, best %s",
+                          text_score(status->train_loss, loss),
+                          text_score(status->valid_metric, valid),
+                          text_score(status->best_metric, best));
+        (void)fprintf(out, "\n");
+        print_contact(out, folder, status);
+    }
+    if (status->failed_stage[0])
+        (void)fprintf(out, "failed      %s: %s\n", status->failed_stage, status->failure);
+    print_stages(out, folder, status);
+    print_workers(out, status);
 }
 
 static void put_worker(struct json_writer *json, const struct worker_beat *beat)
@@ -136,64 +151,126 @@ static void put_worker(struct json_writer *json, const struct worker_beat *beat)
     json_close_object(json);
 }
 
+static void put_driver(struct json_writer *json, const struct run_state *state)
+{
+    json_open_object(json, "driver");
+    json_put_string(json, "stage", state->stage);
+    json_put_string(json, "outcome", run_outcome_word(state->outcome));
+    json_put_bool(json, "alive", state->outcome == RUN_AT_WORK);
+    json_put_string(json, "host", state->host);
+    json_put_int64(json, "pid", state->pid);
+    if (state->seconds >= 0)
+        json_put_int64(json, "seconds", state->seconds);
+    json_put_string(json, "progress", state->progress);
+    json_put_string(json, "message", state->message);
+    json_close_object(json);
+}
+
+/* Of all stages the state; of those that loop also the counts of the queue, where there is one. */
+static void put_stages(struct json_writer *json, const struct run_folder *folder,
+                       const struct run_status *status)
+{
+    json_open_object(json, "stages");
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        const struct stage_counts *counts = &status->counts[i - STAGE_ONCE_COUNT];
+        json_open_object(json, stage_list[i].name);
+        json_put_string(json, "state", run_status_stage(folder, status, stage_list[i].name));
+        if (i >= STAGE_ONCE_COUNT && status->connected) {
+            json_put_int64(json, "done", counts->done);
+            json_put_int64(json, "running", counts->leased);
+            json_put_int64(json, "waiting", counts->waiting);
+            json_put_int64(json, "retried", counts->retried);
+        }
+        json_close_object(json);
+    }
+    json_close_object(json);
+}
+
 static enum error_code print_json(const struct run_folder *folder, const struct run_status *status,
                                   struct error *err)
 {
     struct json_writer json = {0};
+    const bool has_scores = folder->run.plan.id[0] && status->chain.snapshot_version >= 0;
     json_open_object(&json, NULL);
     if (folder->run.plan.id[0])
         json_put_string(&json, "run", folder->run.plan.id);
-    json_put_string(&json, "state", run_status_word(status));
-    if (status->has_state) {
-        json_open_object(&json, "driver");
-        json_put_string(&json, "stage", status->state.stage);
-        json_put_bool(&json, "alive", status->state.is_alive);
-        json_put_int64(&json, "pid", status->state.pid);
-        json_put_int64(&json, "seconds", status->state.seconds);
-        json_put_string(&json, "progress", status->state.progress);
-        json_close_object(&json);
+    if (status->has_state)
+        put_driver(&json, &status->state);
+    if (status->failed_stage[0]) {
+        json_put_string(&json, "failed_stage", status->failed_stage);
+        json_put_string(&json, "failure", status->failure);
     }
-    json_put_int64(&json, "snapshot_round", status->chain.snapshot_version);
-    json_put_int64(&json, "rounds", folder->run.schedule.round_count);
-    json_put_double(&json, "valid_metric", status->valid_metric);
-    json_put_double(&json, "best_metric", status->best_metric);
+    json_put_bool(&json, "redis", status->connected);
+    put_stages(&json, folder, status);
     if (status->connected) {
-        json_open_object(&json, "stages");
-        for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
-            json_open_object(&json, stage_loop[i].name);
-            json_put_int64(&json, "done", status->counts[i].done);
-            json_put_int64(&json, "running", status->counts[i].leased);
-            json_put_int64(&json, "waiting", status->counts[i].waiting);
-            json_put_int64(&json, "retried", status->counts[i].retried);
-            json_close_object(&json);
-        }
-        json_close_object(&json);
         json_open_array(&json, "workers");
         for (int i = 0; i < status->beat_count; i++)
             put_worker(&json, &status->beat[i]);
         json_close_array(&json);
     }
+    json_put_string(&json, "state", run_status_word(status));
+    json_put_int64(&json, "snapshot_round", status->chain.snapshot_version);
+    json_put_int64(&json, "rounds", folder->run.schedule.round_count);
+    json_put_double(&json, "valid_metric", has_scores ? status->valid_metric : (double)NAN);
+    json_put_double(&json, "best_metric", has_scores ? status->best_metric : (double)NAN);
     json_close_object(&json);
     return json_writer_print(&json, err);
 }
 
+/* Whole lines, on a terminal no wider than that: it is drawn again in the same place. */
+static void print_lines(const char *text)
+{
+    const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+    const int width = terminal_columns(STDOUT_FILENO);
+    for (const char *line = text; *line;) {
+        const size_t size = strcspn(line, "\n");
+        printf("%.*s\n", on_terminal ? terminal_fit(line, size, width) : (int)size, line);
+        line += size + (line[size] == '\n');
+    }
+}
+
+static enum error_code show_text(const struct run_folder *folder, const struct run_status *status,
+                                 bool again, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of a status");
+    print_text(out, folder, status);
+    const bool good = fclose(out) == 0;
+    if (good && again && isatty(STDOUT_FILENO) == 1)
+        printf("\033[H\033[2J");
+    if (good)
+        print_lines(text);
+    free(text); /* of open_memstream */
+    return good ? ERROR_NONE
+                : error_set(err, ERROR_NO_MEMORY, "no memory for the lines of a status");
+}
+
+struct watching {
+    bool again; /* not for the first time */
+    bool is_over;
+};
+
 static enum error_code show(const struct run_folder *folder, const struct status_options *options,
-                            bool *finished, struct error *err)
+                            struct watching *watching, struct error *err)
 {
     static struct run_status status;
     enum error_code rc =
         run_status_read(folder, options->redis, options->redis_password_file, &status, err);
     if (rc != ERROR_NONE)
         return rc;
-    *finished = status.chain.finished && !(status.has_state && status.state.is_alive);
+    const bool is_driven = status.has_state && status.state.outcome == RUN_AT_WORK;
+    const bool finished = status.chain.finished && !is_driven;
+    watching->is_over = finished || strcmp(run_status_word(&status), "failed") == 0;
     /* Of a run by workers elsewhere nobody else is here to do it. */
     struct error why = {0};
-    if (*finished && folder->path[0] && run_folder_link(folder, &status.chain, &why) != ERROR_NONE)
+    if (finished && folder->path[0] && run_folder_link(folder, &status.chain, &why) != ERROR_NONE)
         log_debug("%s", why.message); /* the folder may be for reading only */
-    if (options->json)
-        rc = print_json(folder, &status, err);
-    else
-        print_text(folder, &status, options);
+    rc = options->json ? print_json(folder, &status, err)
+                       : show_text(folder, &status, watching->again, err);
+    watching->again = true;
     (void)fflush(stdout);
     return rc;
 }
@@ -205,8 +282,8 @@ static enum error_code open_run(struct run_folder *folder, const struct status_o
         return error_set(err, ERROR_USAGE,
                          options->store ? "graphmill status takes --store or a run's folder"
                                         : "graphmill status takes one run's folder");
-    return options->store ? run_folder_open(folder, options->store, options->run, err)
-                          : run_status_open(folder, rest->item[0], options->run, err);
+    return run_status_open(folder, options->store ? options->store : rest->item[0], options->run,
+                           err);
 }
 
 enum error_code command_status(int argc, char **argv, struct error *err)
@@ -214,7 +291,7 @@ enum error_code command_status(int argc, char **argv, struct error *err)
     static struct run_folder folder;
     struct status_options options = {0};
     struct option_list rest = {0};
-    bool finished = false;
+    struct watching watching = {0};
     if (options_want_help(argc, argv)) {
         printf("graphmill status RUN|--store URI [options] - where a run stands\n\n");
         options_print_help(option_table);
@@ -224,15 +301,13 @@ enum error_code command_status(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE)
         rc = open_run(&folder, &options, &rest, err);
     if (rc == ERROR_NONE)
-        rc = show(&folder, &options, &finished, err);
-    while (rc == ERROR_NONE && options.watch && !finished && !stop_signal_seen()) {
+        rc = show(&folder, &options, &watching, err);
+    while (rc == ERROR_NONE && options.watch && !watching.is_over && !stop_signal_seen()) {
         clock_sleep_ms(1000);
-        if (isatty(STDOUT_FILENO) && !options.json)
-            printf("\033[H\033[2J");
         if (!folder.run.plan.id[0])
-            rc = run_status_open(&folder, rest.item[0], options.run, err);
+            rc = open_run(&folder, &options, &rest, err);
         if (rc == ERROR_NONE)
-            rc = show(&folder, &options, &finished, err);
+            rc = show(&folder, &options, &watching, err);
     }
     run_folder_close(&folder);
     return rc;

@@ -36,7 +36,8 @@ enum error_code dataset_update_apply(const struct pipeline_options *options,
     const struct option_list files = arguments_of(request);
     char id[ID_SIZE];
     enum error_code rc = pipeline_run_stage_with(options, folder, "ingest", &files, err);
-    run_state_remove(folder->path);
+    if (rc == ERROR_NONE)
+        run_state_remove(folder->path);
     if (rc == ERROR_NONE)
         rc = dataset_newest_id(options, folder, id, err);
     if (rc == ERROR_NONE)

@@ -5,7 +5,9 @@
 #include "common/base/stop_signal.h"
 #include "pipelines/outputs_check.h"
 #include "pipelines/queue_fill.h"
+#include "pipelines/redis_note.h"
 #include "pipelines/report/report_page.h"
+#include "pipelines/run_state.h"
 #include "pipelines/run_summary.h"
 #include "pipelines/wait_for_room.h"
 
@@ -178,9 +180,11 @@ static int64_t units_done(void *context)
 static enum error_code train(struct local_run *run, struct error *err)
 {
     const double before = clock_seconds();
+    run_state_write(run->folder.path, "training");
     enum error_code rc = open_queue(run, err);
     if (rc != ERROR_NONE)
         return rc;
+    redis_note_write(run->folder.path, run->options.redis, run->options.redis_password_file);
     const struct crew_config config = {
         .folder = &run->folder,
         .redis_url = run->redis ? redis_server_url(run->redis) : run->options.redis,
@@ -235,10 +239,12 @@ enum error_code local_run_finish(struct local_run *run, struct error *err)
     if (!run->options.is_aside)
         link_at_start(run);
     const bool finished = run->state.finished;
-    if (!finished)
+    if (!finished) {
         rc = train(run, err);
-    else
+        run_state_settle(&run->folder, rc, err);
+    } else {
         rc = chain_state_mend(run->folder.store, run->folder.run.plan.id, &run->state, err);
+    }
     if (rc == ERROR_NONE && finished && !run->options.quiet)
         (void)fprintf(stderr, "%-11s  0.0 s  unchanged, run %s is finished\n",
                       run->only_stage ? run->only_stage : "train+infer", run->folder.run.plan.id);

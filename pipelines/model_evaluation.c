@@ -94,7 +94,8 @@ static enum error_code infer(struct local_run *local, const char *model,
     enum error_code rc = model_source_open(source, local->folder.path, model, true, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&local->options, &local->folder, "partition", err);
-    run_state_remove(local->folder.path);
+    if (rc == ERROR_NONE)
+        run_state_remove(local->folder.path);
     if (rc == ERROR_NONE)
         rc = start(local, source, err);
     return rc == ERROR_NONE ? local_run_finish(local, err) : rc;

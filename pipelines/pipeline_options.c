@@ -204,13 +204,17 @@ enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
     enum error_code rc = make_command(&once, err);
     if (rc == ERROR_NONE)
         rc = run_to_end(&once, err);
+    if (rc == ERROR_NONE && stop_signal_seen())
+        rc = stopped_at("after", stage, err);
+    if (rc != ERROR_NONE)
+        run_state_settle(folder, rc, err);
     if (rc == ERROR_INPUT && extra && strcmp(once.line, UPDATE_REFUSED) != 0)
         return ERROR_CORRUPT; /* of the same status */
     if (rc != ERROR_NONE)
         return rc;
     if (!options->quiet && once.line[0])
         (void)fprintf(stderr, "%-10s %5.1f s  %s\n", stage, clock_seconds() - before, once.line);
-    return stop_signal_seen() ? stopped_at("after", stage, err) : ERROR_NONE;
+    return ERROR_NONE;
 }
 
 enum error_code pipeline_folder_path(const struct pipeline_options *options,
@@ -253,10 +257,8 @@ enum error_code pipeline_check_redis(const struct pipeline_options *options, str
         return ERROR_NONE;
     const enum error_code rc =
         work_queue_check_server(options->redis, options->redis_password_file, err);
-    return rc == ERROR_UNAVAILABLE
-               ? error_context(err, rc, "--redis %s: is a server there, at this host and port?",
-                               options->redis)
-               : error_context(err, rc, "--redis %s", options->redis);
+    return rc == ERROR_UNAVAILABLE ? error_context(err, rc, "--redis") /* it names the address */
+                                   : error_context(err, rc, "--redis %s", options->redis);
 }
 
 enum error_code pipeline_prepare_in(struct pipeline_options *options, struct run_folder *folder,
@@ -274,8 +276,6 @@ enum error_code pipeline_prepare_in(struct pipeline_options *options, struct run
         rc = warm_start_check(warm, &options->settings, folder->store, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(options, folder, "partition", err);
-    if (rc == ERROR_NONE)
-        run_state_remove(folder->path);
     if (rc == ERROR_NONE)
         do {
             rc = warm_start_put(warm, &options->settings, folder->store, err);

@@ -5,6 +5,8 @@
  *   store.uri        instead of it: the address of the store, where that lies elsewhere (graphmill run --store)
  *   logs/            one file a worker: its stderr
  *   times/           one file a worker: where its time went (stages/engine/stage_times.h)
+ *   redis.url        the Redis that the run was started with, where that is not the private one (redis_note.h)
+ *   state            what the driver is at, or how it ended (run_state.h)
  *   redis/           socket and log of the private Redis, while one runs
  *   outputs          link to the outputs of the newest run, once they are there
  *   metrics.jsonl    link to its metrics

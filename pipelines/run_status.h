@@ -21,23 +21,32 @@ struct run_status { /* too large for a stack */
     double gradient_error; /* of the newest snapshot's last round; 0: nothing is lost */
     double train_loss, valid_metric, best_metric;
     int64_t epoch;
-    bool has_state; /* the driver is, or was when it died, in a stage before the run */
+    bool has_dataset, has_partition; /* before there is a run: some are in the store */
+    bool has_state;                  /* a driver is at work in the folder, or ended early there */
     struct run_state state;
-    bool connected; /* the rest is from Redis */
+    char failed_stage[32];      /* the one that cannot go on, "" when none says so */
+    char failure[768];          /* ... and why */
+    char redis[FILE_PATH_SIZE]; /* the one that was asked, "" when none is known */
+    bool connected;             /* it answered: the rest is from there */
     struct stage_counts counts[STAGE_LOOP_COUNT];
     struct worker_beat beat[BEAT_COUNT_MAX];
     int beat_count;
 };
 
-/* As run_folder_open(); but a folder in which ingest or partition is at work has no run yet, and gets a plan without an id. */
+/* As run_folder_open(); but where ingest or partition is at work, or was, there is no run yet, and the plan has no id.
+ * `path` may be the address of a store. */
 MUST_CHECK enum error_code run_status_open(struct run_folder *folder, const char *path,
                                            const char *run_id, struct error *err);
-/* `redis`: its URL; NULL: the private one of the folder. That it cannot be reached is no failure. Fails: ERROR_CORRUPT,
- * ERROR_IO. */
+/* `redis`: its URL; NULL: the private one of the folder, or the one that the folder was started with. That it cannot be reached
+ * is no failure. Fails: ERROR_CORRUPT, ERROR_IO. */
 MUST_CHECK enum error_code run_status_read(const struct run_folder *folder, const char *redis,
                                            const char *redis_password_file,
                                            struct run_status *status, struct error *err);
-/* "ingest", "partition", "training", "inferring", "finished" or "not running". */
+/* "ingest", "partition", "training", "inferring", "finished", "failed", "stopped" (by a person, or killed), "waiting for
+ * workers" or "not running" (nothing is known of workers). */
 const char *run_status_word(const struct run_status *status);
+/* Of one stage, by its name: "done", "at work", "waiting", "failed", "stopped", "lost" or "not running". */
+const char *run_status_stage(const struct run_folder *folder, const struct run_status *status,
+                             const char *stage);
 
 #endif

@@ -39,6 +39,7 @@ refused() {
 }
 refused "no round 1000: the run has rounds 0 to $((rounds - 1))" train-step --round 1000
 refused "no slot 7: round $((rounds - 2)) has slots 0 to 2" train-step --round $((rounds - 2)) --slot 7
+refused 'no slot 7: round 0 has slots' sample --slot 7
 refused 'no part 9: there are parts 0 to 3' infer --layer 1 --part 9
 refused 'no part 4: there are parts 0 to 3' infer --layer 2 --part 4
 refused 'no layer 3: there are layers 1 to 2' infer --layer 3
