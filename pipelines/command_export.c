@@ -27,7 +27,7 @@
 struct export_options {
     const char *what, *flavor, *output, *form, *weights, *run, *store, *type;
     int64_t round, slot;
-    bool json;
+    bool force, json;
     bool is_csv;      /* rows, with ids */
     bool is_answered; /* what was exported went to stdout */
 };
@@ -38,13 +38,14 @@ static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
     {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which has to be new or of an export before, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
     {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "NAME", "embeddings, logits, features, embedding: npy, or csv, which has the ids of the input (default: csv where --output ends in .csv, else npy)"},
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
     {"type", OPTION_TEXT, AT(type), NULL, 0, 0, "NAME", "features, embedding: of a graph with relations, of which node type (default: that of labels)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there, whoever made it"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -259,7 +260,7 @@ static enum error_code write_to_target(const struct exported *thing,
                                        struct export_options *options, struct error *err)
 {
     struct export_target target;
-    enum error_code rc = export_target_open(&target, options->output, err);
+    enum error_code rc = export_target_open(&target, options->output, options->force, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     struct export_options inner = *options;

@@ -9,6 +9,7 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
+#include "pipelines/export/made_file.h"
 #include "pipelines/http_server.h"
 #include "pipelines/metrics_text.h"
 #include "pipelines/run_status.h"
@@ -21,14 +22,16 @@ enum { HOST_SIZE = 64, PAUSE_MS = 200 };
 struct exporter_options {
     const char *listen, *output, *redis, *redis_password_file, *run;
     int64_t every;
+    bool force;
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct exporter_options, field)
 static const struct option_spec option_table[] = {
     {"listen", OPTION_TEXT, AT(listen), "127.0.0.1:9464", 0, 0, "ADDRESS:PORT", "answer GET /metrics there; port 0: any that is free"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "write the text to this file instead, which is replaced whole"},
-    {"every", OPTION_INT, AT(every), "0", 0, 86400, "SECONDS", "with --output: again so often, until the run is finished (default: once)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "write the text to this file instead, which is replaced whole each time"},
+    {"every", OPTION_INT, AT(every), "0", 0, 86400, "SECONDS", "with --output: again so often, until the run is finished; 0: once"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "with --output: also a file that is there and is none of an exporter"},
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest, also one that is started later)"},
@@ -120,7 +123,12 @@ static enum error_code write_file(struct exporter *exporter, struct error *err)
 /* What fails once may work the next time, while a run is being made. */
 static enum error_code write_files(struct exporter *exporter, struct error *err)
 {
-    enum error_code rc = write_file(exporter, err);
+    enum error_code rc = exporter->options->force
+                             ? ERROR_NONE
+                             : made_file_check(exporter->options->output, "# HELP graphmill_", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = write_file(exporter, err);
     while (exporter->options->every && !exporter->finished && !stop_signal_seen()) {
         if (rc != ERROR_NONE)
             log_warn("%s", err->message);

@@ -23,7 +23,7 @@ struct predict_options {
     const char *pairs, *node, *nodes, *end, *output, *run;
     int64_t best, type, threads;
     uint64_t memory_bytes;
-    bool new_only;
+    bool new_only, force;
 };
 
 /* clang-format off */
@@ -37,6 +37,7 @@ static const struct option_spec option_table[] = {
     {"type", OPTION_INT, AT(type), "0", 0, UINT16_MAX, "T", "--node: the type of the edges"},
     {"new", OPTION_FLAG, AT(new_only), NULL, 0, 0, NULL, "leave out partners that make an edge of the graph, of any split"},
     {"output", OPTION_TEXT, AT(output), "/dev/stdout", 0, 0, "FILE", "where to write the table"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there, whoever made it"},
     {"memory", OPTION_BYTES, AT(memory_bytes), NULL, 0, 0, "BYTES", "budget (default: a quarter of the machine's)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads (0: as many as processors)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
@@ -217,7 +218,8 @@ static enum error_code write_all(struct prediction *p, const char *path, struct 
 static enum error_code answer(struct prediction *p, struct error *err)
 {
     struct export_target target;
-    enum error_code rc = export_target_open(&target, p->options.output, err);
+    enum error_code rc =
+        export_target_open(&target, p->options.output, p->options.force, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = write_all(p, target.path, err);

@@ -1,6 +1,7 @@
 #include "pipelines/export/export_target.h"
 
 #include "common/base/memory.h"
+#include "pipelines/export/made_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +28,8 @@ static enum error_code use_temporary(struct export_target *target, struct error 
     return rc == ERROR_NONE ? file_path(target->path, err, "%s/export", target->folder) : rc;
 }
 
-enum error_code export_target_open(struct export_target *target, const char *output,
-                                   struct error *err)
+enum error_code export_target_open(struct export_target *target, const char *output, bool force,
+                                   const char *words, struct error *err)
 {
     struct stat status;
     char real[PATH_MAX];
@@ -45,6 +46,9 @@ enum error_code export_target_open(struct export_target *target, const char *out
                          S_ISDIR(status.st_mode)   ? "a folder"
                          : S_ISBLK(status.st_mode) ? "a block device"
                                                    : "a socket");
+    const enum error_code rc = force ? ERROR_NONE : made_file_check(output, words, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (!realpath(output, real))
         return error_set_errno(err, ERROR_IO, "--output %s", output);
     return file_path(target->path, err, "%s", real);
@@ -72,8 +76,11 @@ static enum error_code pass_on(const struct export_target *target, struct error 
 enum error_code export_target_close(struct export_target *target, bool written, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    if (!target->folder[0])
+    if (!target->folder[0]) {
+        if (written)
+            made_file_mark(target->path);
         return rc;
+    }
     if (written)
         rc = pass_on(target, err);
     const enum error_code removed = file_remove_all(target->folder, rc == ERROR_NONE ? err : NULL);
