@@ -17,7 +17,7 @@
 
 struct report_options {
     const char *output, *run, *store;
-    bool json, classes;
+    bool json, classes, force;
 };
 
 /* clang-format off */
@@ -27,6 +27,7 @@ static const struct option_spec option_table[] = {
     {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: report.html in the folder of the run; of a store report.html here; of several comparison.html here)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the one folder has several (default: the newest)"},
     {"classes", OPTION_FLAG, AT(classes), NULL, 0, 0, NULL, "print the scores of each class instead, the worst F1 first"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there and is no report"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -62,7 +63,9 @@ static enum error_code write_to(const struct report_options *options, const char
                                 struct report_run *const *run, int count, struct error *err)
 {
     struct export_target target = {0};
-    enum error_code rc = export_target_open(&target, path, err);
+    const bool in_run = !options->output && strchr(path, '/'); /* as target_of(): the run's own */
+    enum error_code rc =
+        export_target_open(&target, path, options->force || in_run, REPORT_PAGE_MARK, err);
     if (rc != ERROR_NONE)
         return rc;
     const bool is_stdout = target.is_stdout;

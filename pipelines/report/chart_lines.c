@@ -142,9 +142,9 @@ static void put_series(struct html_text *html, const struct frame *f, const stru
 
 static void put_key(struct html_text *html, size_t number, const char *name)
 {
-    html_put(html, "<span class='key c%zu'></span>", number % CHART_COLOURS);
+    html_put(html, "<span class=entry><span class='key c%zu'></span>", number % CHART_COLOURS);
     html_put_escaped(html, name);
-    html_put(html, " ");
+    html_put(html, "</span> ");
 }
 
 void chart_legend(struct html_text *html, const char *const *name, size_t count)
@@ -171,7 +171,12 @@ void chart_lines(struct html_text *html, const struct chart_lines *chart)
     put_axes(html, chart, &frame);
     for (size_t s = 0; s < chart->series_count; s++)
         put_series(html, &frame, &chart->series[s], s);
-    html_put(html, "</svg><p class=legend>");
+    html_put(html, "</svg>");
+    if (chart->series_count == 1 && strcmp(chart->series[0].name, "training") == 0) {
+        html_put(html, "</figure>"); /* what else */
+        return;
+    }
+    html_put(html, "<p class=legend>");
     for (size_t s = 0; s < chart->series_count; s++)
         put_key(html, s, chart->series[s].name);
     html_put(html, "</p></figure>");

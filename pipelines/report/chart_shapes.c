@@ -121,12 +121,12 @@ static void put_numbers(struct html_text *html, const struct chart_matrix *chart
     const size_t step = (size_t)fmax(1.0, ceil(14.0 / side));
     for (size_t i = 0; i < chart->size; i += step) {
         const double middle = side * ((double)i + 0.5);
-        html_put(html, "<text class=tick x=%d y=%.1f text-anchor=end>%zu</text>", MATRIX_LEFT - 5,
+        html_put(html, "<text class=head x=%d y=%.1f text-anchor=end>%zu</text>", MATRIX_LEFT - 5,
                  MATRIX_TOP + middle + 4.0, i);
-        html_put(html, "<text class=tick x=%.1f y=%d text-anchor=middle>%zu</text>",
+        html_put(html, "<text class=head x=%.1f y=%d text-anchor=middle>%zu</text>",
                  MATRIX_LEFT + middle, MATRIX_TOP - 5, i);
     }
-    html_put(html, "<text class=axis x=%d y=12>%s by row, %s by column</text>", MATRIX_LEFT,
+    html_put(html, "<text class=head x=%d y=12>%s by row, %s by column</text>", MATRIX_LEFT,
              chart->row_name, chart->column_name);
 }
 
@@ -169,6 +169,7 @@ void chart_timeline(struct html_text *html, const char *title, const struct char
     const double length = end > 0.0 ? end : 1.0;
     const double scale = (TIMELINE_WIDTH - LANE_LEFT - 20) / length, step = chart_step(length, 10);
     const int height = (int)lane_count * LANE_HEIGHT;
+    html_put(html, "<div class='wide long'>");
     begin_figure(html, title, TIMELINE_WIDTH, height + 24);
     for (int i = 0; i * step <= length * 1.0001; i++) {
         const double x = LANE_LEFT + i * step * scale;
@@ -185,5 +186,5 @@ void chart_timeline(struct html_text *html, const char *title, const struct char
         for (size_t s = 0; s < lane[l].span_count; s++)
             put_span(html, &lane[l].span[s], y + 1, scale);
     }
-    html_put(html, "</svg></figure>");
+    html_put(html, "</svg></figure></div>");
 }

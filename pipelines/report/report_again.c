@@ -46,16 +46,19 @@ static void put_commands(struct html_text *html, const struct report_run *run)
                    "%s verify %s\n%s replay %s train-step --round %" PRId64
                    " --slot 0\n%s export %s --flavor pyg\n",
                    command, folder, command, folder, round, command, folder);
-    put_block(html, "Look again", text);
-    html_put(html,
-             "<p class=dim>The same pipeline file, data and seed give the same weights on the "
-             "same kind of processor, whatever the number of workers.</p>");
+    put_block(html, "Check it, compute a unit again, take the model", text);
+    html_put(html, "<h3>Make it again</h3><p>A pipeline file with the settings above, on the same "
+                   "data, gives the same weights, bit for bit, on the same kind of processor, "
+                   "whatever the number of workers:</p>");
+    html_put(html, "<pre>");
+    html_put_escaped(html, command);
+    html_put(html, " run PIPELINE.yaml --directory again</pre>");
 }
 
 void report_put_again(struct html_text *html, const struct report_run *run)
 {
     char hash[CHECKSUM_TEXT_SIZE];
-    html_put(html, "<section><h2>Again</h2>");
+    html_put(html, "<section><h2>How to reproduce</h2>");
     if (run->state.finished) {
         checksum_text(&run->seal.weights.sum, hash);
         html_put(html, "<p>Weights of round %" PRId64 ", hash <code>%s</code>; partition <code>",

@@ -3,7 +3,6 @@
 #include "common/nn/tasks/task.h"
 #include "pipelines/report/report_page.h"
 #include "pipelines/report/report_sections.h"
-#include "stages/plan/pipeline_settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,21 +55,76 @@ static void put_scores(struct html_text *html, struct report_run *const *run, in
     html_put(html, "</section>");
 }
 
+/* --- settings --- */
+
+/* Behind "KEY = " in lines of settings: the value, [size], or NULL. */
+static const char *find_value(const char *lines, const char *key, size_t key_size, size_t *size)
+{
+    for (const char *line = lines; *line; line += line[0] == '\n') {
+        const size_t length = strcspn(line, "\n");
+        if (length > key_size + 3 && strncmp(line, key, key_size) == 0 &&
+            strncmp(line + key_size, " = ", 3) == 0) {
+            *size = length - key_size - 3;
+            return line + key_size + 3;
+        }
+        line += length;
+    }
+    *size = 0;
+    return NULL;
+}
+
+static void put_value(struct html_text *html, const char *value, size_t size)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text, "%.*s", (int)size, value ? value : "");
+    html_put(html, "<td>");
+    html_put_escaped(html, text_shorten_fractions(text));
+    html_put(html, "</td>");
+}
+
+/* A row, if the runs differ in it. Returns whether they do. */
+static bool put_setting(struct html_text *html, struct report_run *const *run, int count,
+                        const char *key, size_t key_size)
+{
+    size_t first_size = 0, size = 0;
+    const char *first = find_value(run[0]->folder.run.plan.settings, key, key_size, &first_size);
+    bool differs = false;
+    for (int i = 1; i < count; i++) {
+        const char *value = find_value(run[i]->folder.run.plan.settings, key, key_size, &size);
+        differs |= size != first_size || (size && memcmp(first, value, size) != 0);
+    }
+    if (!differs)
+        return false;
+    html_put(html, "<tr><td>%.*s</td>", (int)key_size, key); /* a name of ours */
+    for (int i = 0; i < count; i++) {
+        const char *value = find_value(run[i]->folder.run.plan.settings, key, key_size, &size);
+        put_value(html, value, size);
+    }
+    html_put(html, "</tr>");
+    return true;
+}
+
+/* Those of the first run, and what another has beside them. */
 static void put_differences(struct html_text *html, struct report_run *const *run, int count)
 {
-    const unsigned all = SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING |
-                         SETTING_OF_TARGET | SETTING_OF_OUTPUTS | SETTING_OF_OPERATION;
-    char text[SETTING_CHANGES_SIZE];
-    html_put(html, "<section><h2>Settings, from the first run to each other</h2>");
-    for (int i = 1; i < count; i++) {
-        html_put(html, "<p><code>");
-        html_put_escaped(html, run[i]->folder.run.plan.id);
-        html_put(html, "</code>: ");
-        const bool differ = pipeline_settings_changes(&run[0]->folder.run.settings,
-                                                      &run[i]->folder.run.settings, all, text);
-        html_put_escaped(html, differ ? text : "the same");
-        html_put(html, "</p>");
-    }
+    bool any = false;
+    html_put(html, "<section class=settings><h2>Settings that differ</h2>");
+    put_run_heads(html, "setting", run, count);
+    for (int i = 0; i < count; i++)
+        for (const char *line = run[i]->folder.run.plan.settings; *line;) {
+            const size_t length = strcspn(line, "\n"), name = strcspn(line, " =\n");
+            size_t size = 0;
+            bool is_listed = name == 0;
+            for (int k = 0; k < i; k++)
+                is_listed |=
+                    find_value(run[k]->folder.run.plan.settings, line, name, &size) != NULL;
+            if (!is_listed)
+                any |= put_setting(html, run, count, line, name);
+            line += length + (line[length] == '\n');
+        }
+    report_table_end(html);
+    if (!any)
+        html_put(html, "<p class=none>none</p>");
     html_put(html, "</section>");
 }
 

@@ -24,22 +24,35 @@ static void put_fact(struct html_text *html, const char *name, const char *forma
     html_put(html, "</tr>");
 }
 
+/* Nothing of the one type that most graphs have. */
+static const char *of_types(uint32_t count, char text[32])
+{
+    text[0] = '\0';
+    if (count > 1)
+        (void)snprintf(text, 32, " of %u types", count);
+    return text;
+}
+
 static void put_dataset(struct html_text *html, const struct report_run *run)
 {
     const struct dataset_schema *d = &run->dataset;
-    char a[32], b[32], c[32];
-    html_put(html, "<h3>Dataset</h3><div class=wide><table><tbody>");
+    char a[32], b[32], c[32], types[32];
+    html_put(html, "<h3>Dataset</h3><div class='wide facts'><table><tbody>");
     put_fact(html, "id", "%s", d->id);
-    put_fact(html, "nodes", "%s of %u types", text_count(d->node_count, a), d->node_type_count);
-    put_fact(html, "edges", "%s as stored, of %u types, %s; %s to themselves",
-             text_count((int64_t)d->edge_count, a), d->edge_type_count,
+    put_fact(html, "nodes", "%s%s", text_count(d->node_count, a),
+             of_types(d->node_type_count, types));
+    put_fact(html, "edges", "%s as stored%s, %s; %s to themselves",
+             text_count((int64_t)d->edge_count, a), of_types(d->edge_type_count, types),
              d->undirected ? "both ways" : "directed", text_count((int64_t)d->self_loop_count, b));
     put_fact(html, "removed", "%s repeated edges, %s self loops of %s lines read",
              text_count((int64_t)d->removed_duplicates, a),
              text_count((int64_t)d->removed_self_loops, b),
              text_count((int64_t)d->input_edge_rows, c));
     put_fact(html, "features", "%u columns, %s", d->feature_dim, d->feature_origin);
-    put_fact(html, "labels", "%s, %u", task_name(d->task), d->class_count);
+    if (d->class_count)
+        put_fact(html, "labels", "%s, %u classes", task_name(d->task), d->class_count);
+    else
+        put_fact(html, "labels", "%s", task_name(d->task));
     put_fact(html, "train, valid, test", "%s, %s, %s", text_count(d->train_count, a),
              text_count(d->valid_count, b), text_count(d->test_count, c));
     html_put(html, "</tbody></table></div>");
@@ -101,8 +114,8 @@ static void put_parts(struct html_text *html, const struct partition_report *rep
 
 static void put_partition(struct html_text *html, const struct report_run *run)
 {
-    static const char *const head[] = {"of the parts", "least",     "most",
-                                       "most / least", "variation", "mean / most"};
+    static const char *const head[] = {"of each part", "least", "most",
+                                       "ratio",        "CV",    "mean / most"};
     const struct partition_report *report = &run->partition;
     char text[32];
     if (report->part_count == 0)
@@ -117,6 +130,7 @@ static void put_partition(struct html_text *html, const struct report_run *run)
     put_balance(html, "edges", report, &report->edges);
     put_balance(html, "training nodes", report, &report->train);
     report_table_end(html);
+    html_put(html, "<p class=dim>CV: coefficient of variation, deviation by mean</p>");
     put_parts(html, report);
 }
 

@@ -17,7 +17,8 @@ const char *const report_split[REPORT_SPLITS] = {"train", "valid", "test"};
 
 void report_cell_score(struct html_text *html, double value)
 {
-    isfinite(value) ? html_put(html, "<td>%.4f</td>", value) : html_put(html, "<td></td>");
+    isfinite(value) ? html_put(html, "<td>%.4f</td>", value)
+                    : html_put(html, "<td>&ndash;</td>"); /* undefined, or not measured */
 }
 
 void report_cell_bytes(struct html_text *html, double bytes)
@@ -130,9 +131,10 @@ static void put_run(struct html_text *html, struct report_run *const *run)
 
 static void put_head(struct html_text *html, const char *title)
 {
-    html_put(html, "<!doctype html><html lang=en><head><meta charset=utf-8>"
-                   "<meta name=viewport content='width=device-width,initial-scale=1'>"
-                   "<meta name=color-scheme content='light dark'><title>");
+    html_put(html,
+             "<!doctype html><html lang=en><head><meta charset=utf-8><meta " REPORT_PAGE_MARK ">"
+             "<meta name=viewport content='width=device-width,initial-scale=1'>"
+             "<meta name=color-scheme content='light dark'><title>");
     html_put_escaped(html, title);
     html_put(html, "</title><style>%s</style></head><body><main>", report_style);
 }

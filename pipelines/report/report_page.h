@@ -15,6 +15,9 @@
 #include "common/base/error.h"
 #include "pipelines/report/report_run.h"
 
+/* Stands at the beginning of each page. */
+#define REPORT_PAGE_MARK "name=generator content=graphmill"
+
 /* Writes the page of run[0], or of run [count] beside each other, to `path`, which is replaced whole.
  * Fails: ERROR_IO, ERROR_NO_SPACE, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code report_page_write(const char *path, struct report_run *const *run,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLASSES_IN_MATRIX_MAX = 128, MISTAKES_SHOWN = 10 };
+enum { CLASSES_IN_MATRIX_MAX = 128, MISTAKES_SHOWN = 10, FEW_CLASSES = 20 };
 
 static bool any_split_has(const struct report_run *run, enum metric m)
 {
@@ -140,10 +140,15 @@ void report_put_results(struct html_text *html, const struct report_run *run)
     put_scores(html, run);
     if (run->classes.count) {
         html_put(html, "<div class=pair><div>");
+        /* Below the shorter of the two. */
+        const bool few = run->classes.classes <= FEW_CLASSES;
         put_classes(html, &run->classes, &run->words);
+        if (few)
+            put_mistakes(html, &run->classes, &run->words);
         html_put(html, "</div><div>");
         put_matrix(html, &run->classes, &run->words);
-        put_mistakes(html, &run->classes, &run->words);
+        if (!few)
+            put_mistakes(html, &run->classes, &run->words);
         html_put(html, "</div></div>");
     }
     html_put(html, "</section>");

@@ -12,8 +12,6 @@ static const char report_style[] =
     "--rule:#323a44;--card:#1c2229;--c0:#6ca9ea;--c1:#ee9a58;--c2:#5fc48e;--c3:#ec7a8b;--c4:#"
     "b094e6;"
     "--c5:#d3b254;--c6:#5cc4ce;--c7:#a4aebb}}"
-    "@media print{:root{--page:#fff;--text:#000;--dim:#444;--rule:#bbb;--card:#fff}"
-    "section{break-inside:avoid}details{display:none}}"
     "*{box-sizing:border-box}"
     "body{margin:0;background:var(--page);color:var(--text);"
     "font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}"
@@ -38,7 +36,7 @@ static const char report_style[] =
     "pre{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:10px;"
     "overflow-x:auto;margin:6px 0}summary{cursor:pointer;color:var(--dim)}"
     ".grid{stroke:var(--rule);stroke-width:1}.tick{fill:var(--dim);font-size:11px}"
-    ".axis{fill:var(--dim);font-size:12px}.cell{fill:var(--text);font-size:11px}"
+    ".axis,.head{fill:var(--dim);font-size:12px}.cell{fill:var(--text);font-size:11px}"
     ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}.pale{fill-opacity:.22}"
     ".c0{fill:var(--c0);stroke:var(--c0);background:var(--c0)}"
     ".c1{fill:var(--c1);stroke:var(--c1);background:var(--c1)}"
@@ -51,6 +49,20 @@ static const char report_style[] =
     ".line.c0,.line.c1,.line.c2,.line.c3,.line.c4,.line.c5,.line.c6,.line.c7{fill:none}"
     ".fill,.pale{stroke:none}"
     ".key{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 5px 0 12px}"
-    ".key:first-child{margin-left:0}";
+    ".key:first-child{margin-left:0}.entry{white-space:nowrap;margin-right:12px}"
+    ".facts table{width:100%}.facts td{white-space:normal;overflow-wrap:anywhere}"
+    ".settings td{white-space:normal;overflow-wrap:anywhere;max-width:420px}"
+    ".cards{break-inside:avoid}figure,tr,pre{break-inside:avoid}h2,h3{break-after:avoid}"
+    "@media(max-width:600px){main{padding:16px 12px 48px}th,td{padding:3px 5px;font-size:12px}"
+    ".tick{font-size:15px}.axis{font-size:16px}.long svg{min-width:760px}.long .tick{font-size:"
+    "12px}.cell{font-size:13px}}"
+    /* Paper is light, whatever the screen is, and shows what a screen folds away or scrolls. */
+    "@media print{:root{--page:#fff;--text:#000;--dim:#444;--rule:#bbb;--card:#fff;"
+    "--c0:#2f6fb5;--c1:#c8651b;--c2:#2b8a57;--c3:#b3364a;--c4:#7a54b0;--c5:#8a6d1f;--c6:#1f8a94;"
+    "--c7:#6b7480}"
+    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}body{font-size:12px}"
+    "main{padding:0;max-width:none}h2{margin-top:20px}.wide{overflow:visible}"
+    "th,td{padding:2px 6px;font-size:10px}pre,code{font-size:10px}pre{white-space:pre-wrap}"
+    ".pair{grid-template-columns:1fr 1fr}details{display:none}}";
 
 #endif

@@ -111,9 +111,9 @@ static void put_timeline(struct html_text *html, const struct run_times *times,
 
 static void put_stage_times(struct html_text *html, const struct stage_figures *stage, size_t count)
 {
-    static const char *const head[] = {"stage",       "workers", "units",         "open s",
-                                       "wait s",      "read s",  "compute s",     "write s",
-                                       "hand-over s", "CPU s",   "busy variation"};
+    static const char *const head[] = {"stage",       "workers", "units",          "open s",
+                                       "wait s",      "read s",  "compute s",      "write s",
+                                       "hand-over s", "CPU s",   "CV of busy time"};
     html_put(html, "<h3>Time, all workers of a stage together</h3>");
     report_table_begin(html, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < count; i++) {
@@ -126,9 +126,15 @@ static void put_stage_times(struct html_text *html, const struct stage_figures *
         report_cell_count(html, (double)s->units);
         for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++)
             report_cell_seconds(html, seconds[k]);
-        html_put(html, "<td>%.3f</td></tr>", s->busy_variation);
+        if (s->workers > 1)
+            html_put(html, "<td>%.3f</td></tr>", s->busy_variation);
+        else
+            html_put(html, "<td>&ndash;</td></tr>");
     }
     report_table_end(html);
+    html_put(html,
+             "<p class=dim>CV of busy time: how unlike the workers of a stage are, deviation by "
+             "mean; of one worker there is none</p>");
 }
 
 /* What the workers' feature rows did not have to come from the disk for. */

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "pipelines/report/folder_texts.h"
+#include "stages/engine/stage_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -218,7 +219,16 @@ static void add_life_figures(struct stage_figures *figures, const struct time_li
     figures->disk_bytes_written += life->disk_bytes_written;
 }
 
-/* The stage that began first among those that are not listed yet. */
+/* The place of a stage in the flow; one that is unknown comes behind all. */
+static int place_of(const char *stage)
+{
+    int place = 0;
+    while (place < STAGE_COUNT && strcmp(stage_list[place].name, stage) != 0)
+        place++;
+    return place;
+}
+
+/* The stage that comes first among those that are not listed yet. */
 static const char *next_stage(const struct run_times *times, const struct stage_figures *out,
                               size_t count)
 {
@@ -228,7 +238,7 @@ static const char *next_stage(const struct run_times *times, const struct stage_
         size_t listed = 0;
         while (listed < count && strcmp(out[listed].stage, span->stage) != 0)
             listed++;
-        if (listed == count && (!first || span->first < first->first))
+        if (listed == count && (!first || place_of(span->stage) < place_of(first->stage)))
             first = span;
     }
     return first ? first->stage : NULL;

@@ -58,7 +58,7 @@ struct stage_figures {
     double busy_variation; /* of the time its workers did not wait: standard deviation / mean */
 };
 enum { STAGE_FIGURES_MAX = 16 };
-/* In the order in which stages began; returns how many. */
+/* In the order of the flow; returns how many. */
 size_t run_times_by_stage(const struct run_times *times,
                           struct stage_figures out[STAGE_FIGURES_MAX]);
 

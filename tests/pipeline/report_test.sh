@@ -71,7 +71,8 @@ two = json.load(open("two.json"))
 both = Page("both.html")
 for run in (one, two):
     assert run["run"] in both.text and run["weights_hash"][:12] in both.text
-assert re.search(r"seed 3 -> 7", both.text), "the difference in settings is not told"
+assert ["seed", "3", "7"] in both.cells and ["name", "one", "two"] in both.cells, "the difference in settings is not told"
+assert not any(row[:1] == ["partition.parts"] for row in both.cells), "a setting that is the same is told"
 PYTHON
 # A run that has not ended has a page, too, and what is missing is said.
 rm -rf one/times

@@ -103,7 +103,7 @@ says 'Redis at unix:.* does not answer' "$work/away"
 # A store in which partition has yet to come, and one of Jobs whose ingest failed: no run, and an answer all the same.
 "$bin/graphmill-ingest" --store "dir:$work/begun" --pipeline "$pipeline" >/dev/null 2>&1
 stages ingest=done partition=waiting sample=waiting -- --store "dir:$work/begun"
-"$bin/graphmill-ingest" --store "dir:$work/broken" --pipeline "$pipeline" --set ingest.path=/nowhere >/dev/null 2>&1 && fail "ingest of nothing"
+"$bin/graphmill-ingest" --store "dir:$work/broken" --pipeline "$pipeline" --set ingest.path=/nowhere --wait 1 >/dev/null 2>&1 && fail "ingest of nothing"
 stages ingest=failed partition=waiting -- --store "dir:$work/broken"
 says '^failed +ingest: .*/nowhere: No such file' --store "dir:$work/broken"
 mkdir "$work/empty"

@@ -14,7 +14,7 @@
 static const char text[] = SPAN("sample-0", "r-1", 4, 1) SPAN("sample-1", "r-1", 5, 3) SPAN(
     "sample-1", "r-2", 5,
     30) "{\"stage\":\"ingest\",\"worker\":\"h-1\",\"run\":\"\",\"unit\":\"ingest\",\"epoch\":0,"
-        "\"units\":1,\"first\":0,\"last_end\":2,\"compute\":2}\n"
+        "\"units\":1,\"first\":50,\"last_end\":52,\"compute\":2}\n"
         "{\"stage\":\"sample\",\"worker\":\"sample-0\",\"run\":\"r-1\",\"pid\":1,\"started\":3,"
         "\"ended\":4,\"open\":0.5,\"idle\":0,\"peak_bytes\":100,\"user\":1,\"system\":2}\n"
         "{\"stage\":\"sample\",\"worker\":\"sample-0\",\"run\":\"r-1\",\"pid\":2,\"started\":4,"
@@ -22,7 +22,7 @@ static const char text[] = SPAN("sample-0", "r-1", 4, 1) SPAN("sample-1", "r-1",
         "{\"stage\":\"sample\",\"worker\":\"sam";
 
 /* Spans of another run and the line that a kill cut off do not count; those of ingest, which has no run, do. */
-static void sums_up_by_stage_in_the_order_of_their_beginning(void **state)
+static void sums_up_by_stage_in_the_order_of_the_flow(void **state)
 {
     (void)state;
     struct run_times times = {0};
@@ -54,7 +54,7 @@ static void a_missing_folder_is_an_empty_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_up_by_stage_in_the_order_of_their_beginning),
+        cmocka_unit_test(sums_up_by_stage_in_the_order_of_the_flow),
         cmocka_unit_test(a_missing_folder_is_an_empty_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
