@@ -115,8 +115,10 @@ static enum error_code find_newest(const struct run_folder *folder, const struct
     }
     if (rc != ERROR_NONE || found)
         return rc;
-    if (!any) /* no round has such a one */
-        return chain_check_unit(schedule, unit, -1, err);
+    if (!any) { /* no round has such a one */
+        rc = chain_check_unit(schedule, unit, -1, err);
+        return rc == ERROR_INVALID ? error_context(err, ERROR_USAGE, "replay") : rc;
+    }
     return error_set(err, ERROR_NOT_FOUND,
                      "no unit of this kind is stored: pruned, or not made yet "
                      "(checkpoint.keep: 0 keeps every record)");

@@ -84,10 +84,12 @@ const char *terminal_style(int fd, enum terminal_style style)
 /* By the locale of the environment, as programs find it. */
 static bool takes_utf8(void)
 {
-    const char *names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_set(names[i]))
-            return strstr(getenv(names[i]), "UTF-8") || strstr(getenv(names[i]), "utf8");
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && value[0])
+            return strstr(value, "UTF-8") || strstr(value, "utf8");
+    }
     return false;
 }
 
