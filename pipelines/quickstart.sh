@@ -36,13 +36,50 @@ END
     exit 66
 fi
 
+# How far something is, until it is killed: the seconds and the last line of its log, drawn over on a terminal, elsewhere a line
+# each ten seconds. As long as the log is empty it says nothing, for sudo may be asking: tell LABEL LOG
+tell() {
+    local began=$SECONDS last=$SECONDS text width
+    while sleep 0.5; do
+        text=$(tail -c 400 "$2" 2>/dev/null | tr '\r' '\n' | tail -n 1 | tr -cd '[:print:]')
+        [ -n "$text" ] || continue
+        if [ -t 2 ]; then
+            width=$(stty size <&2 2>/dev/null | cut -d' ' -f2)
+            [ "${width:-0}" -gt 30 ] || width=80
+            printf '\r%-10s %4d s  %.*s\033[K' "$1" $((SECONDS - began)) $((width - 20)) "$text" >&2
+        elif [ $((SECONDS - last)) -ge 10 ]; then
+            last=$SECONDS
+            printf '%-10s %4d s  %s\n' "$1" $((SECONDS - began)) "$text" >&2
+        fi
+    done
+}
+
+# Runs a command that writes into LOG, and tells how far it is: follow LABEL LOG COMMAND...
+follow() {
+    local label=$1 log=$2 status=0 teller
+    shift 2
+    : >"$log"
+    tell "$label" "$log" &
+    teller=$!
+    trap 'kill "$teller" 2>/dev/null' EXIT
+    "$@" || status=$?
+    trap - EXIT
+    kill "$teller" 2>/dev/null || true
+    wait "$teller" 2>/dev/null || true
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    return $status
+}
+
+build_all() { ninja -C "$build" >"$build/build.log" 2>&1; }
+
 if [ -e "$source/CMakeLists.txt" ]; then
     echo "packages     looking for what is missing" >&2
-    "$here/install.sh" build
+    follow packages "${TMPDIR:-/tmp}/graphmill-install.log" "$here/install.sh" build
     build=$source/build
     echo "build        into $build; the first time takes about a minute" >&2
+    mkdir -p "$build"
     [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF >/dev/null
-    ninja -C "$build" >"$build/build.log" 2>&1 || {
+    follow build "$build/build.log" build_all || {
         tail -30 "$build/build.log" >&2
         exit 70
     }
