@@ -393,6 +393,39 @@ enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH
     return error_set_errno(err, ERROR_IO, "%s cannot be created", temporary);
 }
 
+struct temporary_sweep {
+    const char *folder, *prefix;
+};
+
+static bool is_temporary(const char *name, const char *prefix)
+{
+    static const char end[] = ".tmp", digits[] = "0123456789abcdef";
+    enum { DIGITS = 16, END = sizeof end - 1 };
+    const size_t size = strlen(name);
+    if (size <= DIGITS + END + 1 || strncmp(name, prefix, strlen(prefix)) != 0)
+        return false;
+    const char *last = name + size - END - DIGITS;
+    return last[-1] == '.' && strspn(last, digits) == DIGITS && strcmp(last + DIGITS, end) == 0;
+}
+
+static enum error_code sweep_name(void *context, const char *name, struct error *err)
+{
+    const struct temporary_sweep *sweep = context;
+    char path[FILE_PATH_SIZE];
+    if (!is_temporary(name, sweep->prefix))
+        return ERROR_NONE;
+    const enum error_code rc = file_path(path, err, "%s/%s", sweep->folder, name);
+    if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != EISDIR)
+        return error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
+    return rc;
+}
+
+enum error_code file_sweep_temporary(const char *folder, const char *prefix, struct error *err)
+{
+    struct temporary_sweep sweep = {.folder = folder, .prefix = prefix};
+    return file_list(folder, sweep_name, &sweep, err);
+}
+
 enum error_code file_link_replace(const char *path, const char *target, struct error *err)
 {
     char temporary[FILE_PATH_SIZE];

@@ -48,6 +48,10 @@ MUST_CHECK enum error_code file_read_range(const char *path, uint64_t offset, vo
  * whatever host: <path>.<16 random digits>.tmp. The caller closes *fd. */
 MUST_CHECK enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE],
                                                  int *fd, struct error *err);
+/* Removes what processes that were killed left under such names beside the files whose names begin with `prefix`. For whoever knows
+ * that nobody writes there. */
+MUST_CHECK enum error_code file_sweep_temporary(const char *folder, const char *prefix,
+                                                struct error *err);
 /* Gives the file or folder `from` the name `to`, over a file that has it. An answer lost on the way (NFS) is
  * no failure: what then stands at `to` is compared with what `from` was. errno is rename()'s after a failure. */
 MUST_CHECK enum error_code file_rename(const char *from, const char *to, struct error *err);

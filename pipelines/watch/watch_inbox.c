@@ -50,8 +50,10 @@ enum error_code watch_inbox_open(struct watch_inbox *inbox, const char *path, st
         rc = file_path(folder, err, "%s/%s", inbox->path, own_folders[i]);
         if (rc == ERROR_NONE)
             rc = file_make_folders(folder, err);
+        if (rc == ERROR_NONE)
+            rc = file_sweep_temporary(folder, "", err);
     }
-    return rc;
+    return rc == ERROR_NONE ? file_sweep_temporary(inbox->path, "watch.json.", err) : rc;
 }
 
 void watch_inbox_close(struct watch_inbox *inbox)

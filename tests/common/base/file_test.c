@@ -98,6 +98,34 @@ struct race {
 
 enum { VERSION_BYTES = 30000, VERSIONS = 200 };
 
+static void what_a_killed_process_left_is_swept(void **state)
+{
+    struct place *p = *state;
+    static const char *const mine[] = {"a.json", "a.json.0123.tmp", "a.json.0123456789abcdeg.tmp",
+                                       "b.0123456789abcdef.tmp", ".0123456789abcdef.tmp"};
+    char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
+    bool found = true;
+    int fd = -1;
+    for (size_t i = 0; i < sizeof mine / sizeof *mine; i++) {
+        path_in(p, mine[i], path);
+        assert_ok(file_replace(path, "x", 1, false, &p->err), &p->err);
+    }
+    path_in(p, "a.json", path);
+    assert_ok(file_create_temporary(path, temporary, &fd, &p->err), &p->err);
+    (void)close(fd);
+    assert_ok(file_sweep_temporary(p->dir.path, "a.json.", &p->err), &p->err);
+    assert_ok(file_is_there(temporary, &found, &p->err), &p->err);
+    assert_false(found);
+    for (size_t i = 0; i < sizeof mine / sizeof *mine; i++) {
+        path_in(p, mine[i], path);
+        expect_content(p, path, "x");
+    }
+    assert_ok(file_sweep_temporary(p->dir.path, "", &p->err), &p->err);
+    path_in(p, "b.0123456789abcdef.tmp", path);
+    assert_ok(file_is_there(path, &found, &p->err), &p->err);
+    assert_false(found);
+}
+
 static void *write_versions(void *context)
 {
     static char data[VERSION_BYTES];
@@ -322,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_in_place(a_path_too_long_is_refused),
         test_in_place(a_file_is_replaced_and_leaves_no_other),
+        test_in_place(what_a_killed_process_left_is_swept),
         test_in_place(a_reader_sees_one_version_whole),
         test_in_place(missing_files_and_limits_are_said),
         test_in_place(trees_are_copied_synced_and_removed),

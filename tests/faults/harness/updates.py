@@ -61,7 +61,7 @@ class Command(pipeline.Run):
                     answer = json.loads(words)
                     answer.pop("seconds", None)
                     words = json.dumps(answer)
-                if not file.startswith("watch."):
+                if file not in ("watch.json", "watch.lock"):
                     found[os.path.relpath(os.path.join(path, file), self.room)] = words
         return found
 
