@@ -128,7 +128,7 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
     rc = pipeline_run_stage_with(&c->options.run, &c->folder, "partition", &extra, err);
     if (rc == ERROR_NONE)
         return method_trial_read(path, trial, err);
-    if (rc != ERROR_NO_MEMORY && rc != ERROR_INPUT)
+    if (rc != ERROR_NO_MEMORY && rc != ERROR_INPUT && rc != ERROR_CORRUPT)
         return rc;
     trial->failed = true;
     trial->why = *err;

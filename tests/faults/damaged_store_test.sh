@@ -88,7 +88,7 @@ every_kind() {
             hurt "$damage" "$path" "$other" || continue
             trials=$((trials + 1))
             case $kind:$damage in
-            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./metrics.jsonl:* | ./report.html:* | ./store/logs/*) # no part of the result
+            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./pipeline.json:* | ./metrics.jsonl:* | ./report.html:* | ./store/logs/*) # no part of the result
                 runs_right "$1: $damage $path" ;;
             */current_snapshot:delete) mends "$1: $damage $path" ;;
             ./store/switch/*:delete) # which others there should be is known to nobody

@@ -7,7 +7,7 @@ id=$(run club "$pipeline" | json run)
 store=dir:$work/club/store
 
 "$bin/graphmill" status --store "$store" >status.txt
-grep -q "run      $id: finished" status.txt || fail "status: $(cat status.txt)"
+grep -q "^run  *$id: finished" status.txt || fail "status: $(cat status.txt)"
 "$bin/graphmill" status --store "$store" --run "$id" --json >status.json
 [ "$(json state <status.json)" = finished ] || fail "status --json: $(cat status.json)"
 expect 64 'takes --store or' "$bin/graphmill" status club --store "$store"
