@@ -88,9 +88,11 @@ every_kind() {
             hurt "$damage" "$path" "$other" || continue
             trials=$((trials + 1))
             case $kind:$damage in
-            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./pipeline.json:* | ./metrics.jsonl:* | ./report.html:* | ./store/logs/*) # no part of the result
+            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./state:* | ./redis.url:* | ./pipeline.json:* | ./metrics.jsonl:* | ./report.html:* | ./store/logs/*) # no part of the result
                 runs_right "$1: $damage $path" ;;
             */current_snapshot:delete) mends "$1: $damage $path" ;;
+            ./store/identity.record:delete) # made anew by the first who asks
+                runs_right "$1: $damage $path" ;;
             ./store/switch/*:delete) # which others there should be is known to nobody
                 runs_right "$1: $damage $path" ;;
             *:delete) if is_kept "$path"; then mends "$1: $damage $path"; else runs_right "$1: $damage $path"; fi ;;
