@@ -66,11 +66,10 @@ static void print_stages(FILE *out, const struct run_folder *folder,
                   "state", "done", "running", "waiting", "retried");
     for (int i = 0; i < STAGE_COUNT; i++) {
         const char *word = run_status_stage(folder, status, stage_list[i].name);
-        const struct stage_counts *counts = &status->counts[i - STAGE_ONCE_COUNT];
+        const struct stage_counts *counts = run_status_counts(status, stage_list[i].name);
         const bool loops = i >= STAGE_ONCE_COUNT;
-        (void)fprintf(out, loops && status->connected ? "%-11s %-12s" : "%-11s %s",
-                      stage_list[i].name, word);
-        if (loops && status->connected)
+        (void)fprintf(out, counts ? "%-11s %-12s" : "%-11s %s", stage_list[i].name, word);
+        if (counts)
             (void)fprintf(out, " %8" PRId64 " %7" PRId64 " %7" PRId64 " %7" PRId64, counts->done,
                           counts->leased, counts->waiting, counts->retried);
         else if (loops && chain->snapshot_version >= 0 && strcmp(word, "done") != 0 &&
@@ -172,10 +171,10 @@ static void put_stages(struct json_writer *json, const struct run_folder *folder
 {
     json_open_object(json, "stages");
     for (int i = 0; i < STAGE_COUNT; i++) {
-        const struct stage_counts *counts = &status->counts[i - STAGE_ONCE_COUNT];
+        const struct stage_counts *counts = run_status_counts(status, stage_list[i].name);
         json_open_object(json, stage_list[i].name);
         json_put_string(json, "state", run_status_stage(folder, status, stage_list[i].name));
-        if (i >= STAGE_ONCE_COUNT && status->connected) {
+        if (counts) {
             json_put_int64(json, "done", counts->done);
             json_put_int64(json, "running", counts->leased);
             json_put_int64(json, "waiting", counts->waiting);

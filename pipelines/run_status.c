@@ -224,7 +224,7 @@ static const char *word_before_run(const struct run_folder *folder, const struct
     return status->has_dataset && !is_partition ? "done" : "waiting";
 }
 
-static const struct stage_counts *counts_of(const struct run_status *status, const char *stage)
+const struct stage_counts *run_status_counts(const struct run_status *status, const char *stage)
 {
     for (int i = 0; status->connected && i < STAGE_LOOP_COUNT; i++)
         if (strcmp(stage_loop[i].name, stage) == 0)
@@ -235,7 +235,7 @@ static const struct stage_counts *counts_of(const struct run_status *status, con
 const char *run_status_stage(const struct run_folder *folder, const struct run_status *status,
                              const char *stage)
 {
-    const struct stage_counts *counts = counts_of(status, stage);
+    const struct stage_counts *counts = run_status_counts(status, stage);
     const bool infers = strcmp(stage, "infer") == 0;
     if (strcmp(stage, "ingest") == 0 || strcmp(stage, "partition") == 0)
         return word_before_run(folder, status, stage);

@@ -45,6 +45,8 @@ MUST_CHECK enum error_code run_status_read(const struct run_folder *folder, cons
 /* "ingest", "partition", "training", "inferring", "finished", "failed", "stopped" (by a person, or killed), "waiting for
  * workers" or "not running" (nothing is known of workers). */
 const char *run_status_word(const struct run_status *status);
+/* What the queue counts of a stage; NULL without a queue, and of a stage that is not in it. Lives as long as `status`. */
+const struct stage_counts *run_status_counts(const struct run_status *status, const char *stage);
 /* Of one stage, by its name: "done", "at work", "waiting", "failed", "stopped", "lost" or "not running". */
 const char *run_status_stage(const struct run_folder *folder, const struct run_status *status,
                              const char *stage);
