@@ -82,7 +82,6 @@ MUST_CHECK enum error_code cluster_record_put(void *state, const char *key,
                                               const struct object_body *body,
                                               enum store_durability durability, bool *existed,
                                               struct error *err);
-void cluster_record_get_many(void *state, struct object_get *get, size_t count);
 MUST_CHECK enum error_code cluster_record_discard(void *state, const char *key,
                                                   const struct stored_bytes *seen,
                                                   struct error *err);
@@ -93,6 +92,10 @@ MUST_CHECK enum error_code cluster_record_remove(struct cluster_place *place, co
 MUST_CHECK enum error_code cluster_record_drop(const struct cluster_place *place, const char *key,
                                                const char *head_text, const char *draft,
                                                struct error *err);
+
+/* --- cluster_record_reads.c --- */
+
+void cluster_record_get_many(void *state, struct object_get *get, size_t count);
 
 /* --- cluster_index.c --- */
 

@@ -1,99 +1,21 @@
 /*
- * Records in a Redis Cluster. Declared in cluster_place.h.
+ * Records in a Redis Cluster: put and removed. Declared in cluster_place.h.
  *
  * A small one is one value, put with its line in the index by one script, unless there is one. A large one is put in chunks under the
  * hash of its content, and its head last, by a script that looks at all chunks first: until then nobody sees it, and who was killed in
- * the middle leaves chunks that the next to put the same finds and writes over. A head whose chunks are lost is read as
- * far as they go, which its hashes tell from a whole record.
+ * the middle leaves chunks that the next to put the same finds and writes over. How they are read: cluster_record_reads.c.
  */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "store/backends/body_reader.h"
 #include "store/backends/cluster_batch.h"
+#include "store/backends/cluster_chunks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PUT_ATTEMPTS = 10, HEAD_SIZE = 64, CHUNK_WHAT_SIZE = CHECKSUM_TEXT_SIZE + 32 };
-
-static const uint64_t size_most = (uint64_t)1 << 40;
-
-/* A record that lies in chunks. */
-struct chunked {
-    const struct cluster_place *place;
-    const char *key;
-    int tag;
-    uint64_t size;
-    char hash[CHECKSUM_TEXT_SIZE], head[HEAD_SIZE];
-};
-
-static void chunked_init(struct chunked *c, const struct cluster_place *place, const char *key,
-                         uint64_t size, const char *hash)
-{
-    *c = (struct chunked){.place = place, .key = key, .tag = cluster_tag(key), .size = size};
-    (void)snprintf(c->hash, sizeof c->hash, "%s", hash);
-    (void)snprintf(c->head, sizeof c->head, "c %s %" PRIu64, hash, size);
-}
-
-/* "c HASH SIZE", and nothing else. */
-static bool chunked_parse(struct chunked *c, const struct cluster_place *place, const char *key,
-                          const char *head)
-{
-    char hash[CHECKSUM_TEXT_SIZE] = "";
-    struct checksum sum;
-    uint64_t size = 0;
-    if (sscanf(head, "c %32s %" SCNu64, hash, &size) != 2 || /* NOLINT(cert-err34-c) */
-        !checksum_parse(hash, &sum) || size > size_most)
-        return false;
-    chunked_init(c, place, key, size, hash);
-    return strcmp(head, c->head) == 0;
-}
-
-/* Whether a value, which has a NUL behind it, is such a head. */
-static bool is_head(struct chunked *c, const struct cluster_place *place, const char *key,
-                    const char *value, size_t size)
-{
-    return size && *value == 'c' && !memchr(value, '\0', size) &&
-           chunked_parse(c, place, key, value);
-}
-
-static uint64_t chunk_count(const struct chunked *c)
-{
-    return (c->size + CLUSTER_CHUNK_SIZE - 1) / CLUSTER_CHUNK_SIZE;
-}
-
-static size_t chunk_size(const struct chunked *c, uint64_t number)
-{
-    const uint64_t left = c->size - number * CLUSTER_CHUNK_SIZE;
-    return left < CLUSTER_CHUNK_SIZE ? (size_t)left : CLUSTER_CHUNK_SIZE;
-}
-
-/* Of those from `first` on that are sent or asked for together. */
-static uint64_t chunks_at_once(const struct chunked *c, uint64_t first)
-{
-    const uint64_t left = chunk_count(c) - first;
-    return left < CLUSTER_CHUNKS_AT_ONCE ? left : CLUSTER_CHUNKS_AT_ONCE;
-}
-
-static void chunk_what(const struct chunked *c, uint64_t number, char what[CHUNK_WHAT_SIZE])
-{
-    (void)snprintf(what, CHUNK_WHAT_SIZE, "chunk/%s/%" PRIu64, c->hash, number);
-}
-
-/* All names of its chunks. *out: memory_free(). */
-static enum error_code all_names(const struct chunked *c, struct cluster_name **out,
-                                 struct error *err)
-{
-    const uint64_t count = chunk_count(c);
-    const enum error_code rc = memory_new(out, (size_t)count, "names of chunks", err);
-    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        char what[CHUNK_WHAT_SIZE];
-        chunk_what(c, i, what);
-        (*out)[i] = cluster_name(c->place, c->tag, c->key, what);
-    }
-    return rc;
-}
+enum { PUT_ATTEMPTS = 10 };
 
 /* --- put --- */
 
@@ -123,10 +45,10 @@ static enum error_code add_chunks(const struct chunked *c, struct cluster_batch 
                                   struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (uint64_t i = 0; rc == ERROR_NONE && i < chunks_at_once(c, first); i++) {
+    for (uint64_t i = 0; rc == ERROR_NONE && i < chunked_at_once(c, first); i++) {
         char *at = buffer + i * CLUSTER_CHUNK_SIZE, what[CHUNK_WHAT_SIZE];
-        const size_t size = chunk_size(c, first + i);
-        chunk_what(c, first + i, what);
+        const size_t size = chunked_chunk_size(c, first + i);
+        chunked_what(c, first + i, what);
         cluster_batch_add(batch, c->tag, "SET", c->key, what);
         cluster_words_add_bytes(cluster_batch_last(batch), at, size);
         rc = body_reader_read(reader, at, size, err);
@@ -136,7 +58,7 @@ static enum error_code add_chunks(const struct chunked *c, struct cluster_batch 
 
 /* What the script that puts the head is told. */
 struct head_words {
-    struct cluster_name head, index, drafts, *chunk; /* chunk: [chunk_count()] */
+    struct cluster_name head, index, drafts, *chunk; /* chunk: [chunked_count()] */
     char member[CLUSTER_NAME_SIZE], draft[CLUSTER_NAME_SIZE], whole[16], last[16];
 };
 
@@ -149,8 +71,8 @@ static enum error_code head_words_init(struct head_words *w, const struct chunke
     (void)snprintf(w->member, sizeof w->member, "%s!record", c->key);
     (void)snprintf(w->draft, sizeof w->draft, "%s!record %s", c->key, c->head);
     (void)snprintf(w->whole, sizeof w->whole, "%d", CLUSTER_CHUNK_SIZE);
-    (void)snprintf(w->last, sizeof w->last, "%zu", chunk_size(c, chunk_count(c) - 1));
-    return all_names(c, &w->chunk, err);
+    (void)snprintf(w->last, sizeof w->last, "%zu", chunked_chunk_size(c, chunked_count(c) - 1));
+    return chunked_names(c, &w->chunk, err);
 }
 
 static void add_draft(const struct chunked *c, const struct head_words *w,
@@ -164,7 +86,7 @@ static void add_draft(const struct chunked *c, const struct head_words *w,
 static void add_head(const struct chunked *c, const struct head_words *w, bool waits,
                      struct cluster_batch *batch)
 {
-    const uint64_t count = chunk_count(c);
+    const uint64_t count = chunked_count(c);
     cluster_batch_add_script(batch, c->tag, CLUSTER_SCRIPT_PUT_IN_CHUNKS, (size_t)count + 3);
     struct cluster_words *words = cluster_batch_last(batch);
     cluster_words_add(words, w->head.text);
@@ -189,7 +111,7 @@ static enum error_code put_pieces(const struct chunked *c, const struct object_b
 {
     struct body_reader reader = {.body = body};
     struct cluster_batch batch;
-    const uint64_t count = chunk_count(c);
+    const uint64_t count = chunked_count(c);
     enum error_code rc = cluster_batch_init(&batch, c->place, CLUSTER_CHUNKS_AT_ONCE + 2, err);
     for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += CLUSTER_CHUNKS_AT_ONCE) {
         cluster_batch_clear(&batch);
@@ -231,7 +153,7 @@ static enum error_code put_chunked(const struct chunked *c, const struct object_
     int64_t result = -1;
     enum error_code rc = head_words_init(&w, c, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&buffer, (size_t)chunks_at_once(c, 0) * CLUSTER_CHUNK_SIZE,
+        rc = memory_new(&buffer, (size_t)chunked_at_once(c, 0) * CLUSTER_CHUNK_SIZE,
                         "chunks of a record", err);
     for (int i = 0; rc == ERROR_NONE && result == -1 && i < PUT_ATTEMPTS; i++)
         rc = put_pieces(c, body, &w, waits, buffer, &result, err);
@@ -284,138 +206,6 @@ enum error_code cluster_record_put(void *state, const char *key, const struct ob
     return rc;
 }
 
-/* --- get --- */
-
-/* Asks for chunks from `first` on, and puts them where they belong in `data`. *whole: how many of them, in their order, are there. */
-static enum error_code get_some_chunks(const struct chunked *c, struct cluster_batch *batch,
-                                       uint8_t *data, uint64_t first, uint64_t *whole,
-                                       struct error *err)
-{
-    cluster_batch_clear(batch);
-    for (uint64_t i = 0; i < chunks_at_once(c, first); i++) {
-        char what[CHUNK_WHAT_SIZE];
-        chunk_what(c, first + i, what);
-        cluster_batch_add(batch, c->tag, "GET", c->key, what);
-    }
-    const enum error_code rc = cluster_batch_perform(batch, err);
-    *whole = 0;
-    for (size_t i = 0; rc == ERROR_NONE && i < batch->count; i++) {
-        size_t size = 0;
-        const char *bytes = redis_reply_bytes(cluster_batch_reply(batch, i), &size);
-        if (!bytes || size != chunk_size(c, first + i))
-            break;
-        memcpy(data + (first + i) * CLUSTER_CHUNK_SIZE, bytes, size);
-        ++*whole;
-    }
-    return rc;
-}
-
-/* All that is there of it, up to the first chunk that is not. */
-static enum error_code get_chunks(const struct chunked *c, struct stored_bytes *out,
-                                  struct error *err)
-{
-    struct cluster_batch batch;
-    const uint64_t count = chunk_count(c);
-    uint64_t whole = 0;
-    enum error_code rc = cluster_batch_init(&batch, c->place, CLUSTER_CHUNKS_AT_ONCE, err);
-    if (rc == ERROR_NONE)
-        rc = stored_bytes_new(out, (size_t)c->size, err);
-    for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += whole) {
-        rc = get_some_chunks(c, &batch, out->data, first, &whole, err);
-        if (rc == ERROR_NONE && whole < chunks_at_once(c, first)) {
-            out->size = (size_t)((first + whole) * CLUSTER_CHUNK_SIZE);
-            break;
-        }
-    }
-    cluster_batch_release(&batch);
-    if (rc != ERROR_NONE)
-        stored_bytes_release(out);
-    return rc;
-}
-
-/* The bytes of a record from the value of its key, which for one in chunks is the head; what is neither was damaged, and is
- * given as it is. */
-static enum error_code bytes_of_value(const struct cluster_place *place, const char *key,
-                                      const char *value, size_t size, struct stored_bytes *out,
-                                      struct error *err)
-{
-    struct chunked c;
-    if (is_head(&c, place, key, value, size))
-        return get_chunks(&c, out, err);
-    const size_t skipped = size && *value == 'w';
-    const enum error_code rc = stored_bytes_new(out, size - skipped, err);
-    if (rc == ERROR_NONE && size > skipped)
-        memcpy(out->data, value + skipped, size - skipped);
-    return rc;
-}
-
-/* One that was in chunks: when they went meanwhile, so did its head, or it is another one. */
-static enum error_code get_again(const struct cluster_place *place, const char *key,
-                                 struct stored_bytes *out, struct error *err)
-{
-    const int tag = cluster_tag(key);
-    const struct cluster_name name = cluster_name(place, tag, key, "record");
-    char *value = NULL;
-    size_t size = 0;
-    bool found = false;
-    enum error_code rc = cluster_get_value(place, tag, &name, &value, &size, &found, err);
-    if (rc == ERROR_NONE)
-        rc = found ? bytes_of_value(place, key, value, size, out, err)
-                   : error_set(err, ERROR_NOT_FOUND, "%s", key);
-    memory_free(value);
-    return rc;
-}
-
-static void take_answer(const struct cluster_place *place, struct object_get *get,
-                        const struct cluster_command *command)
-{
-    struct chunked c;
-    size_t size = 0;
-    const char *value = redis_reply_bytes(command->reply, &size);
-    get->rc = command->rc;
-    get->err = command->err;
-    if (get->rc == ERROR_NONE && !value)
-        get->rc = error_set(&get->err, ERROR_NOT_FOUND, "%s", get->key);
-    if (get->rc != ERROR_NONE || !value)
-        return;
-    get->rc = bytes_of_value(place, get->key, value, size, &get->bytes, &get->err);
-    if (get->rc == ERROR_NONE && is_head(&c, place, get->key, value, size) &&
-        get->bytes.size < c.size) {
-        stored_bytes_release(&get->bytes);
-        get->rc = get_again(place, get->key, &get->bytes, &get->err);
-    }
-}
-
-static enum error_code get_together(const struct cluster_place *place, struct object_get *get,
-                                    size_t count, struct error *err)
-{
-    struct cluster_batch batch;
-    const enum error_code rc = cluster_batch_init(&batch, place, count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (size_t i = 0; i < count; i++)
-        cluster_batch_add(&batch, cluster_tag(get[i].key), "GET", get[i].key, "record");
-    error_ignore(cluster_batch_perform(&batch, NULL)); /* each has its own */
-    for (size_t i = 0; i < count; i++)
-        take_answer(place, &get[i], &batch.command[i]);
-    cluster_batch_release(&batch);
-    return ERROR_NONE;
-}
-
-void cluster_record_get_many(void *state, struct object_get *get, size_t count)
-{
-    struct error err = {0};
-    for (size_t first = 0; first < count; first += STORE_TOGETHER_MAX) {
-        const size_t left = count - first;
-        const size_t together = left < STORE_TOGETHER_MAX ? left : (size_t)STORE_TOGETHER_MAX;
-        const enum error_code rc = get_together(state, get + first, together, &err);
-        for (size_t i = 0; rc != ERROR_NONE && i < together; i++) {
-            get[first + i].rc = rc;
-            get[first + i].err = err;
-        }
-    }
-}
-
 /* --- remove --- */
 
 /* Removes the record if its value is still `value`, with its chunks. *removed says so. */
@@ -431,9 +221,9 @@ static enum error_code remove_value(const struct cluster_place *place, const cha
     struct cluster_words words = {0};
     char member[CLUSTER_NAME_SIZE];
     int64_t number = 0;
-    const bool has_chunks = is_head(&c, place, key, value, size);
-    const size_t count = has_chunks ? (size_t)chunk_count(&c) : 0;
-    enum error_code rc = has_chunks ? all_names(&c, &chunk, err) : ERROR_NONE;
+    const bool has_chunks = chunked_is_head(&c, place, key, value, size);
+    const size_t count = has_chunks ? (size_t)chunked_count(&c) : 0;
+    enum error_code rc = has_chunks ? chunked_names(&c, &chunk, err) : ERROR_NONE;
     if (rc != ERROR_NONE)
         return rc;
     (void)snprintf(member, sizeof member, "%s!record", key);
@@ -463,7 +253,7 @@ enum error_code cluster_record_discard(void *state, const char *key,
     bool found = false, removed = false;
     enum error_code rc = cluster_get_value(place, tag, &name, &value, &size, &found, err);
     if (rc == ERROR_NONE && found)
-        rc = bytes_of_value(place, key, value, size, &now, err);
+        rc = cluster_record_bytes(place, key, value, size, &now, err);
     const bool is_same = rc == ERROR_NONE && found && now.size == seen->size &&
                          (!seen->size || memcmp(now.data, seen->data, seen->size) == 0);
     if (is_same)
@@ -514,13 +304,13 @@ enum error_code cluster_record_drop(const struct cluster_place *place, const cha
     int64_t number = 0;
     if (!chunked_parse(&c, place, key, head_text))
         return ERROR_NONE;
-    enum error_code rc = all_names(&c, &chunk, err);
+    enum error_code rc = chunked_names(&c, &chunk, err);
     if (rc != ERROR_NONE)
         return rc;
-    cluster_words_script(&words, CLUSTER_SCRIPT_DROP_DRAFT, (size_t)chunk_count(&c) + 2);
+    cluster_words_script(&words, CLUSTER_SCRIPT_DROP_DRAFT, (size_t)chunked_count(&c) + 2);
     cluster_words_add(&words, head.text);
     cluster_words_add(&words, drafts.text);
-    for (uint64_t i = 0; i < chunk_count(&c); i++)
+    for (uint64_t i = 0; i < chunked_count(&c); i++)
         cluster_words_add(&words, chunk[i].text);
     cluster_words_add(&words, c.head);
     cluster_words_add(&words, draft);

@@ -24,6 +24,7 @@ struct cluster_client {
     pthread_mutex_t lock; /* over what follows */
     struct cluster_map map;
     int asked_last; /* node that was asked for the map */
+    uint64_t round_trips;
     struct redis_connection *idle[CLUSTER_NODE_MAX][IDLE_MAX];
     pid_t owner; /* whose they are */
 };
@@ -219,6 +220,7 @@ static void pick_nodes(struct attempt *a)
     struct cluster_client *c = a->client;
     memset(a->is_wanted, 0, sizeof a->is_wanted);
     (void)pthread_mutex_lock(&c->lock);
+    c->round_trips++;
     for (size_t i = 0; i < a->count; i++) {
         struct cluster_command *command = &a->command[i];
         if (command->is_done)
@@ -418,6 +420,14 @@ void cluster_client_perform(struct cluster_client *client, struct cluster_comman
         if (a.is_stale)
             error_ignore(refresh_map(client, NULL)); /* it is asked for again, as long as need be */
     }
+}
+
+uint64_t cluster_client_round_trips(struct cluster_client *client)
+{
+    (void)pthread_mutex_lock(&client->lock);
+    const uint64_t round_trips = client->round_trips;
+    (void)pthread_mutex_unlock(&client->lock);
+    return round_trips;
 }
 
 void cluster_command_release(struct cluster_command *command)
