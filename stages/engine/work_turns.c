@@ -218,9 +218,10 @@ static enum error_code give_back(struct work_turns *loop, const struct work_clai
     return rc == ERROR_NONE ? rebuild(loop, err) : rc;
 }
 
-/* An input is missing or damaged. Missing because a newer snapshot made the unit superfluous: it counts as
- * done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back). Inputs
- * that are whole now: *whole, and the failure stays. */
+/* An input is missing or damaged. A newer snapshot may have made the unit superfluous while it was worked at: then its
+ * inputs were pruned, whatever that looked like to it, and it counts as done; so does one that misses an input, and that
+ * another worker has done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back).
+ * Inputs that are whole now: *whole, and the failure stays. */
 static enum error_code heal(struct work_turns *loop, const struct work_claim *claim,
                             const struct unit *unit, bool *given_back, bool *whole,
                             struct error *err)
@@ -230,6 +231,10 @@ static enum error_code heal(struct work_turns *loop, const struct work_claim *cl
     enum error_code rc = read_state_anew(loop, err);
     if (rc == ERROR_NONE && cause.code == ERROR_NOT_FOUND)
         rc = is_done(loop, unit, &done, err);
+    else if (rc == ERROR_NONE)
+        done = chain_is_covered(loop->context->schedule, &loop->state, unit);
+    if (rc == ERROR_NONE && done && cause.code == ERROR_CORRUPT)
+        log_warn("%s: %s; the run is past it", claim->unit, cause.message);
     if (rc != ERROR_NONE || done)
         return rc;
     rc = chain_repair_inputs(loop->context->schedule, loop->context->store, loop->context->run_id,

@@ -166,29 +166,32 @@ static enum error_code check_that_none_was_made(const struct schedule *s, struct
                      key_round_base(run_id, round).text, round);
 }
 
+/* Chooses, unless gradients of the round, or what was made of it, tell of a choice. */
+static enum error_code choose(const struct schedule *s, struct store *store, const char *run_id,
+                              int64_t round, int64_t *base, struct error *err)
+{
+    enum error_code rc = base_of_gradients(s, store, run_id, round, base, err);
+    if (rc != ERROR_NONE || *base >= 0)
+        return rc;
+    rc = check_that_none_was_made(s, store, run_id, round, err);
+    return rc == ERROR_NONE ? newest_weights(s, store, run_id, round, base, err) : rc;
+}
+
 enum error_code chosen_base_take(const struct schedule *s, struct store *store, const char *run_id,
                                  int64_t round, int64_t *base, struct error *err)
 {
     struct error cause = {0};
     enum error_code rc = chosen_base_get(s, store, run_id, round, base, &cause);
-    if (rc != ERROR_NOT_FOUND) {
-        if (rc != ERROR_NONE && err)
-            *err = cause;
-        return rc;
+    if (rc == ERROR_NOT_FOUND) {
+        rc = choose(s, store, run_id, round, base, &cause);
+        if (rc == ERROR_NONE)
+            rc = round_base_put(store, run_id, round, *base, &cause);
+        /* Another's came first: whoever stood still since the look above may find what was made of that, and more. */
+        if (rc == ERROR_CORRUPT &&
+            chosen_base_get(s, store, run_id, round, base, NULL) == ERROR_NONE)
+            return ERROR_NONE;
     }
-    rc = base_of_gradients(s, store, run_id, round, base, err);
-    const bool is_new = rc == ERROR_NONE && *base < 0;
-    if (is_new)
-        rc = check_that_none_was_made(s, store, run_id, round, err);
-    if (rc == ERROR_NONE && is_new)
-        rc = newest_weights(s, store, run_id, round, base, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = round_base_put(store, run_id, round, *base, &cause);
-    if (rc != ERROR_CORRUPT) {
-        if (rc != ERROR_NONE && err)
-            *err = cause;
-        return rc;
-    }
-    return chosen_base_get(s, store, run_id, round, base, err); /* another's came first */
+    if (rc != ERROR_NONE && err)
+        *err = cause;
+    return rc;
 }

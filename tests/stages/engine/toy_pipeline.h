@@ -37,9 +37,10 @@ enum mischief {
     MEET_MENDED_INPUT,
     FAIL_FOR_GOOD,
     LOSE_INPUT_FOR_EVER,
-    BREAK_HOST, /* once */
-    FILL_DISK,  /* for the next `full_tries` tries */
-    STALL,      /* until the run is finished without this worker */
+    BREAK_HOST,        /* once */
+    FILL_DISK,         /* for the next `full_tries` tries */
+    STALL,             /* until the run is finished without this worker */
+    STALL_AND_MISREAD, /* and then takes what it finds for damage */
 };
 static _Atomic enum mischief mischief;
 static const char victim[] = "train-step/1/0";
@@ -159,6 +160,8 @@ static inline enum error_code damage(const struct stage_context *context, const 
 }
 
 /* As a worker that is stopped, or on a machine that hangs. */
+static _Thread_local bool misreads;
+
 static inline void stall(const struct stage_context *context)
 {
     struct chain_state chain = {0};
@@ -199,10 +202,13 @@ static inline enum error_code toy_work(const struct stage_context *context, void
     }
     if (is_victim && atomic_load(&mischief) == FILL_DISK && atomic_fetch_sub(&full_tries, 1) > 0)
         return error_set(err, ERROR_NO_SPACE, "writing a gradient: No space left on device");
-    if (is_victim && atomic_load(&mischief) == STALL) {
-        atomic_store(&mischief, DO_NOTHING);
+    if (is_victim &&
+        (atomic_load(&mischief) == STALL || atomic_load(&mischief) == STALL_AND_MISREAD)) {
+        misreads = atomic_exchange(&mischief, DO_NOTHING) == STALL_AND_MISREAD;
         stall(context);
     }
+    if (is_victim && misreads)
+        return error_set(err, ERROR_CORRUPT, "nothing tells of round 1");
     if (is_victim && atomic_load(&mischief) == LOSE_INPUT_FOR_EVER)
         return error_set(err, ERROR_NOT_FOUND, "the topology of part 3 is gone");
     enum error_code rc = add_inputs(context, unit, &sum, err);

@@ -93,16 +93,15 @@ static void entries_that_are_no_units_of_the_stage_are_dropped(void **state)
 }
 
 /* The lease is long and is renewed: only a second copy brings the run to its end. */
-static void a_unit_of_a_stalled_worker_is_done_by_another(void **state)
+static void stall_one(void **state, enum mischief how)
 {
-    NEED_REDIS(state);
     char path[FILE_PATH_SIZE];
     struct toy_worker worker[WORKER_COUNT];
     pthread_t thread[WORKER_COUNT];
     (void)undisturbed(state);
     store_in(state, path);
     atomic_store(&unit_sleep_ms, 25);
-    atomic_store(&mischief, STALL);
+    atomic_store(&mischief, how);
     const int64_t from = clock_ms();
     for (int i = 0; i < WORKER_COUNT; i++) {
         worker[i] = worker_of(state, path, i);
@@ -114,6 +113,19 @@ static void a_unit_of_a_stalled_worker_is_done_by_another(void **state)
     assert_int_equal(atomic_load(&mischief), DO_NOTHING);
     assert_true(clock_ms() - from < HANG_MS);
     expect_undisturbed(state, path, worker);
+}
+
+static void a_unit_of_a_stalled_worker_is_done_by_another(void **state)
+{
+    NEED_REDIS(state);
+    stall_one(state, STALL);
+}
+
+/* What it finds of a round that is over, and pruned, may look like damage: nothing of it is mended. */
+static void a_stalled_worker_takes_what_is_over_for_no_damage(void **state)
+{
+    NEED_REDIS(state);
+    stall_one(state, STALL_AND_MISREAD);
 }
 
 static pid_t start_process(void **state, const char *path, int number)
@@ -190,6 +202,7 @@ int main(void)
         WITH_REDIS(a_run_goes_on_whatever_is_lost_of_its_queue),
         WITH_REDIS(entries_that_are_no_units_of_the_stage_are_dropped),
         WITH_REDIS(a_unit_of_a_stalled_worker_is_done_by_another),
+        WITH_REDIS(a_stalled_worker_takes_what_is_over_for_no_damage),
         WITH_REDIS(workers_and_redis_killed_at_random_change_nothing),
     };
     log_open("work_loop_loss_test", LOG_LEVEL_ERROR);

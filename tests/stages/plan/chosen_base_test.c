@@ -1,8 +1,10 @@
 /* Which weights a round starts from where that is chosen: the newest, the first one's word, and what gradients say when it is lost. */
 #include "stages/plan/chosen_base.h"
+#include "store/backends/directory.h"
 #include "store/records/round_base.h"
 
 #include "tests/stages/small_run.h"
+#include "tests/support/store_faults.h"
 
 enum { MOST = 2, ROUND = 5 };
 
@@ -130,6 +132,42 @@ static void nothing_is_chosen_beside_what_came_of_another_choice(void **state)
     assert_int_equal(take(&run, 2), 2);
 }
 
+/* The other workers choose, come rounds further, and prune the gradients. */
+static void go_on(void *context)
+{
+    struct small_run *run = context;
+    assert_ok(round_base_put(run->store, SMALL_RUN_ID, ROUND, ROUND - 1, &run->err), &run->err);
+    put_weights(run, ROUND + 1);
+    put_weights(run, ROUND + 2);
+}
+
+/* Whoever stood still between its look and its choice finds that of the others, and loses nothing of theirs. */
+static void a_choice_made_meanwhile_is_taken(void **state)
+{
+    struct temp_store *temp = *state;
+    for (long passed = 0, done = 0; !done; passed++) {
+        struct small_run run;
+        int64_t base = 0;
+        begin(&run, temp->store, "aggregate.staleness=up_to 2");
+        for (int64_t version = ROUND - MOST; version < ROUND; version++)
+            put_weights(&run, version);
+        struct store *watched = store_faults_open(&directory_backend, store_root(run.store));
+        store_faults_plan(
+            &(struct store_fault_plan){.passed = passed, .meanwhile = go_on, .context = &run});
+        assert_ok(chosen_base_take(&run.schedule, watched, SMALL_RUN_ID, ROUND, &base, &run.err),
+                  &run.err);
+        assert_int_equal(base, ROUND - 1);
+        (void)store_faults_end();
+        store_close(watched);
+        bool went_on = false;
+        const struct key newest = key_weights(SMALL_RUN_ID, ROUND + 2);
+        assert_ok(store_has(run.store, newest.text, &went_on, &run.err), &run.err);
+        done = !went_on; /* all calls were passed */
+        assert_true(went_on || passed > 2);
+        assert_ok(file_remove_all(store_root(run.store), &run.err), &run.err);
+    }
+}
+
 static void a_version_that_cannot_be_is_corrupt(void **state)
 {
     struct temp_store *temp = *state;
@@ -158,6 +196,8 @@ int main(void)
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(nothing_is_chosen_beside_what_came_of_another_choice,
                                         temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_choice_made_meanwhile_is_taken, temp_store_setup,
+                                        temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_version_that_cannot_be_is_corrupt, temp_store_setup,
                                         temp_store_teardown),
     };
