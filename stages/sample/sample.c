@@ -15,7 +15,8 @@
  * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same topology.
  *
  * Up to half of --memory may go into a copy of the topology (store/topology/topology.h); a topology that is larger is
- * read where the files are mapped, which takes longer and no memory that the system cannot have back. The
+ * read where the files are mapped, which takes longer and no memory that the system cannot have back. All parts are opened before the
+ * first unit, for seeds and their neighbourhoods are of any of them: so no unit is nearer to one worker than to another. The
  * rest of --memory is for the samplers.
  */
 #include "common/base/log.h"

@@ -22,6 +22,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/train-step/error_feedback.h"
 #include "stages/train-step/graph_step.h"
+#include "stages/train-step/held_parts.h"
 #include "stages/train-step/layer_step.h"
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/row_update.h"
@@ -515,7 +516,8 @@ static void name_pass(const struct schedule *s, int64_t round, int32_t pass,
         (void)snprintf(name, UNIT_NAME_SIZE, "step-layer/%" PRId64 "/%" PRId32 "/", round, pass);
 }
 
-/* The layer that it had before, and of that the way back first: one forward, one backward. */
+/* Of a whole step the batches whose rows are here (held_parts.h). Of passes the layer that it had before, and of that the way back first:
+ * one forward, one backward. */
 static int train_step_prefers(const struct stage_context *context, const void *state,
                               const struct unit *unit,
                               char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
@@ -523,8 +525,10 @@ static int train_step_prefers(const struct stage_context *context, const void *s
     const struct train_step *t = state;
     const struct schedule *s = context->schedule;
     const int32_t given = pass_of(s, unit);
+    if (given == 0)
+        return held_parts_prefers(context, t->input.features, unit, beginning);
     const int32_t forth = t->layer, back = layer_pipeline_window(s) + 1 - t->layer;
-    if (given == 0 || t->layer == 0 || given == back)
+    if (t->layer == 0 || given == back)
         return 0;
     name_pass(s, unit->round, back, beginning[0]);
     if (given == forth)

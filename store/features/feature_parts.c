@@ -165,3 +165,12 @@ enum error_code feature_parts_shard(struct feature_parts *parts, int part,
     (void)pthread_mutex_unlock(&wanted->lock);
     return rc;
 }
+
+bool feature_parts_is_open(struct feature_parts *parts, int part)
+{
+    struct feature_part *looked_at = &parts->part[part];
+    (void)pthread_mutex_lock(&looked_at->lock);
+    const bool is_open = looked_at->shard != NULL;
+    (void)pthread_mutex_unlock(&looked_at->lock);
+    return is_open;
+}

@@ -45,6 +45,8 @@ void feature_parts_close(struct feature_parts *parts);
 /* The shard of a part, which stays open. Fails: as feature_shard_open(). */
 MUST_CHECK enum error_code feature_parts_shard(struct feature_parts *parts, int part,
                                                struct feature_shard **out, struct error *err);
+/* Whether it is open already. */
+bool feature_parts_is_open(struct feature_parts *parts, int part);
 /* A shard of the caller's own, who closes it. */
 MUST_CHECK enum error_code feature_parts_open_shard(const struct feature_parts *parts, int part,
                                                     struct feature_shard **out, struct error *err);

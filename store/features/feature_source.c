@@ -279,6 +279,12 @@ bool feature_source_is_resident(const struct feature_source *source)
     return is_resident(source);
 }
 
+bool feature_source_holds(struct feature_source *source, int part)
+{
+    return is_resident(source) || source->book[part] == source->book[part + 1] ||
+           feature_parts_is_open(&source->parts, part);
+}
+
 uint64_t feature_source_bytes(const struct feature_source *source)
 {
     if (is_resident(source))

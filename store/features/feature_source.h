@@ -89,6 +89,8 @@ MUST_CHECK enum error_code feature_source_open(const struct feature_source_confi
 void feature_source_close(struct feature_source *source);
 uint32_t feature_source_dim(const struct feature_source *source);
 bool feature_source_is_resident(const struct feature_source *source);
+/* Whether no shard has to be opened for rows of `part`: it is open, has none, or all rows are held. Threads: any. */
+bool feature_source_holds(struct feature_source *source, int part);
 /* Bytes of a row as it is held. */
 size_t feature_source_row_bytes(const struct feature_source *source);
 /* Bytes held, of a shared array its portion; for heartbeats and the plan printed at start. */

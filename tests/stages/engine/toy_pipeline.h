@@ -47,6 +47,9 @@ static const char victim[] = "train-step/1/0";
 static atomic_int unit_sleep_ms;
 static atomic_int full_tries;
 static atomic_int samples_in_hand, most_samples_in_hand;
+/* Of every stage; NULL: it takes what comes. */
+static int (*toy_prefers)(const struct stage_context *context, const void *state,
+                          const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE]);
 /* What stores lie on; NULL: their addresses say. */
 static const struct object_backend *toy_backend;
 
@@ -268,8 +271,10 @@ static inline void *run_worker(void *argument)
     struct store *store = NULL;
     char name[32];
     const struct schedule schedule = toy_schedule();
-    const struct stage toy = {
-        .name = worker_stage[worker->number], .open = toy_open, .work = toy_work};
+    const struct stage toy = {.name = worker_stage[worker->number],
+                              .open = toy_open,
+                              .prefers = toy_prefers,
+                              .work = toy_work};
     (void)snprintf(name, sizeof name, "%s-%d", toy.name, worker->number);
     worker->rc = open_toy_store(worker->store_path, &store, &worker->err);
     if (worker->rc == ERROR_NONE) {

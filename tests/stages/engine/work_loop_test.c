@@ -69,6 +69,46 @@ static void a_damaged_or_lost_record_is_made_again(void **state)
     }
 }
 
+/* How often a worker would rather have had another unit. */
+static atomic_int asked;
+
+/* The last slots first, and units that nobody has. */
+static int prefers_the_last(const struct stage_context *context, const void *opaque,
+                            const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
+{
+    struct unit other = *unit;
+    (void)opaque;
+    if (unit->kind != UNIT_SAMPLE && unit->kind != UNIT_TRAIN_STEP)
+        return 0;
+    other.round = 999;
+    unit_name(&other, wanted[0]);
+    other.round = unit->round;
+    other.slot = schedule_slot_count(context->schedule, unit->round) - 1;
+    if (other.slot == unit->slot)
+        return 0;
+    unit_name(&other, wanted[1]);
+    (void)atomic_fetch_add(&asked, 1);
+    return 2;
+}
+
+/* What is preferred comes first where it waits, what nobody prefers is done all the same, and the run ends as ever. */
+static void workers_that_prefer_other_units_leave_none(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    const uint64_t expected = undisturbed(state);
+    store_in(state, path);
+    atomic_store(&asked, 0);
+    toy_prefers = prefers_the_last;
+    run_pipeline(state, path, worker);
+    toy_prefers = NULL;
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_ok(worker[i].rc, &worker[i].err);
+    assert_true(result_of(path) == expected);
+    assert_true(atomic_load(&asked) > 0);
+}
+
 static void several_units_in_hand_change_nothing(void **state)
 {
     NEED_REDIS(state);
@@ -297,6 +337,7 @@ int main(void)
         WITH_REDIS(workers_bring_a_run_to_its_end),
         WITH_REDIS(what_comes_first_is_not_looked_for_far_away),
         WITH_REDIS(a_damaged_or_lost_record_is_made_again),
+        WITH_REDIS(workers_that_prefer_other_units_leave_none),
         WITH_REDIS(several_units_in_hand_change_nothing),
         WITH_REDIS(one_failing_unit_of_several_in_hand_ends_the_worker),
         WITH_REDIS(a_unit_that_fails_for_good_stops_all_workers_with_its_reason),
