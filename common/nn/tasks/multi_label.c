@@ -10,6 +10,9 @@
  * ROC AUC and average precision are of each label and then their mean, over labels that are there in some rows and not
  * in others, as OGB's evaluators have it (scikit-learn's average="macro" where that holds for all).
  *
+ * Accuracy is that of bits, 1 - Hamming loss; subset accuracy the share of rows of which every bit is right (scikit-learn's
+ * accuracy_score of several labels).
+ *
  * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf, not exp and log1p:
  * glibc's single-precision ones give the same bits with and without fused multiply-add.
  */
@@ -103,16 +106,26 @@ static struct loss_result binary_loss(const struct loss_rule *rule, const float 
     return result;
 }
 
+/* A confusion, and last the rows of which every bit is right. */
+static size_t count_size(uint32_t class_count, bool all)
+{
+    return metrics_confusion_size(class_count, all) + 1;
+}
+
 /* A logit above 0 predicts the label. */
 static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
                   bool all, double *confusion)
 {
-    (void)all;
+    double *right_rows = confusion + metrics_confusion_size(class_count, all);
     for (size_t row = 0; row < rows; row++) {
         const float *logit = output + row * class_count;
         const float *truth = (const float *)labels + row * class_count;
-        for (size_t c = 0; float_labels_has_label(truth) && c < class_count; c++)
+        bool is_right = float_labels_has_label(truth);
+        for (size_t c = 0; float_labels_has_label(truth) && c < class_count; c++) {
             metrics_count(confusion, class_count, c, logit[c] > 0, truth[c] > 0.5F);
+            is_right = is_right && (logit[c] > 0) == (truth[c] > 0.5F);
+        }
+        *right_rows += is_right;
     }
 }
 
@@ -136,6 +149,14 @@ static enum error_code accuracy(const struct tally *tally, double *out, struct e
     for (size_t i = tally->class_count; i < metrics_confusion_size(tally->class_count, true); i++)
         wrong += tally->count[i];
     *out = 1 - wrong / ((double)tally->loss.label_count * tally->class_count);
+    return ERROR_NONE;
+}
+
+static enum error_code subset_accuracy(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = tally->count[metrics_confusion_size(tally->class_count, true)] /
+           (double)tally->loss.label_count;
     return ERROR_NONE;
 }
 
@@ -171,6 +192,7 @@ static size_t print(char *out, const float *logit, const void *label, uint32_t c
 static const struct task_metric metrics[] = {
     {METRIC_LOSS, false, false, tally_mean_loss},
     {METRIC_ACCURACY, false, false, accuracy},
+    {METRIC_SUBSET_ACCURACY, false, false, subset_accuracy},
     {METRIC_MICRO_F1, false, false, metrics_tally_micro_f1},
     {METRIC_MACRO_F1, false, false, macro_f1},
     {METRIC_ROC_AUC, true, true, tally_roc_auc},
@@ -193,7 +215,7 @@ const struct task task_multi_label = {
     .loss_count = sizeof losses / sizeof *losses,
     .takes_class_weights = true,
     .loss = binary_loss,
-    .count_size = metrics_confusion_size,
+    .count_size = count_size,
     .count = count,
     .score_columns = each,
     .score = score,

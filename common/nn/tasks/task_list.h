@@ -30,6 +30,7 @@
  * result of a run when `is_told`, in this order. */
 #define METRIC_LIST(ROW)                                      \
     ROW(METRIC_ACCURACY, accuracy, "accuracy", false, true)   \
+    ROW(METRIC_SUBSET_ACCURACY, subset_accuracy, "subset accuracy", false, true) \
     ROW(METRIC_MACRO_F1, macro_f1, "macro F1", false, true)   \
     ROW(METRIC_MICRO_F1, micro_f1, "micro F1", false, false)  \
     ROW(METRIC_ROC_AUC, roc_auc, "ROC AUC", false, true)      \

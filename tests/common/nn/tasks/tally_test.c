@@ -81,6 +81,7 @@ static void several_labels_a_node_are_counted_bit_by_bit(void **state)
         struct json_document *d = metrics_of(TASK_MULTI_LABEL, 3, logits, label, 4, step);
         assert_near(number(d, "nodes"), 3);
         assert_near(number(d, "accuracy"), 6.0 / 9);
+        assert_near(number(d, "subset_accuracy"), 1.0 / 3);
         assert_near(number(d, "micro_f1"), 2.0 * 3 / (2.0 * 3 + 1 + 2));
         json_free(d);
     }
