@@ -8,6 +8,7 @@
 #   tests/interop/run.sh --readouts                             models of graphs alone; without arguments all of it runs
 #   tests/interop/run.sh --python                               pipelines/python/graphmill.py with real PyG and DGL alone
 #   tests/interop/run.sh --metrics                              metrics.json beside scikit-learn alone
+#   tests/interop/run.sh --dashboard                            k8s/grafana by Grafana's schema alone
 #   tests/interop/run.sh --typed-accuracy FOLDER [OPTION...]    PyG's test accuracy on a graph with relations: typed_accuracy.py
 #
 # GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
@@ -50,6 +51,15 @@ if [ "${1:-}" = --metrics ]; then
     PYTHONDONTWRITEBYTECODE=1 metrics
     exit
 fi
+dashboard() {
+    local grafana
+    grafana=$(environment interop-grafana-11.6.0 'grafana-foundation-sdk==1769699379!11.6.0')
+    "$grafana/bin/python" "$here/dashboard_check.py" "$source/k8s/grafana/graphmill.json"
+}
+if [ "${1:-}" = --dashboard ]; then
+    PYTHONDONTWRITEBYTECODE=1 dashboard
+    exit
+fi
 
 # DGL 2.1.0 is built for torch up to 2.2.1, so it has an environment of its own.
 pyg=$(environment interop-pyg-2.8.1 torch==2.13.0 numpy torch_geometric==2.8.1 safetensors)
@@ -80,5 +90,5 @@ if [ "${1:-}" = --python ]; then
 fi
 export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
 export PYTHONDONTWRITEBYTECODE=1
-[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" && "$pyg/bin/python" "$here/graphs.py" && run_python && metrics; }
+[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" && "$pyg/bin/python" "$here/graphs.py" && run_python && metrics && dashboard; }
 exec "$pyg/bin/python" "$here/interop.py" --dgl-python "$dgl/bin/python" "$@"
