@@ -9,7 +9,7 @@ build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev l
        libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
        libcurl4-openssl-dev libssl-dev libexpat1-dev librandom123-dev)
 test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
-      python3-numpy strace procps file zstd iproute2)
+      python3-numpy strace procps file zstd iproute2 zsh)
 
 # Debian has it for the processors that have products in bf16; elsewhere the build goes without.
 [ "$(dpkg --print-architecture)" != amd64 ] || build+=(libxsmm-dev)

@@ -11,7 +11,7 @@ _graphmill() {
     local program=$words[1] chosen=$words[2]
     if ((CURRENT == 2)) || { ((CURRENT == 3)) && [[ $chosen == help ]]; }; then
         compadd -- ${(f)"$($program help | _graphmill_words '[a-z]')"}
-    elif [[ $words[CURRENT - 1] == --set ]]; then
+    elif [[ $words[CURRENT-1] == --set ]]; then
         compadd -S = -- ${(f)"$($program help run | sed -n '/^Settings/,$p' | _graphmill_words '[a-z]')"}
     elif [[ $PREFIX == -* ]]; then
         compadd -- ${(f)"$($program help $chosen 2>/dev/null | _graphmill_words '--')"}

@@ -23,10 +23,24 @@ complete_word() { # words of a command line, the last to be completed
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
         _graphmill; printf "%s\n" "${COMPREPLY[@]}"' - "$work/usr/share/bash-completion/completions/graphmill" "$@"
 }
-[ "$(complete_word graphmill rep | sort | xargs)" = 'replay report' ] || fail "rep: $(complete_word graphmill rep)"
-[ "$(complete_word graphmill gc --k)" = --keep ] || fail "gc --k: $(complete_word graphmill gc --k)"
-[ "$(complete_word graphmill run x.yaml --set train-step.hid)" = train-step.hidden= ] || fail "--set: $(complete_word graphmill run x.yaml --set train-step.hid)"
-[ "$(complete_word graphmill replay runs/x agg)" = aggregate ] || fail "replay: $(complete_word graphmill replay runs/x agg)"
+complete_in_zsh() { # the same in zsh, which has its own file; compadd is given what is there, and matches it itself
+    PATH=$work/usr/bin:$PATH zsh -f -c '
+        compadd() { local suffix= word
+            while [[ $1 == -* && $1 != -- ]]; do [[ $1 != -S ]] || { suffix=$2; shift; }; shift; done
+            [[ $1 != -- ]] || shift
+            for word in "$@"; do [[ $word != $PREFIX* ]] || print -r -- $word$suffix; done }
+        _files() { : }
+        file=$1; shift
+        words=("$@") CURRENT=$# PREFIX=${@[-1]}
+        source $file' - "$work/usr/share/zsh/site-functions/_graphmill" "$@"
+}
+for shell in complete_word complete_in_zsh; do
+    [ $shell = complete_word ] || [ -n "$(command -v zsh)" ] || continue
+    [ "$($shell graphmill rep | sort | xargs)" = 'replay report' ] || fail "$shell rep: $($shell graphmill rep 2>&1)"
+    [ "$($shell graphmill gc --k)" = --keep ] || fail "$shell gc --k: $($shell graphmill gc --k 2>&1)"
+    [ "$($shell graphmill run x.yaml --set train-step.hid)" = train-step.hidden= ] || fail "$shell --set: $($shell graphmill run x.yaml --set train-step.hid 2>&1)"
+    [ "$($shell graphmill replay runs/x agg)" = aggregate ] || fail "$shell replay: $($shell graphmill replay runs/x agg 2>&1)"
+done
 
 # A Debian package, with what it needs.
 if [ -n "$(command -v dpkg-shlibdeps)" ] && ! sanitized; then
