@@ -39,6 +39,17 @@ static enum error_code work_side_by_side(const struct work_loop_config *config,
     return rc;
 }
 
+/* What cannot be opened, each worker of the stage would meet: the others are told. */
+static enum error_code open_stage(const struct work_loop_config *config, struct work_shared *shared,
+                                  struct error *err)
+{
+    const enum error_code rc =
+        stage_opening_open(config->stage, config->context, &shared->stage_state, err);
+    if (rc != ERROR_NONE)
+        failure_notice_leave(&shared->notice, rc, err->message);
+    return rc;
+}
+
 enum error_code work_loop_run(const struct work_loop_config *config, struct error *err)
 {
     struct error own = {0};
@@ -50,11 +61,11 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
     if (rc != ERROR_NONE || shared.at_start.finished)
         return rc;
     rc = store_identity(context->store, shared.store_id, err);
-    if (rc == ERROR_NONE)
-        rc = stage_opening_open(config->stage, context, &shared.stage_state, err);
     const struct key key = key_run(context->run_id, "failure");
     if (rc == ERROR_NONE && config->leaves_notice)
         rc = failure_notice_open(&shared.notice, context->store, &key, config->stage->name, err);
+    if (rc == ERROR_NONE)
+        rc = open_stage(config, &shared, err);
     atomic_store(&shared.handed_ms, clock_ms());
     if (rc == ERROR_NONE)
         rc = work_side_by_side(config, &shared, err);

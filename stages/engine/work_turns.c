@@ -110,7 +110,7 @@ static enum error_code stop_for_dead(struct work_turns *loop, struct error *err)
     return ERROR_NONE;
 }
 
-/* A stage that failed for good ends the run, unless the unit that it failed at was done since. */
+/* A stage that failed for good ends the run, unless it was at a unit that was done since. */
 static enum error_code stop_for_notice(struct work_turns *loop, struct error *err)
 {
     char from[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE], unit[QUEUE_UNIT_SIZE];
@@ -121,7 +121,10 @@ static enum error_code stop_for_notice(struct work_turns *loop, struct error *er
     if (rc != ERROR_NONE || !found)
         return rc;
     (void)snprintf(unit, sizeof unit, "%.*s", (int)strcspn(sentence, ":"), sentence);
-    rc = is_open(loop, unit, &open, err);
+    if (unit_parse(unit, &(struct unit){0}, NULL) == ERROR_NONE)
+        rc = is_open(loop, unit, &open, err);
+    else
+        open = true; /* it could not even open what it works with */
     return rc == ERROR_NONE && open ? error_set(err, code, "%s failed for good: %s", from, sentence)
                                     : rc;
 }

@@ -17,12 +17,12 @@ program() { # stage, further options
     case $1 in ingest | partition) ;; *) redis=(--redis "unix:$work/redis.sock") ;; esac
     "$bin/graphmill-$1" --pipeline karate.yaml --store "dir:$work/store" --wait 60 "${redis[@]}" "${@:2}" >>"$1.log" 2>&1
 }
-stages=(partition sample train-step aggregate checkpoint infer ingest) # ingest last: the others wait already
+stages=(partition sample train-step aggregate checkpoint infer ingest) # the one that fails last: the others wait already
 attempt() { # leaves the statuses in status[STAGE]
     declare -gA pid_of=() status=()
     local stage
     for stage in "${stages[@]}"; do
-        [ $stage != ingest ] || sleep 1
+        [ $stage != "${stages[-1]}" ] || sleep 1
         case $stage in partition) program partition --start & ;; *) program $stage & ;; esac
         pid_of[$stage]=$!
         started+=($!)
@@ -52,3 +52,31 @@ for stage in "${stages[@]}"; do
     [ "${status[$stage]}" -eq 0 ] || fail "mended: $stage ended with ${status[$stage]}: $(tail -1 $stage.log)"
 done
 grep -q "$expected" infer.log || fail "weights: expected $expected, found $(grep 'weights hash' infer.log)"
+
+# What a stage opens before its first unit is damaged: the others hear of that, too.
+sed 's#^seed: .*##' karate.yaml >other.yaml
+echo 'seed: 77' >>other.yaml
+mv other.yaml karate.yaml
+for stage in ingest partition; do
+    program $stage $([ $stage = ingest ] || echo --start) || fail "$stage: $(tail -1 $stage.log)"
+done
+topology=$(ls -d store/partition/*/part/*0/topology* | head -1)
+chmod -R u+w store/partition
+python3 - "$topology" <<'END'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(5000)
+    byte = file.read(1)
+    file.seek(5000)
+    file.write(bytes([byte[0] ^ 1]))
+END
+stages=(aggregate checkpoint infer sample)
+: | tee aggregate.log checkpoint.log infer.log sample.log
+before=$SECONDS
+attempt
+[ $((SECONDS - before)) -lt 40 ] || fail "the others did not end at once: $(tail -v -n 4 ./*.log)"
+for stage in "${stages[@]}"; do
+    [ "${status[$stage]}" -eq 65 ] || fail "a damaged topology: $stage ended with ${status[$stage]}: $(tail -1 $stage.log)"
+    grep -q 'part/.*topology' $stage.log || fail "$stage does not say what is damaged: $(tail -1 $stage.log)"
+done
+grep -q 'sample failed for good' aggregate.log || fail "aggregate does not say who failed: $(tail -1 aggregate.log)"

@@ -32,6 +32,7 @@ static const char *const worker_stage[WORKER_COUNT] = {"sample",    "train-step"
 /* What the toy does wrong, once. */
 enum mischief {
     DO_NOTHING,
+    FAIL_OPENING, /* of sample */
     TEAR_RECORD,
     LOSE_RECORD,
     MEET_MENDED_INPUT,
@@ -46,6 +47,8 @@ static _Atomic enum mischief mischief;
 static const char victim[] = "train-step/1/0";
 static atomic_int unit_sleep_ms;
 static atomic_int full_tries;
+static atomic_int
+    opened; /* workers; one that opens late takes away the notice of its stage as one of before */
 static atomic_int samples_in_hand, most_samples_in_hand;
 /* Of every stage; NULL: it takes what comes. */
 static int (*toy_prefers)(const struct stage_context *context, const void *state,
@@ -197,7 +200,10 @@ static inline enum error_code toy_work(const struct stage_context *context, void
         atomic_store(&mischief, DO_NOTHING);
         return error_set(err, ERROR_CORRUPT, "damaged, and mended before anyone looked");
     }
-    if (is_victim && atomic_load(&mischief) == FAIL_FOR_GOOD)
+    const bool fails = is_victim && atomic_load(&mischief) == FAIL_FOR_GOOD;
+    for (int ms = 0; fails && atomic_load(&opened) < WORKER_COUNT && ms < HANG_MS; ms++)
+        clock_sleep_ms(1);
+    if (fails)
         return error_set(err, ERROR_INPUT, "row 7 is ragged");
     if (is_victim && atomic_load(&mischief) == BREAK_HOST) {
         atomic_store(&mischief, DO_NOTHING);
@@ -227,7 +233,18 @@ static inline enum error_code toy_open(const struct stage_context *context, void
 {
     (void)context, (void)err;
     *state = &unit_sleep_ms;
+    (void)atomic_fetch_add(&opened, 1);
     return ERROR_NONE;
+}
+
+/* Of a stage whose data is damaged. The others are there by then: what they find when they begin may be of before. */
+static inline enum error_code toy_open_fails(const struct stage_context *context, void **state,
+                                             struct error *err)
+{
+    (void)context, (void)state;
+    for (int ms = 0; atomic_load(&opened) < WORKER_COUNT - 1 && ms < HANG_MS; ms++)
+        clock_sleep_ms(1);
+    return error_set(err, ERROR_CORRUPT, "artifact partition/p/part/0/topology: its hash is wrong");
 }
 
 /* --- running workers --- */
@@ -272,7 +289,9 @@ static inline void *run_worker(void *argument)
     char name[32];
     const struct schedule schedule = toy_schedule();
     const struct stage toy = {.name = worker_stage[worker->number],
-                              .open = toy_open,
+                              .open = atomic_load(&mischief) == FAIL_OPENING && worker->number == 0
+                                          ? toy_open_fails
+                                          : toy_open,
                               .prefers = toy_prefers,
                               .work = toy_work};
     (void)snprintf(name, sizeof name, "%s-%d", toy.name, worker->number);

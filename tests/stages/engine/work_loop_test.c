@@ -165,15 +165,17 @@ static void a_unit_that_fails_for_good_stops_all_workers_with_its_reason(void **
     check_failure(state, FAIL_FOR_GOOD, ERROR_INPUT, "row 7 is ragged");
 }
 
-static void a_notice_in_the_store_ends_all_with_the_same_status_and_sentence(void **state)
+/* Workers that leave notices and heed them, until all have ended with one sentence. */
+static void check_notice(void **state, enum mischief how, enum error_code code,
+                         const char *sentence, const char *from)
 {
-    NEED_REDIS(state);
     char path[FILE_PATH_SIZE];
     struct toy_worker worker[WORKER_COUNT];
     pthread_t thread[WORKER_COUNT];
     int first = 0;
     store_in(state, path);
-    atomic_store(&mischief, FAIL_FOR_GOOD);
+    atomic_store(&mischief, how);
+    atomic_store(&opened, 0);
     for (int i = 0; i < WORKER_COUNT; i++) {
         worker[i] = worker_of(state, path, i);
         worker[i].leaves_notice = true;
@@ -182,11 +184,28 @@ static void a_notice_in_the_store_ends_all_with_the_same_status_and_sentence(voi
     for (int i = 0; i < WORKER_COUNT; i++)
         assert_int_equal(pthread_join(thread[i], NULL), 0);
     for (int i = 0; i < WORKER_COUNT; i++) {
-        assert_int_equal(worker[i].rc, ERROR_INPUT);
-        assert_non_null(strstr(worker[i].err.message, "train-step/1/0: row 7 is ragged"));
-        first += strncmp(worker[i].err.message, "train-step failed for good: ", 28) != 0;
+        assert_non_null(strstr(worker[i].err.message, sentence));
+        if (strncmp(worker[i].err.message, from, strlen(from)) == 0)
+            assert_int_equal(worker[i].rc, ERROR_INPUT);
+        else
+            assert_int_equal(worker[i].rc, (first++, code));
     }
     assert_int_equal(first, 1);
+}
+
+static void a_notice_in_the_store_ends_all_with_the_same_status_and_sentence(void **state)
+{
+    NEED_REDIS(state);
+    check_notice(state, FAIL_FOR_GOOD, ERROR_INPUT, "train-step/1/0: row 7 is ragged",
+                 "train-step failed for good: ");
+}
+
+static void a_stage_that_cannot_open_its_data_ends_all(void **state)
+{
+    NEED_REDIS(state);
+    check_notice(state, FAIL_OPENING, ERROR_CORRUPT,
+                 "artifact partition/p/part/0/topology: its hash is wrong",
+                 "sample failed for good: ");
 }
 
 static void a_missing_input_that_nothing_makes_again_is_a_failure(void **state)
@@ -342,6 +361,7 @@ int main(void)
         WITH_REDIS(one_failing_unit_of_several_in_hand_ends_the_worker),
         WITH_REDIS(a_unit_that_fails_for_good_stops_all_workers_with_its_reason),
         WITH_REDIS(a_notice_in_the_store_ends_all_with_the_same_status_and_sentence),
+        WITH_REDIS(a_stage_that_cannot_open_its_data_ends_all),
         WITH_REDIS(a_missing_input_that_nothing_makes_again_is_a_failure),
         WITH_REDIS(trouble_of_one_host_ends_one_worker),
         WITH_REDIS(a_full_disk_is_a_pause),
