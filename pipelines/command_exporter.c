@@ -17,10 +17,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HOST_SIZE = 64, PAUSE_MS = 200 };
+enum { HOST_SIZE = 64, LABEL_SIZE = 64, PAUSE_MS = 200 };
 
 struct exporter_options {
-    const char *listen, *output, *redis, *redis_password_file, *run;
+    const char *listen, *output, *redis, *redis_password_file, *run, *pipeline, *label;
+    struct option_list set;
     int64_t every;
     bool force;
 };
@@ -35,6 +36,9 @@ static const struct option_spec option_table[] = {
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest, also one that is started later)"},
+    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "that of this pipeline file, from when it is started"},
+    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
+    {"label", OPTION_TEXT, AT(label), NULL, 0, 0, "NAME=VALUE", "a label of every line, to tell exporters apart"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -42,8 +46,26 @@ static const struct option_spec option_table[] = {
 struct exporter { /* one process */
     const struct exporter_options *options;
     const char *path;
+    struct pipeline_settings settings; /* of --pipeline */
+    struct metrics_label label;        /* its name is NULL without --label */
+    char label_name[LABEL_SIZE];
     bool finished;
 };
+
+/* The run of the pipeline file; as long as nobody has started it the folder is bound to none. */
+static enum error_code open_pipeline(const struct exporter *exporter, struct run_folder *folder,
+                                     struct error *err)
+{
+    char run_id[ID_SIZE];
+    run_folder_close(folder);
+    enum error_code rc = run_folder_open_store(folder, exporter->path, STORE_READ_ONLY, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = run_join(folder->store, &exporter->settings, run_id, err);
+    if (rc == ERROR_UNAVAILABLE)
+        return ERROR_NONE;
+    return rc == ERROR_NONE ? run_folder_bind(folder, run_id, err) : rc;
+}
 
 /* The folder is opened each time: a run may be started in it meanwhile. */
 static enum error_code make_text(void *context, char **text, size_t *size, struct error *err)
@@ -52,11 +74,14 @@ static enum error_code make_text(void *context, char **text, size_t *size, struc
     const struct exporter_options *options = exporter->options;
     static struct run_folder folder;
     static struct run_status status;
-    enum error_code rc = run_status_open(&folder, exporter->path, options->run, err);
+    enum error_code rc = options->pipeline
+                             ? open_pipeline(exporter, &folder, err)
+                             : run_status_open(&folder, exporter->path, options->run, err);
     if (rc == ERROR_NONE)
         rc = run_status_read(&folder, options->redis, options->redis_password_file, &status, err);
     if (rc == ERROR_NONE)
-        rc = metrics_text_make(&folder, &status, text, size, err);
+        rc = metrics_text_make(&folder, &status, exporter->label.name ? &exporter->label : NULL,
+                               text, size, err);
     if (rc == ERROR_NONE)
         exporter->finished = status.chain.finished;
     run_folder_close(&folder);
@@ -140,6 +165,38 @@ static enum error_code write_files(struct exporter *exporter, struct error *err)
     return rc;
 }
 
+/* "render=my-49cfabd4" */
+static enum error_code take_label(struct exporter *exporter, struct error *err)
+{
+    const char *text = exporter->options->label;
+    const size_t size = text ? strcspn(text, "=") : 0;
+    if (!text)
+        return ERROR_NONE;
+    if (text[size] != '=' || size >= LABEL_SIZE || !metrics_label_is_free(text, size))
+        return error_set(err, ERROR_USAGE,
+                         "--label: expected NAME=VALUE, with a name of letters, digits and '_' "
+                         "other than run, state, stage, worker and host, found '%s'",
+                         text);
+    (void)snprintf(exporter->label_name, LABEL_SIZE, "%.*s", (int)size, text);
+    exporter->label = (struct metrics_label){exporter->label_name, text + size + 1};
+    return ERROR_NONE;
+}
+
+static enum error_code take_pipeline(struct exporter *exporter, struct error *err)
+{
+    const struct exporter_options *options = exporter->options;
+    if (!options->pipeline)
+        return options->set.count
+                   ? error_set(err, ERROR_USAGE, "--set is for --pipeline: give both")
+                   : ERROR_NONE;
+    if (options->run)
+        return error_set(err, ERROR_USAGE, "--run and --pipeline both say which run: give one");
+    enum error_code rc = pipeline_settings_load(&exporter->settings, options->pipeline, err);
+    for (int i = 0; i < options->set.count && rc == ERROR_NONE; i++)
+        rc = pipeline_settings_override(&exporter->settings, options->set.item[i], err);
+    return rc == ERROR_NONE ? pipeline_settings_check(&exporter->settings, err) : rc;
+}
+
 enum error_code command_exporter(int argc, char **argv, struct error *err)
 {
     struct exporter_options options = {0};
@@ -154,6 +211,12 @@ enum error_code command_exporter(int argc, char **argv, struct error *err)
         rc = error_set(err, ERROR_USAGE, "graphmill exporter takes one run's folder");
     if (rc != ERROR_NONE)
         return rc;
-    struct exporter exporter = {.options = &options, .path = rest.item[0]};
+    static struct exporter exporter; /* settings are large for a stack */
+    exporter = (struct exporter){.options = &options, .path = rest.item[0]};
+    rc = take_label(&exporter, err);
+    if (rc == ERROR_NONE)
+        rc = take_pipeline(&exporter, err);
+    if (rc != ERROR_NONE)
+        return rc;
     return options.output ? write_files(&exporter, err) : serve(&exporter, err);
 }

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +13,8 @@ struct exposition { /* {0} is empty */
     char *text;
     size_t size, capacity;
     bool failed;
-    const char *run; /* label of every line */
+    const char *run;                   /* label of every line */
+    const struct metrics_label *label; /* another one, or NULL */
 };
 
 PRINTF_LIKE(2, 3)
@@ -57,6 +59,10 @@ static void put_line(struct exposition *out, const char *metric, const char *con
 {
     put(out, "%s{", metric);
     put_label(out, "run", out->run);
+    if (out->label) {
+        put(out, ",");
+        put_label(out, out->label->name, out->label->value);
+    }
     for (size_t i = 0; i < count; i++) {
         put(out, ",");
         put_label(out, names[i], values[i]);
@@ -129,19 +135,22 @@ static const struct stage_metric {
 } stage_metrics[] = {
     {"graphmill_units_done_total", "counter", "Units that were done.", count_done},
     {"graphmill_units_running", "gauge", "Units that workers hold.", count_running},
-    {"graphmill_units_waiting", "gauge", "Units that wait in the queue.", count_waiting},
+    {"graphmill_units_waiting", "gauge",
+     "Units that wait in the queue; 0 when nobody is to take one any more.", count_waiting},
     {"graphmill_units_retried_total", "counter", "Units that were given out again.", count_retried},
 };
 
 static void put_stages(struct exposition *out, const struct run_status *status)
 {
     static const char *const label[] = {"stage"};
+    const bool is_over = status->chain.finished || status->failed_stage[0];
     for (size_t m = 0; m < sizeof stage_metrics / sizeof *stage_metrics; m++) {
         const struct stage_metric *metric = &stage_metrics[m];
         begin(out, metric->name, metric->type, metric->help);
         for (int i = 0; i < STAGE_LOOP_COUNT; i++)
             put_line(out, metric->name, label, &stage_loop[i].name, 1,
-                     metric->value(&status->counts[i]));
+                     is_over && metric->value == count_waiting ? 0
+                                                               : metric->value(&status->counts[i]));
     }
 }
 
@@ -191,10 +200,24 @@ static void put_workers(struct exposition *out, const struct run_status *status)
     }
 }
 
-enum error_code metrics_text_make(const struct run_folder *folder, const struct run_status *status,
-                                  char **text, size_t *size, struct error *err)
+bool metrics_label_is_free(const char *name, size_t size)
 {
-    struct exposition out = {.run = folder->run.plan.id};
+    static const char *const taken[] = {"run", "state", "stage", "worker", "host"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strlen(taken[i]) == size && strncmp(name, taken[i], size) == 0)
+            return false;
+    for (size_t i = 0; i < size; i++)
+        if (name[i] != '_' && !isalpha((unsigned char)name[i]) &&
+            (i == 0 || !isdigit((unsigned char)name[i])))
+            return false;
+    return size > 0 && strncmp(name, "__", 2) != 0; /* what begins so is Prometheus' own */
+}
+
+enum error_code metrics_text_make(const struct run_folder *folder, const struct run_status *status,
+                                  const struct metrics_label *label, char **text, size_t *size,
+                                  struct error *err)
+{
+    struct exposition out = {.run = folder->run.plan.id, .label = label};
     put_run(&out, folder, status);
     put_number(&out, "graphmill_queue_up", "1 while the run's Redis answers.",
                status->connected ? 1.0 : 0.0);

@@ -90,6 +90,18 @@ enum error_code run_status_open(struct run_folder *folder, const char *path, con
 
 /* --- a run --- */
 
+/* A failure at a unit that was done since is none any more. `unit` names it; what names none counts. */
+static void forgive(const struct run_folder *folder, const char *unit, struct run_status *status)
+{
+    bool open = true;
+    if (unit_parse(unit, &(struct unit){0}, NULL) != ERROR_NONE ||
+        chain_is_open(&folder->run.schedule, folder->store, folder->run.plan.id, &status->chain,
+                      unit, &open, NULL) != ERROR_NONE ||
+        open)
+        return;
+    status->failed_stage[0] = status->failure[0] = '\0';
+}
+
 static enum error_code read_storage(const struct run_folder *folder, struct run_status *status,
                                     struct error *err)
 {
@@ -106,8 +118,13 @@ static enum error_code read_storage(const struct run_folder *folder, struct run_
     }
     store_release_record(&snapshot.view);
     const struct key key = key_run(run_id, "failure");
-    if (rc == ERROR_NONE && !status->chain.finished)
+    if (rc == ERROR_NONE && !status->chain.finished) {
+        char unit[UNIT_NAME_SIZE];
         error_ignore(read_failure(folder->store, key.text, status)); /* a help for people */
+        (void)snprintf(unit, sizeof unit, "%.*s", (int)strcspn(status->failure, ":"),
+                       status->failure);
+        forgive(folder, unit, status);
+    }
     return rc;
 }
 
@@ -124,7 +141,8 @@ static bool find_redis(const struct run_folder *folder, const char *redis, struc
            redis_note_read(folder->path, note);
 }
 
-static enum error_code ask_queue(struct work_queue *queue, struct run_status *status)
+static enum error_code ask_queue(const struct run_folder *folder, struct work_queue *queue,
+                                 struct run_status *status)
 {
     char unit[QUEUE_UNIT_SIZE], reason[sizeof status->failure];
     bool found = false;
@@ -140,6 +158,7 @@ static enum error_code ask_queue(struct work_queue *queue, struct run_status *st
     (void)snprintf(status->failed_stage, sizeof status->failed_stage, "%.*s",
                    (int)strcspn(unit, "/"), unit);
     (void)snprintf(status->failure, sizeof status->failure, "%.60s: %.700s", unit, reason);
+    forgive(folder, unit, status);
     return ERROR_NONE;
 }
 
@@ -156,7 +175,7 @@ static void read_queue(const struct run_folder *folder, const char *redis,
         password_file = note.password_file;
     if (queue_open(folder, note.url, password_file, "graphmill-status", &queue, NULL) != ERROR_NONE)
         return;
-    status->connected = ask_queue(queue, status) == ERROR_NONE;
+    status->connected = ask_queue(folder, queue, status) == ERROR_NONE;
     work_queue_close(queue);
 }
 

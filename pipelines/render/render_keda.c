@@ -3,6 +3,8 @@
  * (keda.sh/v1alpha1), which makes a further worker for every two units that wait. How many wait an exporter tells Prometheus, and that KEDA.
  *
  * A further worker that finds no work for a minute ends with 75, and its Job with it; when there is work again KEDA makes another one.
+ * Runs live side by side, so the figure has the name of this one as a label. Once the run is finished, or a stage has failed for
+ * good, it is 0 (metrics_text.h), and no Job is made any more.
  */
 #include "common/base/json.h"
 #include "pipelines/own_command.h"
@@ -33,8 +35,9 @@ static void put_template(struct yaml_writer *w, const struct render_run *run,
 static void put_trigger(struct yaml_writer *w, const struct render_run *run,
                         const struct render_stage *stage)
 {
-    char query[96];
-    (void)snprintf(query, sizeof query, "sum(graphmill_units_waiting{stage=\"%s\"})", stage->name);
+    char query[128];
+    (void)snprintf(query, sizeof query, "sum(graphmill_units_waiting{stage=\"%s\",render=\"%s\"})",
+                   stage->name, run->name);
     yaml_line(w, "triggers:");
     yaml_in(w);
     yaml_dash(w);
@@ -85,7 +88,14 @@ static void put_script(struct json_writer *script, const struct render_run *run)
 {
     json_put_raw(script, "exec graphmill exporter");
     put_word(script, run->store);
-    json_put_raw(script, " --listen=0.0.0.0:9464 --redis");
+    json_put_raw(script, " --listen=0.0.0.0:9464 --pipeline=/etc/graphmill/run/pipeline.yaml");
+    for (int i = 0; i < run->set.count; i++) {
+        json_put_raw(script, " --set");
+        put_word(script, run->set.item[i]);
+    }
+    json_put_raw(script, " --label=render=");
+    json_put_raw(script, run->name);
+    json_put_raw(script, " --redis");
     put_word(script, run->redis);
     json_put_raw(script, " --redis-password-file=/run/graphmill/redis/password\n");
 }
@@ -116,27 +126,16 @@ static void put_exporter(struct yaml_writer *w, const struct render_run *run, co
 /* Prometheus reaches the exporter, wherever in the cluster it is. */
 static void put_policy(struct yaml_writer *w, const struct render_run *run)
 {
+    static const int64_t port = EXPORTER_PORT;
     char name[OBJECT_NAME_SIZE];
-    name_object(run, "exporter", "", name);
-    yaml_line(w, "---");
-    render_object_head(w, run, "networking.k8s.io/v1", "NetworkPolicy", name, "exporter");
-    yaml_line(w, "spec:");
-    yaml_in(w);
-    yaml_line(w, "podSelector:");
-    yaml_in(w);
-    yaml_line(w, "matchLabels:");
-    yaml_in(w);
-    yaml_text(w, "app.kubernetes.io/instance", run->name);
-    yaml_line(w, "app.kubernetes.io/component: exporter");
-    yaml_out(w, 2);
-    yaml_line(w, "policyTypes: [Ingress]");
-    yaml_line(w, "ingress:");
-    yaml_in(w);
-    yaml_dash(w);
-    yaml_line(w, "ports:");
-    yaml_in(w);
-    yaml_line(w, "- {protocol: TCP, port: %d}", EXPORTER_PORT);
-    yaml_out(w, 3);
+    const struct render_policy policy = {.name = name,
+                                         .component = "exporter",
+                                         .is_of_component = true,
+                                         .is_ingress = true,
+                                         .port = &port,
+                                         .port_count = 1};
+    name_object(run, policy.component, "", name);
+    render_network_policy(w, run, &policy);
 }
 
 void render_keda(struct yaml_writer *w, const struct render_run *run)

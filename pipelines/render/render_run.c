@@ -121,10 +121,12 @@ static void put_config_map(struct yaml_writer *w, const struct render_run *run)
     yaml_out(w, 1);
 }
 
-static void put_network_policy(struct yaml_writer *w, const struct render_run *run)
+void render_network_policy(struct yaml_writer *w, const struct render_run *run,
+                           const struct render_policy *policy)
 {
     yaml_line(w, "---");
-    render_object_head(w, run, "networking.k8s.io/v1", "NetworkPolicy", run->name, "network");
+    render_object_head(w, run, "networking.k8s.io/v1", "NetworkPolicy", policy->name,
+                       policy->component);
     yaml_line(w, "spec:");
     yaml_in(w);
     yaml_line(w, "podSelector:");
@@ -132,21 +134,27 @@ static void put_network_policy(struct yaml_writer *w, const struct render_run *r
     yaml_line(w, "matchLabels:");
     yaml_in(w);
     yaml_text(w, "app.kubernetes.io/instance", run->name);
+    if (policy->is_of_component)
+        yaml_text(w, "app.kubernetes.io/component", policy->component);
     yaml_out(w, 2);
-    yaml_line(w, "policyTypes: [Egress]");
-    yaml_line(w, "egress:");
+    yaml_line(w, "policyTypes: [%s]", policy->is_ingress ? "Ingress" : "Egress");
+    yaml_line(w, policy->is_ingress ? "ingress:" : "egress:");
     yaml_in(w);
     yaml_dash(w);
     yaml_line(w, "ports:");
     yaml_in(w);
-    for (int i = 0; i < run->port_count; i++)
-        yaml_line(w, "- {protocol: TCP, port: %" PRId64 "}", run->port[i]);
+    for (int i = 0; i < policy->port_count; i++)
+        yaml_line(w, "- {protocol: TCP, port: %" PRId64 "}", policy->port[i]);
     yaml_out(w, 3);
 }
 
 void render_shared(struct yaml_writer *w, const struct render_run *run)
 {
     put_config_map(w, run);
+    const struct render_policy reached = {.name = run->name,
+                                          .component = "network",
+                                          .port = run->port,
+                                          .port_count = run->port_count};
     if (run->port_count)
-        put_network_policy(w, run);
+        render_network_policy(w, run, &reached);
 }

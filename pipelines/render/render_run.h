@@ -77,6 +77,15 @@ void render_object_head(struct yaml_writer *w, const struct render_run *run,
 /* Opens the spec of an Indexed Job up to `template:`, what its exit statuses mean included. */
 void render_job_head(struct yaml_writer *w, const struct render_run *run, const char *name,
                      const char *component, int64_t pods);
+struct render_policy { /* a NetworkPolicy: TCP ports that are open to Pods of the run, or of them */
+    const char *name, *component;
+    bool is_of_component; /* for the Pods of that component; else for all of the run */
+    bool is_ingress;      /* from anywhere; else to anywhere */
+    const int64_t *port;  /* [port_count] */
+    int port_count;
+};
+void render_network_policy(struct yaml_writer *w, const struct render_run *run,
+                           const struct render_policy *policy);
 /* The ConfigMap with the pipeline file; and a NetworkPolicy where Pods reach more than Redis. */
 void render_shared(struct yaml_writer *w, const struct render_run *run);
 

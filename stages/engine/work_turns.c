@@ -72,20 +72,11 @@ static enum error_code recover_queue(struct work_turns *loop, struct error *err)
     return rc;
 }
 
-/* Is the name that of a unit of this run that is still to be done? */
 static enum error_code is_open(struct work_turns *loop, const char *name, bool *open,
                                struct error *err)
 {
-    struct unit unit = {0};
-    bool done = false;
-    *open = false;
-    if (unit_parse(name, &unit, NULL) != ERROR_NONE ||
-        chain_check_unit(loop->context->schedule, &unit, loop->state.weights_version, NULL) !=
-            ERROR_NONE)
-        return ERROR_NONE;
-    const enum error_code rc = is_done(loop, &unit, &done, err);
-    *open = rc == ERROR_NONE && !done;
-    return rc;
+    return chain_is_open(loop->context->schedule, loop->context->store, loop->context->run_id,
+                         &loop->state, name, open, err);
 }
 
 /* A unit on the dead list ends the run, unless storage knows better. */

@@ -1,6 +1,7 @@
 #include "stages/plan/chain_state.h"
 
 #include "common/base/log.h"
+#include "stages/plan/chain.h"
 #include "stages/plan/units/unit_row.h"
 
 #include <inttypes.h>
@@ -133,4 +134,19 @@ bool chain_is_covered(const struct schedule *s, const struct chain_state *state,
                       const struct unit *unit)
 {
     return unit_row_of(unit->kind)->is_covered(s, state, unit);
+}
+
+enum error_code chain_is_open(const struct schedule *s, struct store *store, const char *run_id,
+                              const struct chain_state *state, const char *name, bool *open,
+                              struct error *err)
+{
+    struct unit unit = {0};
+    bool done = false;
+    *open = false;
+    if (unit_parse(name, &unit, NULL) != ERROR_NONE ||
+        chain_check_unit(s, &unit, state->weights_version, NULL) != ERROR_NONE)
+        return ERROR_NONE;
+    const enum error_code rc = chain_is_done(s, store, run_id, state, &unit, &done, err);
+    *open = rc == ERROR_NONE && !done;
+    return rc;
 }

@@ -51,7 +51,11 @@ int64_t chain_weights_version(const struct schedule *schedule, const struct snap
 MUST_CHECK enum error_code chain_is_done(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,
                                          const struct unit *unit, bool *done, struct error *err);
-/* The part of that which `state` alone says. */
+/* *open: does `name` name a unit of this run that is still to be done? */
+MUST_CHECK enum error_code chain_is_open(const struct schedule *schedule, struct store *store,
+                                         const char *run_id, const struct chain_state *state,
+                                         const char *name, bool *open, struct error *err);
+/* The part of chain_is_done() which `state` alone says. */
 bool chain_is_covered(const struct schedule *schedule, const struct chain_state *state,
                       const struct unit *unit);
 

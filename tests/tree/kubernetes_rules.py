@@ -203,9 +203,9 @@ def check_scaled(name, scaled):
     for trigger in spec["triggers"]:
         check(set(trigger) == {"type", "metadata"} and trigger["type"] == "prometheus", name, f"trigger: found {trigger}")
         check(set(trigger["metadata"]) == PROMETHEUS and all(isinstance(v, str) for v in trigger["metadata"].values()), name, f"metadata: found {trigger}")
-        metric, stage = re.fullmatch(r'sum\((\w+){stage="([\w-]+)"}\)', trigger["metadata"]["query"]).groups()
+        metric, stage, run = re.fullmatch(r'sum\((\w+){stage="([\w-]+)",render="([\w-]+)"}\)', trigger["metadata"]["query"]).groups()
         check(f'"{metric}"' in (SOURCE / "pipelines/metrics_text.c").read_text(), name, f"graphmill exporter says nothing of {metric}")
-        check(stage == component, name, f"goes by the queue of {stage}")
+        check((stage, run) == (component, label(scaled, "instance")), name, f"goes by the queue of {stage} of {run}")
     check(set(job) == {"parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished", "template"}, name, f"Job: found {sorted(job)}")
     check((job["parallelism"], job["completions"], job["backoffLimit"]) == (1, 1, 0), name, "a worker without work must end its Job")
     check_container(name, component, job["template"]["spec"]["containers"][0])
