@@ -3,30 +3,24 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/formats/npy_header.h"
+#include "common/formats/zip_archive.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <minizip/unzip.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 1 << 18, MEMBER_NAME_SIZE = 128 };
+enum { PIECE_BYTES = 1 << 18, MEMBER_NAME_SIZE = ZIP_NAME_SIZE - 1 };
 
 struct unpacking { /* one run */
     const char *path, *folder;
     npz_chooser choose;
     void *context;
-    unzFile archive;
+    struct zip_archive archive;
     uint8_t *piece;   /* [PIECE_BYTES] */
     uint64_t members; /* arrays that there are, chosen or not */
 };
-
-static enum error_code broken(const struct unpacking *u, const char *member, struct error *err)
-{
-    return error_set(err, ERROR_INPUT, "%s%s%s: the archive is damaged, or cut off", u->path,
-                     member ? ": " : "", member ? member : "");
-}
 
 /* "labels" of "labels.npy". */
 static bool array_name(const char *member, char name[MEMBER_NAME_SIZE])
@@ -38,22 +32,6 @@ static bool array_name(const char *member, char name[MEMBER_NAME_SIZE])
     memcpy(name, member, size - 4);
     name[size - 4] = '\0';
     return true;
-}
-
-/* As many bytes as there are, up to `size`; 0 at the end of the member. */
-static enum error_code read_some(const struct unpacking *u, const char *member, uint8_t *out,
-                                 size_t size, size_t *got, struct error *err)
-{
-    *got = 0;
-    while (*got < size) {
-        const int part = unzReadCurrentFile(u->archive, out + *got, (unsigned)(size - *got));
-        if (part < 0)
-            return broken(u, member, err);
-        if (part == 0)
-            break;
-        *got += (size_t)part;
-    }
-    return ERROR_NONE;
 }
 
 /* The bytes of the whole array by its header, which lies in the first piece. */
@@ -68,12 +46,12 @@ static enum error_code whole_size(const struct unpacking *u, const char *member,
     return rc;
 }
 
-static enum error_code copy_member(const struct unpacking *u, const char *member, int fd,
+static enum error_code copy_member(struct unpacking *u, const char *member, int fd,
                                    const char *target, struct error *err)
 {
     size_t got = 0;
     uint64_t expected = 0, done = 0;
-    enum error_code rc = read_some(u, member, u->piece, PIECE_BYTES, &got, err);
+    enum error_code rc = zip_archive_read(&u->archive, u->piece, PIECE_BYTES, &got, err);
     if (rc == ERROR_NONE)
         rc = whole_size(u, member, got, &expected, err);
     while (rc == ERROR_NONE && got > 0) {
@@ -82,7 +60,7 @@ static enum error_code copy_member(const struct unpacking *u, const char *member
             break;
         rc = file_write_all(fd, u->piece, got, target, err);
         if (rc == ERROR_NONE)
-            rc = read_some(u, member, u->piece, PIECE_BYTES, &got, err);
+            rc = zip_archive_read(&u->archive, u->piece, PIECE_BYTES, &got, err);
     }
     if (rc == ERROR_NONE && done != expected)
         return error_set(err, ERROR_INPUT,
@@ -121,24 +99,16 @@ typedef enum error_code (*member_visitor)(struct unpacking *u, const char *membe
 static enum error_code visit_members(struct unpacking *u, member_visitor visit, void *context,
                                      struct error *err)
 {
-    bool is_last = false;
+    bool is_last = false, found = true;
     enum error_code rc = ERROR_NONE;
-    int state = unzGoToFirstFile(u->archive);
-    while (rc == ERROR_NONE && state == UNZ_OK && !is_last) {
-        char member[MEMBER_NAME_SIZE + 1] = "";
-        if (unzGetCurrentFileInfo64(u->archive, NULL, member, sizeof member - 1, NULL, 0, NULL,
-                                    0) != UNZ_OK ||
-            unzOpenCurrentFile(u->archive) != UNZ_OK)
-            return broken(u, member[0] ? member : NULL, err);
-        rc = visit(u, member, context, &is_last, err);
-        const int closed = unzCloseCurrentFile(u->archive);
-        if (rc == ERROR_NONE && closed != UNZ_OK)
-            rc = broken(u, member, err);
-        if (!is_last)
-            state = unzGoToNextFile(u->archive);
+    while (rc == ERROR_NONE && !is_last) {
+        rc = zip_archive_next(&u->archive, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        rc = visit(u, u->archive.member, context, &is_last, err);
+        if (rc == ERROR_NONE)
+            rc = zip_archive_finish(&u->archive, err);
     }
-    if (rc == ERROR_NONE && state != UNZ_OK && state != UNZ_END_OF_LIST_OF_FILE)
-        return broken(u, NULL, err);
     return rc;
 }
 
@@ -166,7 +136,7 @@ static enum error_code take_text(struct unpacking *u, const char *member, char *
 {
     size_t got = 0;
     must(u->piece);
-    const enum error_code rc = read_some(u, member, u->piece, PIECE_BYTES, &got, err);
+    const enum error_code rc = zip_archive_read(&u->archive, u->piece, PIECE_BYTES, &got, err);
     if (rc != ERROR_NONE)
         return rc;
     const size_t begin = got < 10 ? got : 10U + u->piece[8] + ((size_t)u->piece[9] << 8);
@@ -209,21 +179,9 @@ static enum error_code find_text(struct unpacking *u, const char *name, char *ou
 
 static enum error_code open_archive(struct unpacking *u, struct error *err)
 {
-    bool found = false;
-    enum error_code rc = file_is_there(u->path, &found, err);
-    if (rc == ERROR_NONE && !found)
-        return error_set(err, ERROR_NOT_FOUND, "%s: there is no such file", u->path);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&u->piece, PIECE_BYTES, "a piece of an archive", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    u->archive = unzOpen64(u->path);
-    if (!u->archive)
-        return error_set(err, ERROR_INPUT,
-                         "%s: expected an archive of NumPy arrays (numpy.savez), found something "
-                         "else, or one that is cut off",
-                         u->path);
-    return ERROR_NONE;
+    const enum error_code rc =
+        zip_archive_open(&u->archive, u->path, "an archive of NumPy arrays (numpy.savez)", err);
+    return rc == ERROR_NONE ? memory_new(&u->piece, PIECE_BYTES, "a piece of an archive", err) : rc;
 }
 
 enum error_code npz_members_unpack(const char *path, const char *folder, npz_chooser choose,
@@ -233,8 +191,7 @@ enum error_code npz_members_unpack(const char *path, const char *folder, npz_cho
     enum error_code rc = open_archive(&u, err);
     if (rc == ERROR_NONE)
         rc = unpack_all(&u, err);
-    if (u.archive)
-        (void)unzClose(u.archive);
+    zip_archive_close(&u.archive);
     memory_free(u.piece);
     return rc;
 }
@@ -246,8 +203,7 @@ enum error_code npz_members_text(const char *path, const char *name, char *out, 
     enum error_code rc = open_archive(&u, err);
     if (rc == ERROR_NONE)
         rc = find_text(&u, name, out, size, err);
-    if (u.archive)
-        (void)unzClose(u.archive);
+    zip_archive_close(&u.archive);
     memory_free(u.piece);
     return rc;
 }

@@ -8,7 +8,7 @@
  * Nothing of the archive is trusted: members that are no .npy of a plain name are passed over, one that unpacks to more bytes
  * than its own header says is refused there, and so is a name that comes twice.
  *
- * Format: numpy.lib.npyio; zip by minizip, which comes with zlib.
+ * Format: numpy.lib.npyio; zip by zip_archive.h.
  */
 #ifndef COMMON_FORMATS_NPZ_MEMBERS_H
 #define COMMON_FORMATS_NPZ_MEMBERS_H

@@ -338,6 +338,8 @@ MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings 
 /* What ingest.edge_split says: "random 85/5/10", "time 80/10/10", "leave_one_out" or "given". Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
                                                struct edge_split *split, struct error *err);
+/* Whether it is given, of a task of pairs. */
+bool pipeline_gives_edges(const struct pipeline_settings *settings);
 /* Whether labels, features and splits lie in files beside the input that settings name (ingest.labels, ...), and not in it. */
 bool pipeline_has_node_files(const struct pipeline_settings *settings);
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */

@@ -99,6 +99,14 @@ enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
                      text);
 }
 
+bool pipeline_gives_edges(const struct pipeline_settings *settings)
+{
+    struct edge_split split;
+    return pipeline_learns_pairs(settings) &&
+           pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
+           split.kind == EDGE_SPLIT_GIVEN;
+}
+
 bool pipeline_learns_pairs(const struct pipeline_settings *settings)
 {
     return task_learns_pairs((enum task_kind)settings->ingest.task);
@@ -136,6 +144,13 @@ int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings)
     return pipeline_labels_edges(settings) ? 0 : settings->sample.evaluation_negatives;
 }
 
+/* OGB's sets of links come with their held-out edges; whether this is one says the input. */
+static bool may_have_edge_splits(const struct pipeline_settings *s)
+{
+    return !pipeline_labels_edges(s) && pipeline_gives_edges(s) &&
+           (s->ingest.format == FORMAT_OGB || s->ingest.format == FORMAT_AUTO);
+}
+
 /* The edges that are held out of what messages travel over. */
 static enum error_code check_edge_split(const struct pipeline_settings *s, struct error *err)
 {
@@ -158,7 +173,7 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but a generated graph has no files: expected "
                          "random 85/5/10");
-    if (!s->ingest.edge_file[2][0])
+    if (!s->ingest.edge_file[2][0] && !may_have_edge_splits(s))
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but ingest.test_edges is empty: expected a "
                          "file with a line `source,target` an edge");
@@ -209,7 +224,8 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
                          "sample.negative is given, but sample.pairs is walks: negatives are given "
                          "for edges");
     if (s->infer.ranking == RANKING_GIVEN && !s->ingest.negative_file[1][0] &&
-        !s->ingest.negative_file[2][0])
+        !s->ingest.negative_file[2][0] &&
+        !(may_have_edge_splits(s) && s->infer.ranked_end == CORRUPT_TARGET))
         return error_set(err, ERROR_INVALID,
                          "infer.ranking is given, but ingest.test_negatives is empty: expected a "
                          "file with a line `source,target,node,node,...` an edge of the test");

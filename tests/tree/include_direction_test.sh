@@ -43,7 +43,7 @@ bad=$(
     one_file 'zlib' common/formats/byte_source.c
     one_file 'zstd' common/formats/zstd_unpacker.c
     one_file 'microhttpd' pipelines/http_server.c
-    one_file 'minizip' common/formats/npz_members.c
+    one_file 'minizip' common/formats/zip_archive.c
     one_file 'curl/' store/backends/curl_library.h
     one_file 'openssl/' store/backends/s3_signature.c store/redis/redis_tls.c
     one_file 'expat' common/base/xml_stream.c

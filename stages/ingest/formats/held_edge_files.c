@@ -107,13 +107,26 @@ static enum error_code visit(struct held_file *file, keyed_visitor take, struct 
     return rc;
 }
 
+/* Where the settings could not be refused, since an input of their format may have such edges of its own: this one has none. */
+static enum error_code need_files(const struct pipeline_settings *settings, struct error *err)
+{
+    const bool is_ogb = settings->ingest.format == FORMAT_OGB;
+    if (!pipeline_gives_edges(settings))
+        return ERROR_NONE;
+    if (!settings->ingest.edge_file[2][0] && !is_ogb)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.edge_split is given, but ingest.test_edges is empty: expected a "
+                         "file with a line `source,target` an edge");
+    return ERROR_NONE;
+}
+
 enum error_code held_edge_files_push(const struct pipeline_settings *settings,
                                      const struct named_nodes *names,
                                      struct dataset_builder *builder, struct error *err)
 {
     static const char *const split_name[SPLIT_COUNT] = {
         [SPLIT_TRAIN] = "training", [SPLIT_VALID] = "valid", [SPLIT_TEST] = "test"};
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = need_files(settings, err);
     for (int i = 0; rc == ERROR_NONE && i < 2 * SPLIT_COUNT && pipeline_learns_pairs(settings);
          i++) {
         const int split = i % SPLIT_COUNT;

@@ -73,7 +73,7 @@ static const struct input_format rows[] = {
                                   "or a line `split: random 60/20/20` below `ingest:`"},
                        .run = run_folder},
     [FORMAT_OGB] = {.has_folders = true,
-                    .endings = {".csv", ".csv.gz", ".csv.zst", ".npz", ".npy", ".json"},
+                    .endings = {".csv", ".csv.gz", ".csv.zst", ".npz", ".npy", ".json", ".pt"},
                     .advice = {"add raw/node-label.csv.gz, whose line i is the class of node i",
                                "add split/<name>/train.csv.gz (and valid, test) with a node id a "
                                "line, or a line `split: random 60/20/20` below `ingest:`"},

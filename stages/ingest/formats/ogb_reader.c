@@ -1,6 +1,7 @@
 #include "stages/ingest/formats/ogb_reader.h"
 
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "stages/ingest/formats/feature_rows.h"
 #include "stages/ingest/formats/folder_edges.h"
@@ -11,7 +12,9 @@
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/ogb_binary.h"
 #include "stages/ingest/formats/ogb_direction.h"
+#include "stages/ingest/formats/ogb_links.h"
 #include "stages/ingest/formats/ogb_split.h"
+#include "stages/ingest/formats/ogb_split_arrays.h"
 #include "stages/ingest/formats/ogb_types.h"
 #include "store/records/node_splits.h"
 
@@ -34,6 +37,7 @@ struct ogb { /* one run */
     uint64_t node_count;
     struct integer_column nodes, edges; /* counts, one a graph */
     struct ogb_binary binary;
+    struct ogb_split_arrays splits; /* of torch */
     struct dataset_builder *builder;
 };
 
@@ -199,20 +203,76 @@ static enum error_code read_labels(struct ogb *ogb, struct error *err)
     return label_reader_run(path, subject_count(ogb), 0, ogb->task, ogb->builder, err);
 }
 
-static enum error_code read_splits(const struct ogb *ogb, struct error *err)
+/* Of a file of torch. */
+static enum error_code read_split_array(const struct ogb *ogb, enum split split, struct error *err)
+{
+    char path[FILE_PATH_SIZE], where[FILE_PATH_SIZE];
+    struct integer_column nodes = {0};
+    enum error_code rc = ogb_split_arrays_path(&ogb->splits, split, "", path, where, err);
+    if (rc == ERROR_NONE && !path[0])
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected an array of nodes for this split, or in a dictionary "
+                         "{'train': ..., 'valid': ..., 'test': ...} one, found another dictionary: "
+                         "of links write `task: link_prediction` below `ingest:`",
+                         ogb->splits.file[split]);
+    if (rc == ERROR_NONE)
+        rc = integer_column_read(&nodes, path, subject_count(ogb), err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_split(ogb->builder, split, where, nodes.first_line, nodes.value,
+                                       nodes.count, err);
+    integer_column_release(&nodes);
+    return rc;
+}
+
+static enum error_code find_splits(struct ogb *ogb, char folder[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = ogb_split_find(ogb->path, ogb->split_name, folder, err);
+    return rc == ERROR_NONE ? ogb_split_arrays_find(&ogb->splits, folder, err) : rc;
+}
+
+static enum error_code read_splits(struct ogb *ogb, struct error *err)
 {
     static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
     char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     if (ogb->draws_splits)
         return ERROR_NONE;
-    enum error_code rc = ogb_split_find(ogb->path, ogb->split_name, folder, err);
+    enum error_code rc = find_splits(ogb, folder, err);
+    if (rc == ERROR_NONE)
+        rc = ogb_split_arrays_open(&ogb->splits, ogb->builder, err);
     for (int split = 0; rc == ERROR_NONE && folder[0] && split < SPLIT_COUNT; split++) {
+        if (ogb->splits.file[split][0]) {
+            rc = read_split_array(ogb, (enum split)split, err);
+            continue;
+        }
         rc = input_files_find(folder, stem[split], endings, path, err);
         if (rc == ERROR_NONE && path[0])
             rc =
                 folder_reader_split(path, (enum split)split, subject_count(ogb), ogb->builder, err);
     }
     return rc;
+}
+
+/* Held-out edges of a task of pairs: those of files that settings name, or those of the set's own split. */
+static enum error_code read_links(const struct pipeline_settings *settings, struct ogb *ogb,
+                                  struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const bool is_given = pipeline_gives_edges(settings);
+    enum error_code rc = find_splits(ogb, folder, err);
+    if (rc == ERROR_NONE && ogb->splits.is_there && !is_given && !pipeline_labels_edges(settings))
+        log_warn("%s is not used: write `edge_split: given` below `ingest:` to hold out the edges "
+                 "that it lists",
+                 ogb->splits.file[SPLIT_TEST]);
+    if (rc != ERROR_NONE || !is_given)
+        return rc;
+    if (!settings->ingest.edge_file[SPLIT_TEST][0] && !ogb->splits.file[SPLIT_TEST][0])
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected test.pt or split_dict.pt in a folder of split/ for "
+                         "ingest.edge_split: given, found none: name a file with a line "
+                         "`source,target` an edge by ingest.test_edges",
+                         ogb->path);
+    rc = ogb_split_arrays_open(&ogb->splits, ogb->builder, err);
+    return rc == ERROR_NONE ? ogb_links_push(settings, &ogb->splits, ogb->builder, err) : rc;
 }
 
 /* Text and arrays are two forms of one graph: one of them would be ignored. */
@@ -254,6 +314,8 @@ static enum error_code read_all(const struct pipeline_settings *settings, struct
         rc = read_labels(ogb, err);
     if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
         rc = read_splits(ogb, err);
+    if (rc == ERROR_NONE && pipeline_learns_pairs(settings))
+        rc = read_links(settings, ogb, err);
     return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, ogb->builder, err) : rc;
 }
 
@@ -273,6 +335,7 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
         rc = read_all(settings, &ogb, err);
     rc = npz_folder_blame(&ogb.binary.arrays, rc, err);
     rc = npz_folder_blame(&ogb.binary.labels, rc, err);
+    rc = ogb_split_arrays_blame(&ogb.splits, rc, err);
     integer_column_release(&ogb.nodes);
     integer_column_release(&ogb.edges);
     return rc;

@@ -11,6 +11,7 @@
  *   raw/node-feat.csv.gz      optional: one row of numbers a node
  *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
  *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>, or that of ingest.split_name
+ *   split/<name>/split_dict.pt, or train.pt, valid.pt and test.pt in their place: ogb_split_arrays.h; of links ogb_links.h
  *   raw/graph-label.csv.gz    of tasks of graphs, in place of node-label
  *
  * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/ there may be arrays, raw/data.npz and

@@ -8,6 +8,7 @@
 #include "stages/ingest/formats/npz_folder.h"
 #include "stages/ingest/formats/ogb_direction.h"
 #include "stages/ingest/formats/ogb_split.h"
+#include "stages/ingest/formats/ogb_split_arrays.h"
 #include "stages/ingest/formats/typed_graph.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct ogb_types { /* one run */
     char types[FILE_PATH_SIZE];                        /* the file that lists them */
     struct npz_folder counts, edges, features, labels; /* of arrays */
     char archive[4][FILE_PATH_SIZE];
+    struct ogb_split_arrays splits; /* of torch */
     struct typed_graph *graph;
     uint32_t type_count, relation_count;
     char type_name[NODE_TYPE_COUNT_MAX][TYPE_NAME_SIZE];
@@ -304,19 +306,31 @@ static enum error_code take_labels(const struct ogb_types *o, uint32_t t, struct
     return rc == ERROR_NONE && path[0] ? typed_graph_take_labels(o->graph, &rows, NULL, err) : rc;
 }
 
+/* The nodes of a type in one split: of a text file, or of torch's. `where` is for messages; path "" has none. */
+static enum error_code find_split(const struct ogb_types *o, const char *folder, uint32_t t,
+                                  enum split split, char path[FILE_PATH_SIZE],
+                                  char where[FILE_PATH_SIZE], struct error *err)
+{
+    static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
+    if (o->splits.file[split][0])
+        return ogb_split_arrays_path(&o->splits, split, o->type_name[t], path, where, err);
+    const enum error_code rc = input_files_find(folder, stem[split], endings, path, err);
+    memcpy(where, path, FILE_PATH_SIZE);
+    return rc;
+}
+
 static enum error_code take_splits(const struct ogb_types *o, const char *split_folder, uint32_t t,
                                    struct error *err)
 {
-    static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
-    char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE], where[FILE_PATH_SIZE];
     enum error_code rc = file_path(folder, err, "%s/%s", split_folder, o->type_name[t]);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
         struct integer_column nodes = {0};
-        rc = input_files_find(folder, stem[s], endings, path, err);
+        rc = find_split(o, folder, t, (enum split)s, path, where, err);
         if (rc == ERROR_NONE && path[0])
             rc = integer_column_read(&nodes, path, typed_graph_type_size(o->graph, t), err);
         if (rc == ERROR_NONE && path[0])
-            rc = typed_graph_take_split(o->graph, t, (enum split)s, path, nodes.first_line,
+            rc = typed_graph_take_split(o->graph, t, (enum split)s, where, nodes.first_line,
                                         nodes.value, nodes.count, err);
         integer_column_release(&nodes);
     }
@@ -326,8 +340,20 @@ static enum error_code take_splits(const struct ogb_types *o, const char *split_
 static enum error_code take_targets(struct ogb_types *o, struct error *err)
 {
     char folder[FILE_PATH_SIZE];
+    if (pipeline_gives_edges(o->settings) && !o->settings->ingest.edge_file[SPLIT_TEST][0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.edge_split is given, but ingest.test_edges is empty, and the "
+                         "splits of links of several node types are not read (%s/split): expected "
+                         "a file with a line `source,target,type` an edge",
+                         o->settings->ingest.path);
     enum error_code rc =
         ogb_split_find(o->settings->ingest.path, o->settings->ingest.split_name, folder, err);
+    if (rc == ERROR_NONE && pipeline_learns_pairs(o->settings))
+        folder[0] = '\0';
+    if (rc == ERROR_NONE)
+        rc = ogb_split_arrays_find(&o->splits, folder, err);
+    if (rc == ERROR_NONE)
+        rc = ogb_split_arrays_open(&o->splits, o->builder, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < o->type_count; t++) {
         rc = take_labels(o, t, err);
         if (rc == ERROR_NONE && folder[0])
@@ -378,6 +404,7 @@ enum error_code ogb_types_run(const struct pipeline_settings *settings, const ch
     rc = npz_folder_blame(&o->edges, rc, err);
     rc = npz_folder_blame(&o->features, rc, err);
     rc = npz_folder_blame(&o->labels, rc, err);
+    rc = ogb_split_arrays_blame(&o->splits, rc, err);
     typed_graph_free(o->graph);
     memory_free(o->relation);
     memory_free(o->feature_path);

@@ -142,6 +142,7 @@ static bool is_meant(const struct known_file *known, const char *stem)
 }
 
 struct survey { /* one run */
+    const char *folder;
     const struct known_file *known;
     bool draws_splits, has_relations;
     const struct folder_meta *meta; /* NULL: no types */
@@ -200,11 +201,14 @@ static bool is_silent(const char *name)
 static enum error_code look_at(void *context, const char *name, struct error *err)
 {
     const struct survey *survey = context;
-    char stem[NAME_SIZE], meant[NAME_SIZE] = "";
-    (void)err;
+    char stem[NAME_SIZE], meant[NAME_SIZE] = "", path[FILE_PATH_SIZE];
+    enum file_kind kind = FILE_ABSENT;
+    enum error_code rc = file_path(path, err, "%s/%s", survey->folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_look(path, &kind, err);
     plain_stem(name, stem);
-    if (is_silent(name) || is_of_type(survey, name))
-        return ERROR_NONE;
+    if (rc != ERROR_NONE || kind == FILE_FOLDER || is_silent(name) || is_of_type(survey, name))
+        return rc;
     for (const struct known_file *known = survey->known; known->stem; known++)
         if (is_read(known, name) && !(survey->draws_splits && is_split(known)) &&
             (survey->has_relations || known->stem != relations_stem))
@@ -235,7 +239,8 @@ enum error_code unread_files_visit(const struct pipeline_settings *settings, unr
         rc = folder_meta_read(folder, &meta, err);
     if (rc != ERROR_NONE)
         return rc;
-    struct survey survey = {.known = is_ogb ? of_ogb : of_folder,
+    struct survey survey = {.folder = folder,
+                            .known = is_ogb ? of_ogb : of_folder,
                             .draws_splits = shares.is_random,
                             .has_relations =
                                 settings->ingest.relations || pipeline_learns_pairs(settings),
