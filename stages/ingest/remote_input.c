@@ -1,6 +1,7 @@
 #include "stages/ingest/remote_input.h"
 
 #include "common/base/checksum.h"
+#include "common/base/file_pattern.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "stages/plan/identity.h"
@@ -11,30 +12,36 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "s3://bucket/folder/edges.csv.gz?endpoint=..." -> "edges.csv.gz": readers go by the end of a name. */
-static void base_name(const char *address, char out[FILE_PATH_SIZE])
-{
-    size_t size = strcspn(address, "?");
-    while (size && address[size - 1] == '/')
-        size--;
-    size_t from = size;
-    while (from && address[from - 1] != '/')
-        from--;
-    (void)snprintf(out, FILE_PATH_SIZE, "%.*s", (int)(size - from), address + from);
-}
-
-static enum error_code look_at(struct remote_input *remote, const struct setting_spec *spec,
-                               char *path, struct error *err)
+static enum error_code look_at(struct remote_input *remote, const char *name, char *path,
+                               const char *address, size_t size, struct error *err)
 {
     if (remote->count == REMOTE_INPUT_MAX)
-        return error_set(err, ERROR_INVALID, "expected at most %d settings with addresses",
-                         REMOTE_INPUT_MAX);
-    const int i = remote->count++;
-    remote->item[i].name = spec->name;
-    remote->item[i].path = path;
-    (void)text_copy(remote->item[i].address, sizeof remote->item[i].address, path);
-    const enum error_code rc = s3_files_list(path, &remote->item[i].files, err);
-    return error_context(err, rc, "%s: %.*s", spec->name, (int)strcspn(path, "?"), path);
+        return error_set(err, ERROR_INVALID,
+                         "%s: expected at most %d addresses in the settings of ingest; a pattern "
+                         "such as s3://bucket/part-*.csv is one",
+                         name, REMOTE_INPUT_MAX);
+    struct remote_item *item = &remote->item[remote->count++];
+    item->name = name;
+    item->path = path;
+    (void)snprintf(item->address, sizeof item->address, "%.*s", (int)size, address);
+    const enum error_code rc = s3_files_list(item->address, &item->files, err);
+    return error_context(err, rc, "%s: %.*s", name, (int)strcspn(item->address, "?"),
+                         item->address);
+}
+
+/* Each address in a setting, which may be a list. */
+static enum error_code look_through(struct remote_input *remote, const char *name, char *path,
+                                    struct error *err)
+{
+    const char *at = NULL, *item = NULL;
+    size_t size = 0;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && *path && file_pattern_next(path, &at, &item, &size))
+        if (s3_files_is_address(item))
+            rc = look_at(remote, name, path, item, size, err);
+        else
+            remote->is_part_here = true;
+    return rc;
 }
 
 /* Whatever the dataset depends on, but for the content of the files, for which their versions stand. */
@@ -70,8 +77,8 @@ enum error_code remote_input_find(struct pipeline_settings *settings, struct rem
     *out = (struct remote_input){0};
     for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
         char *path = setting_path(spec, settings);
-        if (path && strncmp(spec->name, "ingest.", 7) == 0 && s3_files_is_address(path))
-            rc = look_at(out, spec, path, err);
+        if (path && strncmp(spec->name, "ingest.", 7) == 0)
+            rc = look_through(out, spec->name, path, err);
     }
     if (rc == ERROR_NONE && out->count)
         rc = name_note(settings, out, err);
@@ -82,36 +89,71 @@ enum error_code remote_input_find(struct pipeline_settings *settings, struct rem
 
 bool remote_input_recall(const struct remote_input *remote, struct store *store, char id[ID_SIZE])
 {
-    return remote->count &&
+    return remote->count && !remote->is_part_here &&
            store_switch_get(store, remote->note.text, id, ID_SIZE, NULL) == ERROR_NONE;
 }
 
 void remote_input_remember(const struct remote_input *remote, struct store *store, const char *id)
 {
     struct error err = {0};
-    if (remote->count && store_switch_set(store, remote->note.text, id, &err) != ERROR_NONE)
+    if (remote->count && !remote->is_part_here &&
+        store_switch_set(store, remote->note.text, id, &err) != ERROR_NONE)
         log_debug("the input is fetched again next time: %s", err.message);
+}
+
+/* A copy keeps its name, for readers go by its end; each address has a folder of its own. */
+static enum error_code fetch_item(struct remote_input *remote, int i, struct error *err)
+{
+    char size[32];
+    struct remote_item *item = &remote->item[i];
+    enum error_code rc = file_path(item->folder, err, "%s/%d", remote->folder, i);
+    if (rc == ERROR_NONE)
+        rc = file_make_folders(item->folder, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    log_info("progress fetching %s", text_size(s3_files_bytes(item->files), size));
+    rc = s3_files_fetch(item->files, item->folder, item->copy, err);
+    return error_context(err, rc, "%s: %s", item->name, item->address);
+}
+
+/* Puts copies where addresses stand in a setting. *next: the first of its items; then the one behind them. */
+static enum error_code name_copies(const struct remote_input *remote, int *next, struct error *err)
+{
+    const struct remote_item *first = &remote->item[*next];
+    const bool is_list = file_pattern_is_list(first->path);
+    char all[SETTING_PATH_SIZE] = "";
+    const char *at = NULL, *item = NULL;
+    size_t size = 0, used = 0;
+    while (file_pattern_next(first->path, &at, &item, &size)) {
+        const bool is_address = s3_files_is_address(item);
+        const int added = snprintf(all + used, sizeof all - used, "%s%.*s",
+                                   !is_list ? ""
+                                   : used   ? ", "
+                                            : "[",
+                                   is_address ? FILE_PATH_SIZE : (int)size,
+                                   is_address ? remote->item[(*next)++].copy : item);
+        if (added < 0 || used + (size_t)added + 2 > sizeof all)
+            return error_set(err, ERROR_INVALID,
+                             "%s: the paths of the copies are longer than %zu bytes%s: %s",
+                             first->name, sizeof all - 2,
+                             is_list ? "; a pattern such as s3://bucket/part-*.csv is shorter" : "",
+                             first->copy);
+        used += (size_t)added;
+    }
+    if (is_list)
+        all[used] = ']'; /* zeros are behind it */
+    must(text_copy(first->path, SETTING_PATH_SIZE, all));
+    return ERROR_NONE;
 }
 
 enum error_code remote_input_fetch(struct remote_input *remote, struct store *store,
                                    struct error *err)
 {
-    char size[32], base[FILE_PATH_SIZE];
     enum error_code rc = store_scratch(store, remote->folder, err);
-    for (int i = 0; rc == ERROR_NONE && i < remote->count; i++) {
-        const struct s3_files *files = remote->item[i].files;
-        base_name(remote->item[i].address, base);
-        rc = file_path(remote->item[i].copy, err, "%s/%d/%s", remote->folder, i, base);
-        if (rc != ERROR_NONE)
-            break;
-        log_info("progress fetching %s", text_size(s3_files_bytes(files), size));
-        rc = s3_files_fetch(files, remote->item[i].copy, err);
-        rc = error_context(err, rc, "%s: %s", remote->item[i].name, remote->item[i].address);
-        if (rc == ERROR_NONE &&
-            !text_copy(remote->item[i].path, SETTING_PATH_SIZE, remote->item[i].copy))
-            rc = error_set(err, ERROR_INVALID, "%s: the path of its copy is too long: %s",
-                           remote->item[i].name, remote->item[i].copy);
-    }
+    for (int i = 0; rc == ERROR_NONE && i < remote->count; i++)
+        rc = fetch_item(remote, i, err);
+    for (int i = 0; rc == ERROR_NONE && i < remote->count;)
+        rc = name_copies(remote, &i, err);
     return rc;
 }
 
@@ -130,11 +172,13 @@ static bool replace(char *text, size_t room, const char *from, const char *to)
 void remote_input_name_origin(const struct remote_input *remote, struct error *err)
 {
     for (int i = 0; err && i < remote->count; i++) {
-        char address[SETTING_PATH_SIZE];
-        (void)snprintf(address, sizeof address, "%.*s", (int)strcspn(remote->item[i].address, "?"),
-                       remote->item[i].address);
-        for (int turn = 0; turn < 4 && remote->item[i].copy[0]; turn++)
-            if (!replace(err->message, sizeof err->message, remote->item[i].copy, address))
+        char here[FILE_PATH_SIZE + 1], there[SETTING_PATH_SIZE + 1];
+        const struct remote_item *item = &remote->item[i];
+        (void)snprintf(here, sizeof here, "%s/", item->folder);
+        (void)snprintf(there, sizeof there, "%.*s/", (int)s3_files_folder_size(item->address),
+                       item->address);
+        for (int turn = 0; turn < 4 && item->folder[0]; turn++)
+            if (!replace(err->message, sizeof err->message, here, there))
                 break;
     }
 }

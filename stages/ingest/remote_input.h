@@ -1,8 +1,10 @@
 /*
  * remote_input - input files that lie in a bucket: settings of ingest that say s3://... get the path of a copy in scratch.
  *
- * Any setting that names a file or a folder may be such an address. What came of a list of objects, with their sizes and ETags, is noted in
- * the store under current/remote/<digits>: while nothing of it changes, nothing is brought here again.
+ * Any setting that names a file or a folder may be such an address; where several files may be named, a pattern of objects (s3_files.h), or
+ * a list of addresses, patterns and paths. What came of objects, with their sizes and ETags, is noted in the store under
+ * current/remote/<digits>: while nothing of it changes, nothing is brought here again. Input that lies here in part is no such case: whether
+ * that changed only its bytes tell.
  */
 #ifndef STAGES_INGEST_REMOTE_INPUT_H
 #define STAGES_INGEST_REMOTE_INPUT_H
@@ -17,26 +19,30 @@
 
 struct s3_files;
 
-enum { REMOTE_INPUT_MAX = 16 };
+enum { REMOTE_INPUT_MAX = 64 };
 
-struct remote_input { /* {0} is closed */
-    int count;        /* of settings that are addresses; 0: all of the input is here */
-    struct {
-        const char *name; /* of the setting */
-        char *path;       /* its value, in the settings that were given */
-        char address[SETTING_PATH_SIZE];
-        struct s3_files *files;
-        char copy[FILE_PATH_SIZE];
-    } item[REMOTE_INPUT_MAX];
+struct remote_item {  /* an address */
+    const char *name; /* of the setting */
+    char *path; /* its value, in the settings that were given: this address, or a list with it */
+    char address[SETTING_PATH_SIZE];
+    struct s3_files *files;
+    char folder[FILE_PATH_SIZE]; /* the copy is in there; "": there is none yet */
+    char copy[FILE_PATH_SIZE];   /* or a pattern of copies */
+};
+
+struct remote_input {  /* {0} is closed */
+    int count;         /* of addresses; 0: all of the input is here */
+    bool is_part_here; /* other files are not in a bucket */
+    struct remote_item item[REMOTE_INPUT_MAX];
     struct key note;
-    char folder[FILE_PATH_SIZE]; /* the copies; "": none is here */
+    char folder[FILE_PATH_SIZE]; /* of all copies; "": none is here */
 };
 
 /* Looks what lies at the addresses among the settings; those are borrowed until remote_input_close(). Fails: as s3_files_list(), naming the
  * setting. */
 MUST_CHECK enum error_code remote_input_find(struct pipeline_settings *settings,
                                              struct remote_input *out, struct error *err);
-/* The dataset that was made of just this, by its first id; false: it is not known. */
+/* The dataset that was made of just this, by its first id; false: it is not known, or the input is here in part. */
 bool remote_input_recall(const struct remote_input *remote, struct store *store, char id[ID_SIZE]);
 /* A note that cannot be kept costs the way here the next time. */
 void remote_input_remember(const struct remote_input *remote, struct store *store, const char *id);

@@ -8,6 +8,7 @@
 #include "store/backends/s3_xml.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,11 @@ struct s3_entry {
 };
 
 struct s3_files {
-    struct s3_client *client; /* of the bucket, without a prefix */
-    char path[S3_PREFIX_SIZE];
-    bool is_one;
+    struct s3_client *client;    /* of the bucket, without a prefix */
+    char folder[S3_PREFIX_SIZE]; /* that names are below: "" or with '/' at its end */
+    char name[S3_PREFIX_SIZE];   /* in there, of a file or a folder, or a pattern */
+    char listed[S3_PREFIX_SIZE]; /* what names have to begin with to be in the list */
+    bool is_one, is_pattern;
     struct s3_entry *entry; /* sorted by name */
     size_t count, room;
     /* The list as it is read. */
@@ -51,9 +54,25 @@ void s3_files_close(struct s3_files *files)
     memory_free(files);
 }
 
-bool s3_files_is_one(const struct s3_files *files)
+/* Of a path, where the name or the pattern in it begins, which is behind the last '/' before any of `*` and `[`. */
+static size_t name_begins(const char *path, size_t size)
 {
-    return files->is_one;
+    size_t end = 0;
+    while (end < size && path[end] != '*' && path[end] != '[')
+        end++;
+    while (end == size && end && path[end - 1] == '/')
+        end = --size;
+    while (end && path[end - 1] != '/')
+        end--;
+    return end;
+}
+
+size_t s3_files_folder_size(const char *address)
+{
+    size_t size = name_begins(address, strcspn(address, "?"));
+    while (size && address[size - 1] == '/')
+        size--;
+    return size;
 }
 
 uint64_t s3_files_bytes(const struct s3_files *files)
@@ -64,10 +83,9 @@ uint64_t s3_files_bytes(const struct s3_files *files)
     return sum;
 }
 
-/* Below the folder; "" of one that is the file itself. */
 static const char *name_below(const struct s3_files *files, const struct s3_entry *entry)
 {
-    return files->is_one ? "" : entry->name + strlen(files->path) + 1;
+    return entry->name + strlen(files->folder);
 }
 
 void s3_files_add_to_sum(const struct s3_files *files, struct checksum_stream *sum)
@@ -94,21 +112,30 @@ static bool is_file_name(const char *name)
     return *name && strlen(name) < FILE_PATH_SIZE / 2;
 }
 
-/* Takes the object that was described last, if it is the path or below it: "my" lists "my-other", too. Those that end with '/' stand for
- * folders. */
+/* Whether the object is what the address says: the name, something below it ("my" lists "my-other", too), or one that fits. */
+static bool is_meant(const struct s3_files *files, const char *below)
+{
+    const size_t size = strlen(files->name);
+    const bool begins_so = strncmp(below, files->name, size) == 0;
+    if (below[strlen(below) - 1] == '/') /* it stands for a folder */
+        return false;
+    if (files->is_pattern)
+        return (begins_so && !below[size]) ||
+               fnmatch(files->name, below, FNM_PATHNAME | FNM_PERIOD) == 0;
+    return begins_so && (!below[size] || below[size] == '/');
+}
+
+/* Takes the object that was described last. */
 static enum error_code take_entry(struct s3_files *files, struct error *err)
 {
-    const size_t path = strlen(files->path);
     struct s3_entry entry = files->next;
     files->next = (struct s3_entry){0};
-    const char *rest = entry.name ? entry.name + path : "";
-    const bool is_folder = entry.name && entry.name[strlen(entry.name) - 1] == '/';
-    if (!entry.name || is_folder || (*rest && *rest != '/')) {
+    if (!entry.name || !*name_below(files, &entry) || !is_meant(files, name_below(files, &entry))) {
         memory_free(entry.name);
         return ERROR_NONE;
     }
     enum error_code rc = ERROR_NONE;
-    if (*rest && !is_file_name(rest + 1))
+    if (!is_file_name(name_below(files, &entry)))
         rc = error_set(err, ERROR_INPUT, "the object %.200s has no name that a file can have",
                        entry.name);
     if (rc == ERROR_NONE)
@@ -124,9 +151,9 @@ static enum error_code take_name(struct s3_files *files, const char *text, struc
 {
     memory_free(files->next.name);
     files->next = (struct s3_entry){0};
-    if (strncmp(text, files->path, strlen(files->path)) != 0)
+    if (strncmp(text, files->listed, strlen(files->listed)) != 0)
         return error_set(err, ERROR_CORRUPT, "S3 lists %.100s, which does not begin with %s", text,
-                         files->path);
+                         files->listed);
     if (strlen(text) >= S3_OBJECT_SIZE)
         return error_set(err, ERROR_INPUT, "the name of the object %.100s... is too long", text);
     const enum error_code rc =
@@ -165,7 +192,7 @@ static enum error_code read_page(struct s3_files *files, struct error *err)
     if (rc == ERROR_NONE)
         rc = s3_query_add(query, "list-type", "2", err);
     if (rc == ERROR_NONE)
-        rc = s3_query_add(query, "prefix", files->path, err);
+        rc = s3_query_add(query, "prefix", files->listed, err);
     files->token[0] = '\0';
     files->is_truncated = false;
     if (rc == ERROR_NONE)
@@ -184,17 +211,87 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* One that has the pattern for a name is meant alone. */
+static void take_literal(struct s3_files *files)
+{
+    for (size_t i = 0; files->is_pattern && i < files->count; i++) {
+        const struct s3_entry only = files->entry[i];
+        if (strcmp(name_below(files, &only), files->name) != 0)
+            continue;
+        files->entry[i] = files->entry[0];
+        files->entry[0] = only;
+        while (files->count > 1)
+            memory_free(files->entry[--files->count].name);
+        files->is_pattern = false;
+    }
+}
+
 /* A file and a folder of the same name: which of them is meant nobody knows. */
 static enum error_code sort_entries(struct s3_files *files, const char *host, struct error *err)
 {
+    if (files->count == 0 && files->is_pattern)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "expected objects of such names at %s, found none that fits %s%s", host,
+                         files->folder, files->name);
     if (files->count == 0)
-        return error_set(err, ERROR_NOT_FOUND, "there is no object %s, and none below %s/, at %s",
-                         files->path, files->path, host);
+        return error_set(err, ERROR_NOT_FOUND,
+                         "there is no object %s%s, and none below %s%s/, at %s", files->folder,
+                         files->name, files->folder, files->name, host);
+    take_literal(files);
     qsort(files->entry, files->count, sizeof *files->entry, compare_entries);
-    files->is_one = strcmp(files->entry[0].name, files->path) == 0;
+    files->is_one =
+        !files->is_pattern && strcmp(name_below(files, &files->entry[0]), files->name) == 0;
     if (files->is_one && files->count > 1)
-        return error_set(err, ERROR_INPUT, "%s is an object, and %s lies below it", files->path,
-                         files->entry[1].name);
+        return error_set(err, ERROR_INPUT, "%s is an object, and %s lies below it",
+                         files->entry[0].name, files->entry[1].name);
+    return ERROR_NONE;
+}
+
+/* Parts the address into folder, name and what the client is made of. */
+static enum error_code take_address(struct s3_files *files, const char *address,
+                                    struct s3_address *at, struct error *err)
+{
+    static const char scheme[] = "s3://";
+    char plain[FILE_PATH_SIZE];
+    const size_t size = strcspn(address, "?");
+    if (strncmp(address, scheme, sizeof scheme - 1) == 0) {
+        const size_t bucket = sizeof scheme - 1 + strcspn(address + sizeof scheme - 1, "/?");
+        const size_t begins = name_begins(address, size);
+        files->is_pattern = begins > bucket && strcspn(address + begins, "*[") < size - begins;
+        if (files->is_pattern) {
+            const enum error_code rc =
+                file_path(plain, err, "%.*s%s", (int)begins, address, address + size);
+            return rc == ERROR_NONE ? s3_address_parse(plain + strlen("s3:"), at, err) : rc;
+        }
+    }
+    return s3_address_parse(address + strlen("s3:"), at, err);
+}
+
+/* "folder/in/it/name/" of a parsed address, or the pattern behind "folder/in/it/". */
+static enum error_code take_names(struct s3_files *files, const char *address,
+                                  struct s3_address *at, struct error *err)
+{
+    size_t size = strlen(at->prefix);
+    if (files->is_pattern) {
+        const size_t path = strcspn(address, "?"), begins = name_begins(address, path);
+        (void)snprintf(files->folder, sizeof files->folder, "%s", at->prefix);
+        if (path - begins >= sizeof files->name || size + path - begins >= sizeof files->listed)
+            return error_set(err, ERROR_INVALID, "the pattern is too long");
+        (void)snprintf(files->name, sizeof files->name, "%.*s", (int)(path - begins),
+                       address + begins);
+        (void)snprintf(files->listed, sizeof files->listed, "%s%.*s", at->prefix,
+                       (int)strcspn(files->name, "*[\\"), files->name);
+        return ERROR_NONE;
+    }
+    if (size == 0)
+        return error_set(err, ERROR_INVALID,
+                         "expected s3://%s/PATH, a file or a folder in the bucket", at->bucket);
+    at->prefix[--size] = '\0';
+    const char *slash = strrchr(at->prefix, '/');
+    const int folder = slash ? (int)(slash - at->prefix) + 1 : 0;
+    (void)snprintf(files->folder, sizeof files->folder, "%.*s", folder, at->prefix);
+    (void)snprintf(files->name, sizeof files->name, "%s", at->prefix + folder);
+    (void)snprintf(files->listed, sizeof files->listed, "%s", at->prefix);
     return ERROR_NONE;
 }
 
@@ -204,17 +301,12 @@ static enum error_code open_list(const char *address, struct s3_files **out, str
 {
     struct s3_files *files = NULL;
     *out = NULL;
-    enum error_code rc = s3_address_parse(address + strlen("s3:"), at, err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&files, 1, "files in S3", err);
+    enum error_code rc = memory_new(&files, 1, "files in S3", err);
     if (rc != ERROR_NONE)
         return rc;
-    const size_t size = strlen(at->prefix);
-    if (size == 0)
-        rc = error_set(err, ERROR_INVALID,
-                       "expected s3://%s/PATH, a file or a folder in the bucket", at->bucket);
-    else
-        (void)snprintf(files->path, sizeof files->path, "%.*s", (int)size - 1, at->prefix);
+    rc = take_address(files, address, at, err);
+    if (rc == ERROR_NONE)
+        rc = take_names(files, address, at, err);
     at->prefix[0] = '\0';
     if (rc == ERROR_NONE)
         rc = s3_client_new(at, TIMEOUT_MS, &files->client, err);
@@ -312,15 +404,16 @@ static enum error_code make_folders_of(const char *path, struct error *err)
     return folder[0] ? file_make_folders(folder, err) : ERROR_NONE;
 }
 
-enum error_code s3_files_fetch(const struct s3_files *files, const char *path, struct error *err)
+enum error_code s3_files_fetch(const struct s3_files *files, const char *folder,
+                               char path[FILE_PATH_SIZE], struct error *err)
 {
     char target[FILE_PATH_SIZE];
     uint8_t *bytes = NULL;
-    enum error_code rc =
-        memory_new(&bytes, (size_t)S3_AT_ONCE * PIECE_BYTES, "pieces of an object", err);
+    enum error_code rc = file_path(path, err, "%s/%s", folder, files->name);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&bytes, (size_t)S3_AT_ONCE * PIECE_BYTES, "pieces of an object", err);
     for (size_t i = 0; rc == ERROR_NONE && i < files->count; i++) {
-        const char *below = name_below(files, &files->entry[i]);
-        rc = file_path(target, err, "%s%s%s", path, *below ? "/" : "", below);
+        rc = file_path(target, err, "%s/%s", folder, name_below(files, &files->entry[i]));
         if (rc == ERROR_NONE)
             rc = make_folders_of(target, err);
         if (rc == ERROR_NONE)
@@ -389,8 +482,8 @@ static enum error_code send_file(struct sending *sending, const char *path, cons
                                  struct error *err)
 {
     char object[FILE_PATH_SIZE];
-    const enum error_code rc =
-        file_path(object, err, "%s%s%s", sending->files->path, *name ? "/" : "", name);
+    const enum error_code rc = file_path(object, err, "%s%s%s%s", sending->files->folder,
+                                         sending->files->name, *name ? "/" : "", name);
     if (rc != ERROR_NONE)
         return rc;
     if (strlen(object) >= S3_OBJECT_SIZE)
@@ -444,13 +537,17 @@ enum error_code s3_files_send(const char *path, const char *address, struct s3_s
     struct s3_address at;
     *sent = (struct s3_sent){0};
     enum error_code rc = open_list(address, &sending.files, &at, err);
+    if (rc == ERROR_NONE && sending.files->is_pattern)
+        rc = error_set(err, ERROR_USAGE, "expected the name of a file or a folder, found '%s'",
+                       sending.files->name);
     if (rc == ERROR_NONE)
         rc = send_all(&sending, path, err);
     if (rc == ERROR_NONE && (size_t)sending.known < sending.files->count)
         rc = error_set(err, ERROR_USAGE,
-                       "%s in %s is not empty, and holds files that %s does not have, such as %s: "
-                       "name another place",
-                       sending.files->path, at.bucket, path, sending.files->entry[0].name);
+                       "%s%s in %s is not empty, and holds files that %s does not have, such as "
+                       "%s: name another place",
+                       sending.files->folder, sending.files->name, at.bucket, path,
+                       sending.files->entry[0].name);
     if (rc == ERROR_NONE) {
         sending.only_checks = false;
         sending.place.client = sending.files->client;

@@ -77,7 +77,6 @@ case $pattern in dataset=own-*) ;; *) fail "a pattern: $pattern $(cat "$work/sai
 expect 78 'ingest.path is a list, and ingest.format is metis: expected one file or folder, or .format: edge_list.' ingest_as list --set ingest.format=metis
 expect 78 'ingest.features lists .*a.npy.: expected tables of text, or one .npy file' \
     ingest_as list --set "ingest.features=[$folder/a.npy,$folder/b.npy]" --set ingest.format=edge_list --set ingest.feature_columns=
-expect 78 "ingest.path lists 's3://b/e.csv': expected paths in a list, or one address instead of it" ingest_as list --set "ingest.path=[$folder/a.csv,s3://b/e.csv]"
 sed '1s/.*/day,amount,from,to/' "$folder/calls-1.csv" >"$folder/other.csv"
 expect 65 'other.csv:1: expected the header of the first file, .day,from,to,amount., found .day,amount,from,to.' \
     ingest_as list --set "ingest.path=[$folder/calls-0.csv,$folder/other.csv]"

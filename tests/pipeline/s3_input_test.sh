@@ -42,9 +42,60 @@ load ring "$(at graphs/papers-other)" >answer
 "$bin/graphmill-ingest" --store "dir:$work/papers-there/store" --pipeline papers.yaml --set "ingest.path=$(at graphs/papers)" >answer 2>stderr
 [ "$(dataset papers-here)" = "$(dataset papers-there)" ] || fail "another dataset of the folder"
 
+# Patterns and lists: several files of edges and of nodes, in one folder and in several, some packed, some here.
+mkdir -p parts/days/1 parts/days/2
+split -n l/4 -d -a 1 ring/edges.csv parts/edges-
+split -n l/2 -d -a 1 ring/labels.csv parts/labels-
+split -n l/3 -d -a 1 ring/rows.csv parts/rows-
+for part in parts/edges-? parts/labels-? parts/rows-?; do mv "$part" "$part.csv"; done
+gzip -n parts/edges-3.csv
+cp parts/edges-0.csv parts/edges-1.csv parts/days/1
+cp parts/edges-2.csv parts/edges-3.csv.gz parts/days/2
+cp parts/edges-0.csv 'parts/odd[1].csv'
+echo 'no edges' >parts/.edges-9.csv
+load parts "$(at parts)" >answer
+for part in parts/labels-?.csv; do load "$part" "s3://graphmill/top-${part##*/}?endpoint=$endpoint" >answer; done
+parts_of() { # store, edges, labels, features; further options: the id of the dataset
+    "$bin/graphmill-ingest" --store "dir:$work/$1" --pipeline ring/g.yaml --set "ingest.path=$2" --set "ingest.labels=$3" --set "ingest.features=$4" "${@:5}" 2>"$work/said" |
+        sed 's/^unchanged //; s/ .*//'
+}
+p=$work/parts
+one=$(parts_of parts-here "$p/edges-*" "$p/labels-*.csv" "$p/rows-*.csv")
+case $one in dataset=g-*) ;; *) fail "several files: $one $(cat said)" ;; esac
+same() { # what, then as parts_of
+    local found
+    found=$(parts_of "${@:2}")
+    [ "$found" = "$one" ] || fail "$1: found '$found', expected $one: $(cat said)"
+}
+same patterns parts-there "$(at 'parts/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-[0-2].csv')"
+grep -q 'progress fetching' said || fail "nothing was fetched: $(cat said)"
+same 'patterns again' parts-there "$(at 'parts/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-[0-2].csv')"
+grep -q 'progress fetching' said && fail "patterns were fetched again"
+same 'a pattern of folders' folders-there "$(at 'parts/days/*/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-*.csv')"
+same 'a pattern at the top' top-there "$(at 'parts/edges-*')" "$(at 'top-labels-*')" "$(at 'parts/rows-*.csv')"
+same lists lists-there "[$(at parts/edges-0.csv), $(at 'parts/edges-[12].csv'), $(at parts/edges-3.csv.gz)]" "[$(at parts/labels-0.csv),$(at parts/labels-1.csv)]" \
+    "[$(at parts/rows-0.csv), $(at 'parts/rows-[1-9].csv')]"
+same 'auto with a list' lists-there "[$(at parts/edges-0.csv), $(at 'parts/edges-[1-9].csv*')]" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-*.csv')" --set ingest.format=auto
+same 'files there and here' mixed-there "[$(at parts/edges-0.csv), $p/edges-1.csv, $(at 'parts/edges-[2-9]*')]" "$p/labels-*.csv" "[$p/rows-0.csv, $(at 'parts/rows-[12].csv')]"
+same 'a name with brackets' odd-there "[$(at 'parts/odd[1].csv'), $(at 'parts/edges-[1-9]*')]" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-*.csv')"
+sed -i 's/^n1,.*/n1,1,0.75/' parts/rows-0.csv # what is here in part is looked at each time
+again=$(parts_of mixed-there "[$(at parts/edges-0.csv), $p/edges-1.csv, $(at 'parts/edges-[2-9]*')]" "$p/labels-*.csv" "[$p/rows-0.csv, $(at 'parts/rows-[12].csv')]")
+case $again in "$one") fail "a change of the file here was not seen" ;; dataset=g-*) ;; *) fail "files there and here, changed: $again $(cat said)" ;; esac
+load parts/rows-0.csv "$(at parts/rows-0.csv)" >answer # and one that fits the pattern
+[ "$(parts_of parts-there "$(at 'parts/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-*.csv')")" = "$again" ] || fail "a change of an object was not seen: $(cat said)"
+[ -z "$(find ./*-there -name 'edges-*')" ] || fail "copies are still there"
+
 # What is wrong.
 ingest() { "$bin/graphmill-ingest" --store "dir:$work/bad" --pipeline ring/g.yaml "$@"; }
 expect 65 'ingest.path: s3://graphmill/none: there is no object none, and none below none/' ingest --set "ingest.path=$(at none)"
+expect 65 'ingest.path: s3://graphmill/parts/none-\*.csv: expected objects of such names at .*, found none that fits parts/none-\*.csv' ingest --set "ingest.path=$(at 'parts/none-*.csv')"
+expect 65 'ingest.labels: s3://graphmill/parts/nobody: there is no object' ingest --set "ingest.labels=[$(at parts/labels-0.csv), $(at parts/nobody)]"
+expect 78 'ingest.path is a list, and ingest.format is metis' ingest --set "ingest.path=[$(at parts/edges-0.csv), $(at parts/edges-1.csv)]" --set ingest.format=metis
+printf 'n1,n2\nn3\n' >parts/edges-1.csv
+load parts/edges-1.csv "$(at parts/edges-1.csv)" >answer
+expect 65 's3://graphmill/parts/edges-1.csv:2: expected 2 columns' ingest --set "ingest.path=$(at 'parts/edges-*.csv')"
+expect 65 's3://graphmill/parts/edges-1.csv:2: expected 2 columns' ingest --set "ingest.path=[$(at parts/edges-0.csv),$(at parts/edges-1.csv)]"
+expect 64 "expected the name of a file or a folder, found 'e\*'" load parts "$(at 'parts/e*')"
 expect 78 'expected s3://BUCKET' ingest --set ingest.path=s3://A
 expect 74 'SignatureDoesNotMatch' env AWS_SECRET_ACCESS_KEY=wrong "$bin/graphmill-ingest" --store "dir:$work/bad" --pipeline ring/g.yaml --set "ingest.path=$(at ring/edges.csv)"
 printf 'n1,n2\nn3\n' >broken.csv

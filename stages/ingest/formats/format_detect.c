@@ -169,31 +169,12 @@ enum error_code format_detect(const char *path, int64_t *format, char seen[FORMA
     return rc;
 }
 
-/* What lies in a bucket is fetched by settings that are an address, and a list is none. */
-static enum error_code check_addresses(const char *name, const char *path, struct error *err)
-{
-    const char *at = NULL, *item = NULL;
-    size_t size = 0;
-    while (file_pattern_is_list(path) && file_pattern_next(path, &at, &item, &size))
-        if (size > 3 && memcmp(item, "s3:", 3) == 0)
-            return error_set(err, ERROR_INVALID,
-                             "%s lists '%.*s': expected paths in a list, or one address instead of "
-                             "it",
-                             name, size < 200 ? (int)size : 200, item);
-    return ERROR_NONE;
-}
-
 /* Edges of text may lie in several files, and tables of nodes beside them; arrays may not. */
 static enum error_code check_lists(const struct pipeline_settings *settings, struct error *err)
 {
     const char *features = settings->ingest.features.path, *at = NULL, *item = NULL;
     char format[SETTING_NAME_SIZE];
     size_t size = 0;
-    enum error_code rc = check_addresses("ingest.labels", settings->ingest.labels, err);
-    if (rc == ERROR_NONE)
-        rc = check_addresses("ingest.features", features, err);
-    if (rc != ERROR_NONE)
-        return rc;
     (void)setting_print(setting_row(setting_table, "ingest.format"), settings, format,
                         sizeof format);
     if (file_pattern_is_list(settings->ingest.path) && settings->ingest.format != FORMAT_EDGE_LIST)
@@ -219,8 +200,7 @@ enum error_code format_settle(const struct pipeline_settings *settings,
     if (rc != ERROR_NONE)
         return rc;
     **out = *settings;
-    rc = check_addresses("ingest.path", settings->ingest.path, err);
-    if (rc == ERROR_NONE && settings->ingest.format == FORMAT_AUTO)
+    if (settings->ingest.format == FORMAT_AUTO)
         rc = format_detect(settings->ingest.path, &(*out)->ingest.format, seen, err);
     if (rc == ERROR_NONE)
         rc = check_lists(*out, err);
