@@ -1,0 +1,136 @@
+/* What settings say of splits, and of what is learnt, in the words of the programs. Declared in pipeline_settings.h. */
+#include "stages/plan/named_entries.h"
+#include "stages/plan/pipeline_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "<word> a/b/c" behind its word. */
+static bool read_percent(const char *text, int percent[SPLIT_SHARE_COUNT])
+{
+    int end = 0;
+    /* At most three digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
+    return sscanf(text, " %3d/%3d/%3d%n", &percent[0], &percent[1], &percent[2], &end) ==
+               SPLIT_SHARE_COUNT &&
+           end > 0 && !text[end] && percent[0] > 0 && percent[1] >= 0 && percent[2] >= 0 &&
+           percent[0] + percent[1] + percent[2] == 100;
+}
+
+static bool names_columns(const char *text, const char *word, enum split_kind kind,
+                          struct split_shares *shares)
+{
+    const size_t size = strlen(word);
+    const char *at = text + size;
+    struct named_entry entry;
+    int count = 0;
+    if (strncmp(text, word, size) != 0)
+        return false;
+    shares->kind = kind;
+    shares->columns = at;
+    while (named_entry_next(&at, &entry) && entry.size)
+        count++;
+    return count == (kind == SPLIT_IS_COLUMN ? 1 : SPLIT_SHARE_COUNT);
+}
+
+static bool read_rule(const char *text, struct split_shares *shares)
+{
+    static const struct {
+        const char *word;
+        enum split_kind kind;
+    } rules[] = {{"random ", SPLIT_IS_RANDOM},
+                 {"stratified ", SPLIT_IS_STRATIFIED},
+                 {"hash ", SPLIT_IS_HASH},
+                 {"time ", SPLIT_IS_TIME}};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const size_t size = strlen(rules[i].word);
+        if (strncmp(text, rules[i].word, size) != 0)
+            continue;
+        shares->kind = rules[i].kind;
+        return read_percent(text + size, shares->percent);
+    }
+    return false;
+}
+
+enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
+                                      struct split_shares *shares, struct error *err)
+{
+    *shares = (struct split_shares){0};
+    if (strcmp(settings->ingest.split, "given") == 0)
+        return ERROR_NONE;
+    shares->is_random = true;
+    if (names_columns(settings->ingest.split, "column ", SPLIT_IS_COLUMN, shares) ||
+        names_columns(settings->ingest.split, "masks ", SPLIT_IS_MASKS, shares))
+        return ERROR_NONE;
+    if (read_rule(settings->ingest.split, shares))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.split is '%s', expected given, or percents of train/valid/test that "
+                     "make 100 behind random, stratified, hash or time: random 60/20/20; or column "
+                     "NAME, or masks TRAIN; VALID; TEST",
+                     settings->ingest.split);
+}
+
+enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
+                                    struct edge_split *split, struct error *err)
+{
+    const char *text = settings->ingest.edge_split;
+    *split = (struct edge_split){.kind = EDGE_SPLIT_GIVEN};
+    if (strcmp(text, "given") == 0)
+        return ERROR_NONE;
+    split->kind = EDGE_SPLIT_LEAVE_ONE_OUT;
+    if (strcmp(text, "leave_one_out") == 0)
+        return ERROR_NONE;
+    split->kind = strncmp(text, "time", 4) == 0 ? EDGE_SPLIT_TIME : EDGE_SPLIT_RANDOM;
+    if ((strncmp(text, "time ", 5) == 0 && read_percent(text + 4, split->percent)) ||
+        (strncmp(text, "random ", 7) == 0 && read_percent(text + 6, split->percent)))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.edge_split is '%s', expected random or time with percents of "
+                     "train/valid/test that make 100 (random 85/5/10), leave_one_out, or given",
+                     text);
+}
+
+bool pipeline_gives_edges(const struct pipeline_settings *settings)
+{
+    struct edge_split split;
+    return pipeline_learns_pairs(settings) &&
+           pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
+           split.kind == EDGE_SPLIT_GIVEN;
+}
+
+bool pipeline_learns_pairs(const struct pipeline_settings *settings)
+{
+    return task_learns_pairs((enum task_kind)settings->ingest.task);
+}
+
+bool pipeline_labels_edges(const struct pipeline_settings *settings)
+{
+    return task_labels_edges((enum task_kind)settings->ingest.task);
+}
+
+bool pipeline_learns_graphs(const struct pipeline_settings *settings)
+{
+    return task_learns_graphs((enum task_kind)settings->ingest.task);
+}
+
+bool pipeline_has_node_files(const struct pipeline_settings *settings)
+{
+    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
+    return format == FORMAT_EDGE_LIST || format == FORMAT_MATRIX_MARKET || format == FORMAT_METIS ||
+           format == FORMAT_AUTO;
+}
+
+const char *pipeline_edge_label(const struct pipeline_settings *settings)
+{
+    return pipeline_labels_edges(settings) ? settings->ingest.edge_label : NULL;
+}
+
+int64_t pipeline_negatives(const struct pipeline_settings *settings)
+{
+    return pipeline_labels_edges(settings) ? 0 : settings->sample.negatives;
+}
+
+int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings)
+{
+    return pipeline_labels_edges(settings) ? 0 : settings->sample.evaluation_negatives;
+}
