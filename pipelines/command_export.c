@@ -1,7 +1,7 @@
 /*
  * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the embeddings,
  * logits, features or learnable embeddings of all nodes as arrays or by id, all that a training step saw and made, graph and
- * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, metrics as lines of JSON and as
+ * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, what was read of each node, metrics as lines of JSON and as
  * events of TensorBoard.
  */
 #include "common/base/json.h"
@@ -11,6 +11,7 @@
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
 #include "pipelines/export/export_arrays.h"
+#include "pipelines/export/export_loads.h"
 #include "pipelines/export/export_target.h"
 #include "pipelines/export/graph_tables.h"
 #include "pipelines/metrics_events.h"
@@ -28,17 +29,18 @@ struct export_options {
     const char *what, *flavor, *output, *form, *weights, *run, *store, *type;
     int64_t round, slot;
     bool force, json;
-    bool is_csv;      /* rows, with ids */
-    bool is_answered; /* what was exported went to stdout */
+    bool is_csv;                /* rows, with ids */
+    bool is_answered;           /* what was exported went to stdout */
+    struct load_figures *loads; /* of loads: what the answer says beside */
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); loads (how often the kept mini-batches read each node: for partition.loads); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which has to be new or of an export before, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which has to be new or of an export before, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, loads.csv, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
     {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "NAME", "embeddings, logits, features, embedding: npy, or csv, which has the ids of the input (default: csv where --output ends in .csv, else npy)"},
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
@@ -103,6 +105,15 @@ static enum error_code write_assignment(const struct run_folder *folder,
     if (rc == ERROR_NONE)
         rc = assignment_file_write(options->output, part, node_count, err);
     store_release_record(&view);
+    return rc;
+}
+
+static enum error_code write_loads(const struct run_folder *folder,
+                                   const struct export_options *options, struct error *err)
+{
+    const enum error_code rc = export_loads(folder, options->output, options->loads, err);
+    if (rc == ERROR_NONE)
+        load_figures_say(options->loads);
     return rc;
 }
 
@@ -227,6 +238,7 @@ static const struct exported {
     {"step", "step.safetensors", NULL, false, write_step},
     {"assignment", "node.txt", NULL, false, write_assignment},
     {"report", "partition.json", NULL, false, write_report},
+    {"loads", "loads.csv", NULL, false, write_loads},
     {"distdgl", "distdgl", NULL, true, write_distdgl},
     {"graphbolt", "graphbolt", NULL, true, write_graphbolt},
     {"metrics", "metrics.jsonl", NULL, false, write_metrics},
@@ -284,13 +296,15 @@ static enum error_code answer(const struct export_options *options, struct error
     json_open_object(&json, NULL);
     json_put_string(&json, "what", options->what);
     json_put_string(&json, "output", options->output);
+    if (options->loads->batches)
+        load_figures_put(options->loads, &json);
     json_close_object(&json);
     return json_writer_print(&json, err);
 }
 
 static enum error_code no_such_thing(const char *what, struct error *err)
 {
-    char names[256] = "";
+    char names[320] = "";
     size_t size = 0;
     const size_t count = sizeof things / sizeof *things;
     for (size_t i = 0; i < count; i++)
@@ -321,6 +335,7 @@ static enum error_code write_thing(const struct run_folder *folder, struct expor
 enum error_code command_export(int argc, char **argv, struct error *err)
 {
     static struct run_folder folder;
+    struct load_figures loads = {0};
     struct export_options options = {0};
     struct option_list rest = {0};
     if (options_want_help(argc, argv)) {
@@ -330,6 +345,7 @@ enum error_code command_export(int argc, char **argv, struct error *err)
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    options.loads = &loads;
     if (rc == ERROR_NONE)
         rc = run_folder_word(&rest, options.store, err);
     if (rc == ERROR_NONE && rest.count != 1)
@@ -340,6 +356,7 @@ enum error_code command_export(int argc, char **argv, struct error *err)
         rc = write_thing(&folder, &options, err);
     if (rc == ERROR_NONE)
         rc = answer(&options, err);
+    load_figures_release(&loads);
     run_folder_close(&folder);
     return rc;
 }

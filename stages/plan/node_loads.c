@@ -1,0 +1,227 @@
+#include "stages/plan/node_loads.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/formats/line_reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char header[] = "node,reads,remote,edges";
+static const char *const columns[] = {"reads", "remote", "edges"};
+enum { COLUMN_COUNT = 3, SHOWN = 60 };
+
+enum error_code node_loads_init(struct node_loads *loads, uint32_t node_count, struct error *err)
+{
+    *loads = (struct node_loads){.node_count = node_count};
+    enum error_code rc = memory_new(&loads->reads, node_count, "the loads of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&loads->remote, node_count, "the loads of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&loads->edges, node_count, "the loads of nodes", err);
+    return rc;
+}
+
+void node_loads_release(struct node_loads *loads)
+{
+    memory_free(loads->reads);
+    memory_free(loads->remote);
+    memory_free(loads->edges);
+    *loads = (struct node_loads){0};
+}
+
+/* --- ids --- */
+
+struct id_field { /* {0} is empty */
+    char *text;   /* owned */
+    size_t size, capacity;
+};
+
+static enum error_code id_field_set(struct id_field *field, const struct node_ids *ids,
+                                    uint32_t node, struct error *err)
+{
+    const size_t room = node_ids_field_size(ids, node);
+    const enum error_code rc =
+        memory_grow(&field->text, &field->capacity, room, "the id of a node", err);
+    field->size = rc == ERROR_NONE ? node_ids_field_put(ids, node, field->text) : 0;
+    return rc;
+}
+
+/* --- writing --- */
+
+static enum error_code write_lines(FILE *file, const char *path, const struct node_loads *loads,
+                                   const struct node_ids *ids, struct error *err)
+{
+    struct id_field id = {0};
+    enum error_code rc = ERROR_NONE;
+    int written = fprintf(file, "%s\n", header);
+    for (uint32_t node = 0; rc == ERROR_NONE && written >= 0 && node < loads->node_count; node++) {
+        rc = id_field_set(&id, ids, node, err);
+        if (rc == ERROR_NONE && fwrite(id.text, 1, id.size, file) == id.size)
+            written = fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", loads->reads[node],
+                              loads->remote[node], loads->edges[node]);
+        else
+            written = -1;
+    }
+    if (rc == ERROR_NONE && (written < 0 || fflush(file) || fsync(fileno(file))))
+        rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", path);
+    memory_free(id.text);
+    return rc;
+}
+
+enum error_code node_loads_write(const char *path, const struct node_loads *loads,
+                                 const struct node_ids *ids, struct error *err)
+{
+    char temporary[FILE_PATH_SIZE];
+    int fd = -1;
+    enum error_code rc = file_create_temporary(path, temporary, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    FILE *file = fdopen(fd, "wb");
+    if (!file) {
+        rc = error_set_errno(err, ERROR_IO, "%s", temporary);
+        (void)close(fd);
+    } else {
+        rc = write_lines(file, temporary, loads, ids, err);
+        if (fclose(file) != 0 && rc == ERROR_NONE)
+            rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", temporary);
+    }
+    if (rc == ERROR_NONE)
+        rc = file_rename(temporary, path, err);
+    if (rc != ERROR_NONE)
+        (void)unlink(temporary); /* the failure before is what matters */
+    return rc;
+}
+
+/* --- reading --- */
+
+struct reading {
+    const char *path;
+    struct line_reader *lines;
+    const struct node_ids *ids;
+    struct node_loads *loads;
+    struct id_field id; /* of the node whose line is next */
+};
+
+static int shown(size_t size)
+{
+    return (int)(size < SHOWN ? size : SHOWN);
+}
+
+static enum error_code read_header(struct reading *r, struct error *err)
+{
+    struct text_line line = {.number = 1};
+    bool found = false;
+    const enum error_code rc = line_reader_next(r->lines, &line, &found, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!found)
+        return error_set(err, ERROR_INPUT, "%s: expected a first line '%s', found nothing", r->path,
+                         header);
+    if (line.size != strlen(header) || memcmp(line.text, header, line.size) != 0)
+        return error_set(err, ERROR_INPUT, "%s:1: expected '%s', found '%.*s'", r->path, header,
+                         shown(line.size), line.text);
+    return ERROR_NONE;
+}
+
+/* What stands in place of the id of a node, up to the first comma, is shown as it is. */
+static enum error_code another_node(const struct reading *r, const struct text_line *line,
+                                    uint32_t node, struct error *err)
+{
+    const char *comma = memchr(line->text, ',', line->size);
+    const size_t size = comma ? (size_t)(comma - line->text) : line->size;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected node '%.*s', number %" PRIu32
+                     " of the dataset, found '%.*s': these are the loads of another graph",
+                     r->path, line->number, shown(r->id.size), r->id.text, node, shown(size),
+                     line->text);
+}
+
+static enum error_code read_numbers(const struct reading *r, const struct text_line *line,
+                                    size_t at, uint32_t out[COLUMN_COUNT], struct error *err)
+{
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        const char *text = line->text + at, *comma = memchr(text, ',', line->size - at);
+        const bool is_last = c == COLUMN_COUNT - 1;
+        const size_t size = comma && !is_last ? (size_t)(comma - text) : line->size - at;
+        int64_t value = 0;
+        if (!text_int64(text, size, &value) || value < 0 || value > UINT32_MAX)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": expected as %s a whole number from 0 to %" PRIu32
+                             ", found '%.*s'",
+                             r->path, line->number, columns[c], UINT32_MAX, shown(size), text);
+        if (!comma && !is_last)
+            return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %d fields, found %d",
+                             r->path, line->number, COLUMN_COUNT + 1, c + 2);
+        out[c] = (uint32_t)value;
+        at += size + 1;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code read_node(struct reading *r, uint32_t node, struct error *err)
+{
+    struct text_line line = {.size = 0};
+    uint32_t number[COLUMN_COUNT] = {0};
+    bool found = false;
+    enum error_code rc = line_reader_next(r->lines, &line, &found, err);
+    if (rc == ERROR_NONE && !found)
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: expected %" PRIu32
+            " lines, one for each node of the dataset, below the first, found %" PRIu32,
+            r->path, r->loads->node_count, node);
+    if (rc == ERROR_NONE)
+        rc = id_field_set(&r->id, r->ids, node, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const size_t size = r->id.size;
+    if (line.size <= size || line.text[size] != ',' || memcmp(line.text, r->id.text, size) != 0)
+        return another_node(r, &line, node, err);
+    rc = read_numbers(r, &line, size + 1, number, err);
+    r->loads->reads[node] = number[0];
+    r->loads->remote[node] = number[1];
+    r->loads->edges[node] = number[2];
+    return rc;
+}
+
+static enum error_code read_end(struct reading *r, struct error *err)
+{
+    struct text_line line = {.size = 0};
+    uint64_t reads = 0;
+    bool found = false;
+    const enum error_code rc = line_reader_next(r->lines, &line, &found, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (found)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected an end behind %" PRIu32
+                         " nodes, as many as the dataset has, found more",
+                         r->path, line.number, r->loads->node_count);
+    for (uint32_t node = 0; node < r->loads->node_count; node++)
+        reads += r->loads->reads[node];
+    return reads ? ERROR_NONE
+                 : error_set(err, ERROR_INPUT, "%s: expected nodes that were read, found none",
+                             r->path);
+}
+
+enum error_code node_loads_read(const char *path, uint32_t node_count, const struct node_ids *ids,
+                                struct node_loads *out, struct error *err)
+{
+    struct reading reading = {.path = path, .ids = ids, .loads = out};
+    enum error_code rc = node_loads_init(out, node_count, err);
+    if (rc == ERROR_NONE)
+        rc = line_reader_open(path, &reading.lines, err);
+    if (rc == ERROR_NONE)
+        rc = read_header(&reading, err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < node_count; node++)
+        rc = read_node(&reading, node, err);
+    if (rc == ERROR_NONE)
+        rc = read_end(&reading, err);
+    line_reader_close(reading.lines);
+    memory_free(reading.id.text);
+    return rc;
+}
