@@ -83,16 +83,19 @@ static enum error_code assign_graphs(const struct partition_input *input, uint32
     return graph_ranges_assign(&input->graphs, (uint32_t)settings->partition.parts, part, err);
 }
 
-static enum error_code make(const struct partition_input *input, uint32_t *part,
-                            uint16_t **edge_part, const char **chosen, struct error *err)
+static enum error_code make(struct partition_input *input, uint32_t *part, uint16_t **edge_part,
+                            const char **chosen, struct error *err)
 {
-    const struct partition_request request = partition_input_request(input);
     const char *kept = NULL;
     enum error_code rc = version_assignment(input, part, &kept, err);
     if (kept)
         *chosen = kept;
     if (rc != ERROR_NONE || kept)
         return rc;
+    rc = partition_input_take_loads(input, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct partition_request request = partition_input_request(input);
     rc = input->graphs.graph_count ? assign_graphs(input, part, chosen, err)
                                    : node_assigner_run(&request, part, edge_part, chosen, err);
     if (rc == ERROR_NONE && *chosen)
@@ -105,8 +108,8 @@ static enum error_code make(const struct partition_input *input, uint32_t *part,
                             : rc;
 }
 
-enum error_code kept_assignment(const struct partition_input *input, uint32_t *part,
-                                uint16_t **edge_part, const char **chosen, struct error *err)
+enum error_code kept_assignment(struct partition_input *input, uint32_t *part, uint16_t **edge_part,
+                                const char **chosen, struct error *err)
 {
     bool taken = false;
     *chosen = NULL;

@@ -14,7 +14,7 @@
 
 /* Fills part [node_count]. *edge_part: of a vertex cut (node_assigner.h), to be freed by the caller, failure or not; else NULL. *chosen: the name of the method that it came to; NULL: the one that is set. A replay makes it
  * anew, to compare. Fails: ERROR_CORRUPT for a damaged record; what the method fails with. */
-MUST_CHECK enum error_code kept_assignment(const struct partition_input *input, uint32_t *part,
+MUST_CHECK enum error_code kept_assignment(struct partition_input *input, uint32_t *part,
                                            uint16_t **edge_part, const char **chosen,
                                            struct error *err);
 

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 
 /* The arrays of a job; the program itself, chunks being read and shards being written. */
-enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
+enum { BYTES_PER_NODE = 40, BYTES_PER_LOAD = 12, BYTES_ASIDE = 64 << 20 };
 
 /* More negatives than there are nodes to take the place of an end. */
 static enum error_code check_negatives(const struct pipeline_settings *settings, const char *type,
@@ -97,6 +97,11 @@ static enum error_code read_graphs(struct partition_input *input, struct error *
 static enum error_code check_method(const struct pipeline_settings *settings,
                                     const struct dataset_schema *schema, struct error *err)
 {
+    if (task_learns_graphs(schema->task) && settings->partition.loads[0])
+        return error_set(err, ERROR_INVALID,
+                         "partition.loads is given, but ingest.task is %s, of which each graph is "
+                         "whole in a part, whatever was read of it",
+                         task_name(schema->task));
     if (!schema->has_relations || !partitioner_cuts_vertices(settings->partition.method))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
@@ -140,7 +145,9 @@ enum error_code partition_input_of(struct partition_input *input,
         rc = given_ends_check(context->store, context->settings, &input->schema, err);
     if (rc == ERROR_NONE)
         rc = read_graphs(input, err);
-    const uint64_t fixed = (uint64_t)BYTES_PER_NODE * input->schema.node_count + BYTES_ASIDE;
+    const uint64_t a_node =
+        BYTES_PER_NODE + (context->settings->partition.loads[0] ? BYTES_PER_LOAD : 0);
+    const uint64_t fixed = a_node * input->schema.node_count + BYTES_ASIDE;
     if (context->memory_bytes > fixed)
         input->budget_bytes = context->memory_bytes - fixed;
     return rc;
@@ -207,6 +214,15 @@ enum error_code partition_input_measure(struct partition_input *input, struct er
     return rc;
 }
 
+enum error_code partition_input_take_loads(struct partition_input *input, struct error *err)
+{
+    const char *path = input->context->settings->partition.loads;
+    if (!path[0] || input->loads.reads)
+        return ERROR_NONE;
+    return measured_loads_read(path, input->context->store, &input->schema, input->in_degree,
+                               &input->loads, err);
+}
+
 struct partition_request partition_input_request(const struct partition_input *input)
 {
     return (struct partition_request){
@@ -215,6 +231,7 @@ struct partition_request partition_input_request(const struct partition_input *i
         .schema = &input->schema,
         .in_degree = input->in_degree,
         .split_marks = input->split_marks,
+        .loads = input->loads.reads ? &input->loads : NULL,
         .budget_bytes = input->budget_bytes,
     };
 }
@@ -222,6 +239,7 @@ struct partition_request partition_input_request(const struct partition_input *i
 void partition_input_release(struct partition_input *input)
 {
     store_release_record(&input->graphs.view);
+    measured_loads_release(&input->loads);
     memory_free(input->split_marks);
     memory_free(input->in_degree);
     *input = (struct partition_input){0};

@@ -21,7 +21,8 @@ struct partition_input { /* {0} is empty; large for a stack */
     uint32_t *in_degree;   /* [node_count], owned; likewise below */
     uint8_t *
         split_marks; /* [node_count]: enum split plus 1, 0 for none; of graphs that of a node's own */
-    struct graph_index graphs; /* of a task of graphs */
+    struct graph_index graphs;   /* of a task of graphs */
+    struct measured_loads loads; /* once they are taken */
 };
 
 /* Finds the newest dataset of the settings, and what the partition is called. Borrows `context`.
@@ -36,6 +37,10 @@ MUST_CHECK enum error_code partition_input_of(struct partition_input *input,
 /* Degrees and splits. Fails: ERROR_CORRUPT naming the record; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code partition_input_measure(struct partition_input *input,
                                                    struct error *err);
+/* Reads partition.loads, where it is set; only who gives parts to all nodes needs it. Needs the degrees.
+ * Fails: what measured_loads_read() fails with. */
+MUST_CHECK enum error_code partition_input_take_loads(struct partition_input *input,
+                                                      struct error *err);
 /* What a partitioner gets; borrows `input`. */
 struct partition_request partition_input_request(const struct partition_input *input);
 void partition_input_release(struct partition_input *input);

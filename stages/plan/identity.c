@@ -49,23 +49,40 @@ static enum error_code find_by(struct store *store, const char *kind,
     return identity_find(store, digits, settings->name, id, err);
 }
 
+/* The checksum of the file that a setting names. */
+static enum error_code content_of(const char *path, const char *setting,
+                                  char text[CHECKSUM_TEXT_SIZE], struct error *err)
+{
+    struct checksum sum;
+    const enum error_code rc = checksum_of_file(path, &sum, NULL, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "%s", setting);
+    checksum_text(&sum, text);
+    return ERROR_NONE;
+}
+
 enum error_code identity_partition(struct store *store, const struct pipeline_settings *settings,
                                    const char *dataset_id, char id[ID_SIZE], struct error *err)
 {
-    char origin[ID_SIZE + CHECKSUM_TEXT_SIZE], content[CHECKSUM_TEXT_SIZE] = "";
+    char origin[ID_SIZE + 2 * CHECKSUM_TEXT_SIZE + 8];
+    char content[CHECKSUM_TEXT_SIZE] = "", loads[CHECKSUM_TEXT_SIZE] = "";
     struct pipeline_settings normal = *settings;
+    enum error_code rc = ERROR_NONE;
     if (settings->partition.method == PARTITION_FILE) {
-        struct checksum sum;
-        const enum error_code rc =
-            checksum_of_file(settings->partition.assignment, &sum, NULL, err);
+        rc = content_of(settings->partition.assignment, "partition.assignment", content, err);
         if (rc != ERROR_NONE)
-            return error_context(err, rc, "partition.assignment");
-        checksum_text(&sum, content);
+            return rc;
         pipeline_settings_defaults(&normal);
         normal.partition = settings->partition;
         memcpy(normal.name, settings->name, sizeof normal.name); /* and the seed does not count */
     }
-    (void)snprintf(origin, sizeof origin, "%s %s", identity_digits_of(dataset_id), content);
+    if (settings->partition.loads[0]) {
+        rc = content_of(settings->partition.loads, "partition.loads", loads, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    (void)snprintf(origin, sizeof origin, "%s %s%s%s", identity_digits_of(dataset_id), content,
+                   loads[0] ? " loads " : "", loads);
     return find_by(store, "partition", &normal, SETTING_OF_PARTITION, origin, id, err);
 }
 

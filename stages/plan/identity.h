@@ -5,7 +5,7 @@
  * part of (pipeline_settings_identity()):
  *
  *   dataset    the input's files, settings of the dataset, the seed when random features or a generator use it
- *   partition  the dataset's digits, settings of the partition, the content of an assignment file, the seed
+ *   partition  the dataset's digits, settings of the partition, the contents of an assignment file and of loads, the seed
  *              unless the parts come from a file
  *   run        the partition's digits, settings of training and of its target, the seed
  *
@@ -36,7 +36,7 @@ MUST_CHECK enum error_code identity_find(struct store *store, const char *digits
 MUST_CHECK enum error_code identity_note(struct store *store, const char *id, struct error *err);
 
 /* The id of the partition that the settings make of a dataset.
- * Fails: ERROR_NOT_FOUND and ERROR_IO for the assignment file. */
+ * Fails: ERROR_NOT_FOUND and ERROR_IO for the files of assignment and loads. */
 MUST_CHECK enum error_code identity_partition(struct store *store,
                                               const struct pipeline_settings *settings,
                                               const char *dataset_id, char id[ID_SIZE],

@@ -180,6 +180,7 @@ struct pipeline_settings {
         int64_t method; /* enum partition_method */
         int64_t parts;
         char assignment[SETTING_PATH_SIZE];
+        char loads[SETTING_PATH_SIZE]; /* stages/plan/node_loads.h; "": none */
         bool balance_train;
         bool balance_edges;
         int64_t passes, order; /* of streams; enum stream_order */

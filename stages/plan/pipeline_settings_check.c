@@ -6,6 +6,7 @@
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/relation_fanouts.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/setting_table.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/records/gradient_encoding.h"
@@ -406,6 +407,24 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
     return ERROR_NONE;
 }
 
+/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from other parts, not fewer. */
+static enum error_code check_partition(const struct pipeline_settings *s, struct error *err)
+{
+    const int64_t method = s->partition.method;
+    char name[SETTING_NAME_SIZE];
+    if (method == PARTITION_FILE && !s->partition.assignment[0])
+        return error_set(err, ERROR_INVALID,
+                         "partition.method is file, but partition.assignment is empty");
+    if (!s->partition.loads[0] || method == PARTITION_METIS || method == PARTITION_LDG ||
+        method == PARTITION_FENNEL || method == PARTITION_AUTO)
+        return ERROR_NONE;
+    (void)setting_print(setting_find("partition.method"), s, name, sizeof name);
+    return error_set(err, ERROR_INVALID,
+                     "partition.loads is given, but partition.method is %s, which cannot go by "
+                     "them: expected metis, ldg, fennel or auto",
+                     name);
+}
+
 enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
 {
     static const char allowed[] =
@@ -474,10 +493,7 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "ingest.train_share + ingest.valid_share is %g, expected at most 1",
                          s->ingest.train_share + s->ingest.valid_share);
-    if (s->partition.method == PARTITION_FILE && !s->partition.assignment[0])
-        return error_set(err, ERROR_INVALID,
-                         "partition.method is file, but partition.assignment is empty");
-    return ERROR_NONE;
+    return check_partition(s, err);
 }
 
 enum error_code pipeline_settings_check_format(const struct pipeline_settings *settings,

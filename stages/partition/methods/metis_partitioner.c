@@ -35,7 +35,7 @@ static int call_metis(void *context, void *result)
     options[METIS_OPTION_NUMBERING] = 0;
     const int answer =
         METIS_PartGraphKway(&node_count, &load_count, graph->row_start, graph->neighbor, call->load,
-                            NULL, NULL, &part_count, NULL, NULL, options, &cut, result);
+                            NULL, graph->edge_cost, &part_count, NULL, NULL, options, &cut, result);
     return answer == METIS_OK ? 0 : answer; /* METIS_OK is 1 */
 }
 
@@ -247,16 +247,20 @@ static enum error_code assign(const struct partition_request *request, uint32_t 
     enum error_code rc = check_budget(request, err);
     if (rc == ERROR_NONE)
         rc = undirected_graph_build(request->store, request->schema, &graph, err);
+    if (rc == ERROR_NONE && request->loads)
+        rc = undirected_graph_set_cost(&graph, request->store, request->schema,
+                                       request->loads->edge_cost, err);
     if (rc == ERROR_NONE)
         rc = make_train_load(request, &train_load, err);
     if (rc == ERROR_NONE)
         rc = make_types(request, &type, err);
     if (rc == ERROR_NONE) {
+        const uint32_t *load = request->loads ? request->loads->reads : request->in_degree;
         const struct metis_request metis = {
             .graph = &graph,
             .part_count = (uint32_t)settings->partition.parts,
             .seed = settings->seed,
-            .edge_load = settings->partition.balance_edges ? request->in_degree : NULL,
+            .edge_load = settings->partition.balance_edges ? load : NULL,
             .train_load = train_load,
             .type = type,
         };

@@ -8,7 +8,7 @@
  *
  * What is balanced: nodes always, and those of each type by themselves, each type being a constraint (Karypis and Kumar,
  * "Multilevel algorithms for multi-constraint graph partitioning", 1998); training nodes, because they are the work of an epoch; edges, because
- * they are the bytes of a part. A load that cannot be spread (fewer units than parts) is left out: METIS
+ * they are the bytes of a part, or with measured loads in the place of edges what was read. A load that cannot be spread (fewer units than parts) is left out: METIS
  * would give up the cut for nothing.
  *
  * METIS may leave a part empty when parts are small. Each empty part then takes the highest node of the
@@ -27,7 +27,8 @@ struct metis_request {
     const struct undirected_graph *graph;
     uint32_t part_count; /* 1 .. nodes */
     int64_t seed;
-    const uint32_t *edge_load; /* [node_count] or NULL: edges are not balanced */
+    const uint32_t
+        *edge_load; /* [node_count] in-edges, or rows read; NULL: they are not balanced */
     const uint8_t *train_load; /* [node_count] of 0 and 1, or NULL */
     const uint8_t *type;       /* [node_count] below 16; NULL: all nodes are of one type */
 };

@@ -23,7 +23,8 @@ struct node_stream {
     uint32_t *part; /* [node_count] */
     double edges_per_node;
     struct least_part least[NODE_CLASS_COUNT_MAX];
-    uint32_t *neighbors; /* [part_count] of the node in hand, owned; likewise below */
+    const uint32_t *edge_cost; /* measured_loads.h; NULL: every edge is LOAD_ONE */
+    uint64_t *neighbors; /* [part_count] by LOAD_ONE, of the node in hand, owned; likewise below */
     uint32_t *met;       /* [part_count] parts with neighbours */
     uint32_t met_count;
     uint32_t *order; /* of a block's nodes; NULL: natural */
@@ -97,16 +98,24 @@ static enum error_code order_block(struct node_stream *s, const struct neighbor_
 
 /* --- the part of a node --- */
 
-static void count_neighbors(struct node_stream *s, uint32_t node, const uint32_t *neighbor,
-                            uint64_t count)
+/* Of an edge to `target`, or of those both ways. Half of the mean comes on top: a node all of whose edges cost next to nothing would go
+ * by the loads of parts alone, and draw after it in later passes what is read. */
+static uint64_t cost_of(const struct node_stream *s, uint32_t target, uint32_t other,
+                        bool both_ways)
 {
-    for (uint64_t e = 0; e < count; e++) {
-        const uint32_t part = s->part[neighbor[e]];
-        if (part == IN_NO_PART || neighbor[e] == node)
-            continue;
-        if (s->neighbors[part]++ == 0)
-            s->met[s->met_count++] = part;
-    }
+    if (!s->edge_cost)
+        return LOAD_ONE;
+    return LOAD_ONE / 2 + (uint64_t)s->edge_cost[target] + (both_ways ? s->edge_cost[other] : 0);
+}
+
+static void add_neighbor(struct node_stream *s, uint32_t neighbor, uint64_t cost)
+{
+    const uint32_t part = s->part[neighbor];
+    if (part == IN_NO_PART)
+        return;
+    if (s->neighbors[part] == 0)
+        s->met[s->met_count++] = part;
+    s->neighbors[part] += cost;
 }
 
 static void meet_neighbors(struct node_stream *s, const struct neighbor_block *block, uint32_t row)
@@ -115,11 +124,17 @@ static void meet_neighbors(struct node_stream *s, const struct neighbor_block *b
     for (uint32_t i = 0; i < s->met_count; i++)
         s->neighbors[s->met[i]] = 0;
     s->met_count = 0;
-    count_neighbors(s, node, &block->source[block->source_start[row]],
-                    block->source_start[row + 1] - block->source_start[row]);
-    if (block->target_start)
-        count_neighbors(s, node, &block->target[block->target_start[row] - block->target_start[0]],
-                        block->target_start[row + 1] - block->target_start[row]);
+    const bool both_ways = !block->target_start;
+    for (uint64_t e = block->source_start[row]; e < block->source_start[row + 1]; e++)
+        if (block->source[e] != node)
+            add_neighbor(s, block->source[e], cost_of(s, node, block->source[e], both_ways));
+    if (both_ways)
+        return;
+    for (uint64_t e = block->target_start[row]; e < block->target_start[row + 1]; e++) {
+        const uint32_t target = block->target[e - block->target_start[0]];
+        if (target != node)
+            add_neighbor(s, target, cost_of(s, target, node, false));
+    }
 }
 
 struct candidate {
@@ -151,8 +166,8 @@ static void consider(const struct node_stream *s, uint32_t node, uint32_t part,
         .part = part,
         .is_heavy = part_loads_is_heavy(loads, node, part),
         .is_own = part == s->part[node],
-        .worth = s->rule->worth(s->neighbors[part], held / loads->class[loads->class_of[node]].mean,
-                                s->edges_per_node),
+        .worth = s->rule->worth((double)s->neighbors[part] / LOAD_ONE,
+                                held / loads->class[loads->class_of[node]].mean, s->edges_per_node),
         .held = held,
     };
     if (best->part == IN_NO_PART || is_better(&candidate, best))
@@ -245,6 +260,7 @@ enum error_code node_stream_run(const struct partition_request *request,
         .rule = rule,
         .loads = loads,
         .part = part,
+        .edge_cost = request->loads ? request->loads->edge_cost : NULL,
         .edges_per_node =
             (double)schema->edge_count / (schema->undirected ? 2 : 1) / schema->node_count,
     };

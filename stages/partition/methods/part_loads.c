@@ -65,8 +65,10 @@ enum error_code part_loads_init(struct part_loads *loads, const struct partition
     const uint32_t node_count = request->schema->node_count;
     const uint32_t part_count = (uint32_t)request->settings->partition.parts;
     uint32_t nodes[NODE_CLASS_COUNT_MAX] = {0};
-    *loads = (struct part_loads){
-        .node_count = node_count, .part_count = part_count, .in_degree = request->in_degree};
+    *loads = (struct part_loads){.node_count = node_count,
+                                 .part_count = part_count,
+                                 .edge_load =
+                                     request->loads ? request->loads->reads : request->in_degree};
     enum error_code rc = memory_new(&loads->class_of, node_count, "the classes of nodes", err);
     if (rc == ERROR_NONE) {
         classify(loads, request, nodes);
@@ -76,8 +78,9 @@ enum error_code part_loads_init(struct part_loads *loads, const struct partition
     }
     if (rc == ERROR_NONE && request->settings->partition.balance_edges) {
         rc = memory_new(&loads->edges, part_count, "the loads of parts", err);
-        loads->edges_most =
-            (uint64_t)((double)request->schema->edge_count / part_count * (1 + edge_spread));
+        const uint64_t total =
+            request->loads ? request->loads->read_count : request->schema->edge_count;
+        loads->edges_most = (uint64_t)((double)total / part_count * (1 + edge_spread));
     }
     if (rc == ERROR_NONE)
         part_loads_reset(loads);
@@ -113,7 +116,7 @@ void part_loads_take(struct part_loads *loads, uint32_t node, uint32_t part)
     class->lacking -= *held < class->least;
     (*held)++;
     if (loads->edges)
-        loads->edges[part] += loads->in_degree[node];
+        loads->edges[part] += loads->edge_load[node];
 }
 
 void part_loads_give(struct part_loads *loads, uint32_t node, uint32_t part)
@@ -124,7 +127,7 @@ void part_loads_give(struct part_loads *loads, uint32_t node, uint32_t part)
     class->left++;
     class->lacking += *held < class->least;
     if (loads->edges)
-        loads->edges[part] -= loads->in_degree[node];
+        loads->edges[part] -= loads->edge_load[node];
 }
 
 /* `stream`: where in its class a node is counted; NULL: as they come. */

@@ -9,7 +9,7 @@
  * nodes above the least, the bounds can always be kept: part_loads_may_take() is how.
  *
  * Edges (partition.balance_edges) are no bound but a preference: a part should have at most 1.05 times the mean of what
- * its nodes' in-edges are. One hub can be more than that.
+ * its nodes' in-edges are, or with measured loads what was read of its nodes. One hub can be more than that.
  */
 #ifndef STAGES_PARTITION_METHODS_PART_LOADS_H
 #define STAGES_PARTITION_METHODS_PART_LOADS_H
@@ -36,7 +36,7 @@ struct part_loads { /* {0} is empty */
     uint8_t *class_of;         /* [node_count], owned; likewise below */
     uint32_t *count;           /* [class_count, part_count] */
     uint64_t *edges;           /* [part_count]; NULL: edges are not balanced */
-    const uint32_t *in_degree; /* [node_count], borrowed */
+    const uint32_t *edge_load; /* [node_count] in-degrees, or what was read; borrowed */
     uint64_t edges_most;
 };
 
@@ -64,7 +64,7 @@ static inline bool part_loads_may_take(const struct part_loads *loads, uint32_t 
 /* Whether its edges are more than `part` should have. */
 static inline bool part_loads_is_heavy(const struct part_loads *loads, uint32_t node, uint32_t part)
 {
-    return loads->edges && loads->edges[part] + loads->in_degree[node] > loads->edges_most;
+    return loads->edges && loads->edges[part] + loads->edge_load[node] > loads->edges_most;
 }
 /* Whether `part` can do without it. */
 static inline bool part_loads_may_give(const struct part_loads *loads, uint32_t node, uint32_t part)

@@ -5,6 +5,7 @@
 #define STAGES_PARTITION_METHODS_PARTITIONER_H
 
 #include "common/base/error.h"
+#include "stages/partition/methods/measured_loads.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
@@ -15,9 +16,10 @@ struct partition_request { /* all borrowed */
     struct store *store;
     const struct pipeline_settings *settings;
     const struct dataset_schema *schema;
-    const uint32_t *in_degree;  /* [node_count] */
-    const uint8_t *split_marks; /* [node_count]: enum split plus 1, 0 for none */
-    uint64_t budget_bytes;      /* beside 40 bytes a node, of which a method may take 28 */
+    const uint32_t *in_degree;          /* [node_count] */
+    const uint8_t *split_marks;         /* [node_count]: enum split plus 1, 0 for none */
+    const struct measured_loads *loads; /* NULL: none, and of methods that cannot go by them */
+    uint64_t budget_bytes;              /* beside 40 bytes a node, of which a method may take 28 */
 };
 
 struct vertex_cut;

@@ -157,6 +157,79 @@ enum error_code undirected_graph_build(struct store *store, const struct dataset
     return rc;
 }
 
+/* --- what edges cost --- */
+
+struct costing {
+    struct undirected_graph *graph;
+    const uint32_t *cost; /* [node_count] */
+    double scale;         /* at most 1 */
+};
+
+/* Where `to` stands in the row of `from`; -1: nowhere. */
+static int32_t find_edge(const struct undirected_graph *g, uint32_t from, uint32_t to)
+{
+    int32_t low = g->row_start[from], high = g->row_start[from + 1];
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if ((uint32_t)g->neighbor[middle] < to)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->row_start[from + 1] && (uint32_t)g->neighbor[low] == to ? low : -1;
+}
+
+static enum error_code add_cost(struct costing *c, uint32_t source, uint32_t target,
+                                struct error *err)
+{
+    const int32_t there = find_edge(c->graph, source, target);
+    const int32_t back = find_edge(c->graph, target, source);
+    if (there < 0 || back < 0)
+        return error_set(err, ERROR_CORRUPT,
+                         "the edge between nodes %" PRIu32 " and %" PRIu32
+                         " stands in one direction only",
+                         source, target);
+    const int32_t cost = (int32_t)(c->cost[target] * c->scale);
+    c->graph->edge_cost[there] += cost;
+    c->graph->edge_cost[back] += cost;
+    return ERROR_NONE;
+}
+
+static enum error_code add_costs(void *context, const struct edge_chunk *chunk, struct error *err)
+{
+    struct costing *c = context;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t row = 0; rc == ERROR_NONE && row < chunk->node_count; row++) {
+        const uint32_t target = chunk->first_node + row;
+        for (uint64_t e = chunk->row_start[row]; rc == ERROR_NONE && e < chunk->row_start[row + 1];
+             e++) {
+            const uint32_t source = chunk->neighbor[e];
+            if (source == target || (e > chunk->row_start[row] && chunk->neighbor[e - 1] == source))
+                continue;
+            rc = add_cost(c, source, target, err);
+        }
+    }
+    return rc;
+}
+
+enum error_code undirected_graph_set_cost(struct undirected_graph *graph, struct store *store,
+                                          const struct dataset_schema *schema, const uint32_t *cost,
+                                          struct error *err)
+{
+    const int32_t entries = graph->row_start[graph->node_count];
+    double most = 0; /* what all may come to */
+    enum error_code rc = memory_new(&graph->edge_cost, (size_t)entries, "the costs of edges", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int32_t e = 0; e < entries; e++)
+        graph->edge_cost[e] = 1;
+    for (uint32_t node = 0; node < graph->node_count; node++)
+        most += 2.0 * cost[node] * (graph->row_start[node + 1] - graph->row_start[node]);
+    const double room = INT32_MAX - entries;
+    struct costing costing = {.graph = graph, .cost = cost, .scale = most > room ? room / most : 1};
+    return edge_walk(store, schema, add_costs, &costing, err);
+}
+
 uint64_t undirected_graph_bytes(const struct dataset_schema *schema)
 {
     return 16ULL * schema->node_count + 4ULL * schema->edge_count * (schema->undirected ? 1 : 2);
@@ -166,6 +239,7 @@ void undirected_graph_release(struct undirected_graph *graph)
 {
     memory_free(graph->row_start);
     memory_free(graph->neighbor);
+    memory_free(graph->edge_cost);
     *graph = (struct undirected_graph){0};
 }
 

@@ -88,6 +88,26 @@ static void of_an_assignment_file_the_content_counts_and_no_seed(void **state)
                  "partition.assignment: /nowhere", &t->err);
 }
 
+static void of_loads_the_content_counts_and_not_the_place(void **state)
+{
+    struct temp_store *t = *state;
+    const struct pipeline_settings without = settings_named("cora");
+    struct pipeline_settings one = without, same = without, other = without;
+    char id[ID_SIZE];
+    (void)snprintf(one.partition.loads, SETTING_PATH_SIZE, "%s",
+                   temp_dir_write(&t->dir, "a.csv", "1\n", 2));
+    (void)snprintf(same.partition.loads, SETTING_PATH_SIZE, "%s",
+                   temp_dir_write(&t->dir, "b.csv", "1\n", 2));
+    (void)snprintf(other.partition.loads, SETTING_PATH_SIZE, "%s",
+                   temp_dir_write(&t->dir, "c.csv", "2\n", 2));
+    assert_string_equal(partition_of(t, &one), partition_of(t, &same));
+    assert_string_not_equal(partition_of(t, &one), partition_of(t, &other));
+    assert_string_not_equal(partition_of(t, &one), partition_of(t, &without));
+    memcpy(one.partition.loads, "/nowhere", 9);
+    assert_fails(identity_partition(t->store, &one, "cora-1", id, &t->err), ERROR_NOT_FOUND,
+                 "partition.loads: /nowhere", &t->err);
+}
+
 static void a_run_is_of_what_training_depends_on(void **state)
 {
     struct temp_store *t = *state;
@@ -149,6 +169,7 @@ int main(void)
         test_with_store(ids_are_a_name_and_sixteen_digits_and_stay_what_they_are),
         test_with_store(a_partition_is_of_its_dataset_its_settings_and_the_seed),
         test_with_store(of_an_assignment_file_the_content_counts_and_no_seed),
+        test_with_store(of_loads_the_content_counts_and_not_the_place),
         test_with_store(a_run_is_of_what_training_depends_on),
         cmocka_unit_test(outputs_are_told_apart_by_the_settings_of_inference),
         test_with_store(another_name_finds_what_the_first_one_made),

@@ -421,6 +421,35 @@ static void overrides_need_a_name_and_a_value(void **state)
                  &err);
 }
 
+/* Before anything is read, by name; the others take them. */
+static void measured_loads_go_with_methods_that_can_weigh_edges(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const char *const takes[] = {"metis", "ldg", "fennel", "auto"};
+    static const char *const refuses[] = {
+        "hash", "file", "range",     "spectral",      "random_walk", "label_propagation",
+        "dbh",  "hdrf", "two_phase", "two_phase_hdrf"};
+    struct pipeline_settings settings = defaults();
+    assert_int_equal(sizeof takes / sizeof *takes + sizeof refuses / sizeof *refuses,
+                     PARTITION_METHOD_COUNT);
+    assert_ok(assign(&settings, "name", "cora", &err), &err);
+    assert_ok(assign(&settings, "ingest.path", "raw", &err), &err);
+    assert_ok(assign(&settings, "partition.assignment", "parts.txt", &err), &err);
+    assert_ok(assign(&settings, "partition.loads", "loads.csv", &err), &err);
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        assert_ok(assign(&settings, "partition.method", takes[i], &err), &err);
+        assert_ok(pipeline_settings_check(&settings, &err), &err);
+    }
+    for (size_t i = 0; i < sizeof refuses / sizeof *refuses; i++) {
+        char message[128];
+        (void)snprintf(message, sizeof message,
+                       "partition.loads is given, but partition.method is %s, which", refuses[i]);
+        assert_ok(assign(&settings, "partition.method", refuses[i], &err), &err);
+        assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, message, &err);
+    }
+}
+
 static void rules_between_settings_are_checked(void **state)
 {
     (void)state;
@@ -683,6 +712,7 @@ int main(void)
         cmocka_unit_test(a_path_is_the_same_however_it_is_spelled),
         cmocka_unit_test(text_that_is_none_is_refused),
         cmocka_unit_test(overrides_need_a_name_and_a_value),
+        cmocka_unit_test(measured_loads_go_with_methods_that_can_weigh_edges),
         cmocka_unit_test(rules_between_settings_are_checked),
         cmocka_unit_test(files_beside_an_edge_list_are_checked),
         cmocka_unit_test(strategies_that_exclude_each_other_are_refused),

@@ -65,6 +65,60 @@ static void a_directed_graph_becomes_symmetric_without_loops_and_repeats(void **
     }
 }
 
+/* Whatever stands between two nodes, either way, each of its edges once, and 1. */
+static void edges_cost_both_ways_what_they_cost_together(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const uint32_t source[] = {0, 0, 1, 2, 1}, target[] = {1, 1, 0, 0, 1};
+    static const uint32_t cost[] = {2, 3, 8};
+    const struct small_dataset dataset = {.id = "costs-1",
+                                          .name = "costs",
+                                          .node_count = 3,
+                                          .edge_count = 5,
+                                          .source = source,
+                                          .target = target};
+    struct dataset_schema schema;
+    struct undirected_graph graph = {0};
+    small_dataset_write(store, &dataset);
+    assert_ok(dataset_schema_get(store, dataset.id, &schema, &err), &err);
+    assert_ok(undirected_graph_build(store, &schema, &graph, &err), &err);
+    assert_ok(undirected_graph_set_cost(&graph, store, &schema, cost, &err), &err);
+    /* 0: 1, 2; 1: 0; 2: 0 */
+    static const int32_t wanted[] = {1 + 3 + 2, 1 + 2, 1 + 3 + 2, 1 + 2};
+    assert_int_equal(graph.row_start[3], 4);
+    assert_memory_equal(graph.edge_cost, wanted, sizeof wanted);
+    undirected_graph_release(&graph);
+}
+
+static void costs_stay_within_what_metis_can_add(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const uint32_t source[] = {0, 1, 2}, target[] = {1, 0, 0};
+    static const uint32_t cost[] = {UINT32_MAX, UINT32_MAX / 2, 0};
+    const struct small_dataset dataset = {.id = "costs-2",
+                                          .name = "costs",
+                                          .node_count = 3,
+                                          .edge_count = 3,
+                                          .source = source,
+                                          .target = target};
+    struct dataset_schema schema;
+    struct undirected_graph graph = {0};
+    int64_t sum = 0;
+    small_dataset_write(store, &dataset);
+    assert_ok(dataset_schema_get(store, dataset.id, &schema, &err), &err);
+    assert_ok(undirected_graph_build(store, &schema, &graph, &err), &err);
+    assert_ok(undirected_graph_set_cost(&graph, store, &schema, cost, &err), &err);
+    for (int e = 0; e < 4; e++) {
+        assert_true(graph.edge_cost[e] >= 1);
+        sum += graph.edge_cost[e];
+    }
+    assert_in_range(sum, INT32_MAX / 4, INT32_MAX);
+    assert_true(graph.edge_cost[0] > graph.edge_cost[1]); /* 0-1 above 0-2 */
+    undirected_graph_release(&graph);
+}
+
 static void an_undirected_graph_stays_as_it_is(void **state)
 {
     (void)state;
@@ -178,6 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_directed_graph_becomes_symmetric_without_loops_and_repeats),
+        cmocka_unit_test(edges_cost_both_ways_what_they_cost_together),
+        cmocka_unit_test(costs_stay_within_what_metis_can_add),
         cmocka_unit_test(an_undirected_graph_stays_as_it_is),
         cmocka_unit_test(a_dataset_that_calls_itself_undirected_and_is_not_is_noticed),
         cmocka_unit_test(what_metis_must_not_see_is_named),

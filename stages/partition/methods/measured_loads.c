@@ -1,0 +1,93 @@
+#include "stages/partition/methods/measured_loads.h"
+
+#include "common/base/memory.h"
+#include "stages/plan/node_loads.h"
+#include "store/records/node_ids.h"
+
+#include <inttypes.h>
+
+static enum error_code read_table(const char *path, struct store *store,
+                                  const struct dataset_schema *schema, struct node_loads *table,
+                                  struct error *err)
+{
+    struct node_ids ids = {.node_count = schema->node_count};
+    enum error_code rc = ERROR_NONE;
+    if (schema->node_id_form != NODE_ID_CONSECUTIVE)
+        rc = node_ids_get(store, schema->id, &ids, err);
+    if (rc == ERROR_NONE && ids.node_count != schema->node_count)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32, schema->id,
+                       schema->node_count, ids.node_count);
+    if (rc == ERROR_NONE)
+        rc = node_loads_read(path, schema->node_count, &ids, table, err);
+    store_release_record(&ids.view);
+    return rc;
+}
+
+/* So that METIS, which adds in 32 bits, can balance them; what was read once stays above what never was. */
+static uint32_t scaled(uint32_t reads, int shift)
+{
+    return shift ? (reads >> shift) + (reads > 0) : reads;
+}
+
+static uint64_t scaled_sum(const uint32_t *reads, uint32_t node_count, int shift)
+{
+    uint64_t sum = 0;
+    for (uint32_t node = 0; node < node_count; node++)
+        sum += scaled(reads[node], shift);
+    return sum;
+}
+
+static void scale_reads(struct measured_loads *loads, uint32_t node_count)
+{
+    int shift = 0;
+    while (scaled_sum(loads->reads, node_count, shift) > INT32_MAX && shift < 31)
+        shift++;
+    loads->read_count = scaled_sum(loads->reads, node_count, shift);
+    for (uint32_t node = 0; node < node_count; node++)
+        loads->reads[node] = scaled(loads->reads[node], shift);
+}
+
+static uint32_t cost_of(double samples, double mean)
+{
+    const double cost = LOAD_LEAST + LOAD_ONE * (samples / mean);
+    return cost < LOAD_MOST ? (uint32_t)cost : LOAD_MOST;
+}
+
+/* `edges` [node_count] becomes the cost. */
+static void find_costs(uint32_t *edges, const struct dataset_schema *schema,
+                       const uint32_t *in_degree)
+{
+    const double edge_count = (double)schema->edge_count / (schema->undirected ? 2 : 1);
+    double sampled = 0;
+    for (uint32_t node = 0; node < schema->node_count; node++)
+        sampled += edges[node]; /* whole numbers: exact */
+    const double mean = sampled > 0 ? sampled / edge_count : 1;
+    for (uint32_t node = 0; node < schema->node_count; node++)
+        edges[node] = cost_of(in_degree[node] ? (double)edges[node] / in_degree[node] : 0, mean);
+}
+
+enum error_code measured_loads_read(const char *path, struct store *store,
+                                    const struct dataset_schema *schema, const uint32_t *in_degree,
+                                    struct measured_loads *out, struct error *err)
+{
+    struct node_loads table = {0};
+    *out = (struct measured_loads){0};
+    const enum error_code rc = read_table(path, store, schema, &table, err);
+    if (rc == ERROR_NONE) {
+        find_costs(table.edges, schema, in_degree);
+        out->reads = table.reads;
+        out->edge_cost = table.edges;
+        table.reads = table.edges = NULL; /* moved to the caller */
+        scale_reads(out, schema->node_count);
+    }
+    node_loads_release(&table);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "partition.loads");
+}
+
+void measured_loads_release(struct measured_loads *loads)
+{
+    memory_free(loads->reads);
+    memory_free(loads->edge_cost);
+    *loads = (struct measured_loads){0};
+}
