@@ -12,6 +12,7 @@
 #include "pipelines/link_questions.h"
 #include "store/objects/keys.h"
 #include "store/records/node_ids.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,9 +96,7 @@ static enum error_code open_ids(struct prediction *p, struct error *err)
 {
     const char *dataset = p->folder.run.book.dataset_id;
     bool has_ids = false;
-    const enum error_code rc =
-        store_has(p->folder.store, key_dataset(dataset, "node_ids").text, &has_ids, err);
-    return rc == ERROR_NONE && has_ids ? node_ids_get(p->folder.store, dataset, &p->ids, err) : rc;
+    return merged_ids_find(p->folder.store, dataset, &has_ids, &p->ids, err);
 }
 
 /* --- lines --- */

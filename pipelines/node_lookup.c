@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/records/node_ids.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,9 +114,7 @@ enum error_code node_lookup_find(struct node_lookup *lookup, const char *where, 
 {
     struct node_ids ids = {0};
     bool has_ids = false;
-    enum error_code rc = store_has(store, key_dataset(dataset_id, "node_ids").text, &has_ids, err);
-    if (rc == ERROR_NONE && has_ids)
-        rc = node_ids_get(store, dataset_id, &ids, err);
+    enum error_code rc = merged_ids_find(store, dataset_id, &has_ids, &ids, err);
     if (rc == ERROR_NONE && lookup->count) {
         qsort(lookup->wanted, lookup->count, sizeof *lookup->wanted, by_text);
         mark_all(lookup, &ids, node_count);

@@ -10,6 +10,8 @@
 #include "stages/plan/run_rewind.h"
 #include "stages/plan/units/unit_row.h"
 #include "store/objects/artifact_kinds.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/dataset_merge.h"
 #include "store/records/partition_delta.h"
 
 #include <stdio.h>
@@ -242,12 +244,30 @@ static enum error_code seek_in_partition(struct store_survey *s, struct survey_p
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
+/* What a version that is merged is read with: the one before it. A damaged record is met, and named, as such. */
+static enum error_code add_version_before(struct store_survey *s, const char *dataset_id,
+                                          struct error *err)
+{
+    char base[ID_SIZE];
+    struct dataset_delta delta;
+    if (dataset_merge_base(s->store, dataset_id, base, NULL) != ERROR_NONE || !*base ||
+        dataset_delta_get(s->store, dataset_id, &delta, NULL) != ERROR_NONE)
+        return ERROR_NONE;
+    must(text_copy(base, sizeof base, delta.base));
+    store_release_record(&delta.view);
+    return add_piece(&s->datasets, base, true, err);
+}
+
 static enum error_code seek_in_dataset(struct store_survey *s, struct survey_piece *piece,
                                        struct error *err)
 {
     struct missing missing = {.survey = s, .err = err};
-    const enum error_code rc = promised_by_dataset(s->store, piece->id, piece->needed,
-                                                   visit_missing, &missing, &piece->whole, err);
+    char id[ID_SIZE];
+    must(text_copy(id, sizeof id, piece->id)); /* pieces move when one is added */
+    enum error_code rc = promised_by_dataset(s->store, id, piece->needed, visit_missing, &missing,
+                                             &piece->whole, err);
+    if (rc == ERROR_NONE)
+        rc = add_version_before(s, id, err);
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
@@ -286,6 +306,11 @@ static enum error_code choose_run(struct store_survey *s, const char *run_id, st
             rc = add_piece(&s->datasets, book.dataset_id, true, err);
         if (rc == ERROR_NONE && known)
             rc = add_base(s, plan->partition_id, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < s->datasets.count; i++) {
+            char id[ID_SIZE];
+            must(text_copy(id, sizeof id, s->datasets.piece[i].id));
+            rc = add_version_before(s, id, err);
+        }
     }
     store_release_record(&book.view);
     memory_free(plan);
@@ -402,8 +427,9 @@ static enum error_code set_back_run(struct store_survey *s, const char *run_id, 
 static enum error_code reopen(struct store *store, const char *key, struct error *err)
 {
     char id[ID_SIZE];
-    if (id_in(key, "dataset",
-              id)) /* a version without its delta is whole: it cannot be made again */
+    if (id_in(
+            key, "dataset",
+            id)) /* a version cannot be made again without its delta, and one that is whole needs none */
         return strcmp(key, key_dataset(id, "delta").text) == 0
                    ? ERROR_NONE
                    : store_remove(store, key_dataset(id, "schema").text, err);

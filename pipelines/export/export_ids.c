@@ -2,6 +2,7 @@
 
 #include "store/objects/keys.h"
 #include "store/records/node_columns.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -13,9 +14,9 @@ enum error_code export_ids_open(const struct run_folder *folder, struct export_i
     *out = (struct export_ids){.of = {.node_count = book->node_count}};
     enum error_code rc = node_columns_get(folder->store, book->dataset_id, &out->words, err);
     if (rc == ERROR_NONE)
-        rc = store_has(folder->store, key_dataset(book->dataset_id, "node_ids").text, &found, err);
-    if (rc == ERROR_NONE && found)
-        rc = node_ids_get(folder->store, book->dataset_id, &out->of, err);
+        rc = merged_ids_find(folder->store, book->dataset_id, &found, &out->of, err);
+    if (rc == ERROR_NONE && !found)
+        out->of.node_count = book->node_count;
     if (rc == ERROR_NONE && out->of.node_count != book->node_count)
         rc = error_set(err, ERROR_CORRUPT,
                        "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32,

@@ -7,6 +7,7 @@
 #include "common/nn/model_file.h"
 #include "pipelines/export/export_arrays.h"
 #include "store/objects/keys.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,10 +95,8 @@ static enum error_code open_targets(struct graph_tables *tables, struct error *e
     struct store *store = tables->folder->store;
     if (!task_has_labels(book->task))
         return ERROR_NONE;
-    const enum error_code rc = node_labels_get(store, book->dataset_id, &tables->labels, err);
-    return rc == ERROR_NONE ? node_splits_get(store, key_dataset(book->dataset_id, "splits").text,
-                                              book->dataset_id, &tables->splits, err)
-                            : rc;
+    const enum error_code rc = merged_labels_get(store, book->dataset_id, &tables->labels, err);
+    return rc == ERROR_NONE ? merged_splits_get(store, book->dataset_id, &tables->splits, err) : rc;
 }
 
 enum error_code graph_tables_open(struct graph_tables *tables, const struct run_folder *folder,

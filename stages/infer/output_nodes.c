@@ -4,6 +4,7 @@
 #include "stages/infer/output_lines.h"
 #include "store/objects/keys.h"
 #include "store/records/graph_index.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -105,12 +106,8 @@ static enum error_code read_ids(const struct stage_context *context, struct outp
 {
     const char *dataset_id = context->book->dataset_id;
     bool found = false;
-    enum error_code rc =
-        store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
-    if (rc != ERROR_NONE || !found)
-        return rc;
-    rc = node_ids_get(context->store, dataset_id, &nodes->ids, err);
-    if (rc == ERROR_NONE && nodes->ids.node_count != context->book->node_count)
+    enum error_code rc = merged_ids_find(context->store, dataset_id, &found, &nodes->ids, err);
+    if (rc == ERROR_NONE && found && nodes->ids.node_count != context->book->node_count)
         rc = error_set(err, ERROR_CORRUPT,
                        "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32, dataset_id,
                        context->book->node_count, nodes->ids.node_count);

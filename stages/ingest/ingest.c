@@ -263,7 +263,7 @@ static enum error_code have_version(const struct stage_context *context, char id
     bool needs_root = false, had_root = false;
     enum error_code rc = dataset_versions_newest(&place, id, err);
     if (rc == ERROR_NONE && strcmp(id, root) != 0) {
-        rc = store_has(context->store, key_dataset(id, "schema").text, found, err);
+        rc = dataset_versions_has(&place, id, found, err);
         if (rc == ERROR_NONE)
             rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
     }
@@ -289,7 +289,7 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     bool found = false;
     enum error_code rc = dataset_versions_newest(&place, newest, err);
     if (rc == ERROR_NONE)
-        rc = store_has(context->store, key_dataset(newest, "schema").text, &found, err);
+        rc = dataset_versions_has(&place, newest, &found, err);
     if (rc == ERROR_NONE)
         (void)printf("%sdataset=%s\n", found ? "unchanged " : "", newest);
     return rc;
@@ -375,7 +375,7 @@ static enum error_code use_known(const struct stage_context *context,
         return ERROR_NONE;
     enum error_code rc = dataset_versions_newest(&place, newest, err);
     if (rc == ERROR_NONE)
-        rc = store_has(context->store, key_dataset(newest, "schema").text, done, err);
+        rc = dataset_versions_has(&place, newest, done, err);
     if (rc != ERROR_NONE || !*done)
         return rc;
     return context->is_dry_run

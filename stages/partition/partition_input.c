@@ -10,6 +10,7 @@
 #include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -177,7 +178,7 @@ static enum error_code mark_splits(struct partition_input *input, struct error *
     struct node_splits splits = {0};
     const uint32_t graphs = input->graphs.graph_count;
     uint8_t *own = NULL; /* of graphs */
-    enum error_code rc = node_splits_get(store, key.text, input->schema.id, &splits, err);
+    enum error_code rc = merged_splits_get(store, input->schema.id, &splits, err);
     if (rc == ERROR_NONE && graphs)
         rc = memory_new(&own, graphs, "split marks of graphs", err);
     uint8_t *marks = own ? own : input->split_marks;

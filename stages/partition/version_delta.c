@@ -14,6 +14,7 @@
 #include "store/records/node_labels.h"
 #include "store/records/node_permutation.h"
 #include "store/records/shard_seal.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -364,7 +365,7 @@ static enum error_code compare_rows(struct comparison *c, struct error *err)
     struct node_labels labels = {0};
     enum error_code rc = ERROR_NONE;
     if (task)
-        rc = node_labels_get(store, schema->id, &labels, err);
+        rc = merged_labels_get(store, schema->id, &labels, err);
     if (rc == ERROR_NONE && task && labels.node_count != schema->node_count)
         rc = error_set(err, ERROR_CORRUPT, "%s: not the labels that the schema describes",
                        key_dataset(schema->id, "labels").text);

@@ -1,5 +1,7 @@
 #include "stages/plan/graph_targets.h"
 
+#include "store/versions/merged_records.h"
+
 #include <inttypes.h>
 
 enum error_code graph_targets_index(struct graph_index *out, struct store *store,
@@ -41,7 +43,7 @@ enum error_code graph_targets_open(struct graph_targets *targets, struct store *
         return ERROR_NONE;
     enum error_code rc = graph_targets_index(&targets->index, store, book, err);
     if (rc == ERROR_NONE)
-        rc = node_labels_get(store, book->dataset_id, &targets->labels, err);
+        rc = merged_labels_get(store, book->dataset_id, &targets->labels, err);
     if (rc != ERROR_NONE)
         return rc;
     targets->label_bytes = task_of(book->task)->label_width(book->class_count) * sizeof(float);

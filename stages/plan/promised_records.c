@@ -34,10 +34,24 @@ static enum error_code expect(const struct search *search, struct key key, struc
 
 /* --- datasets and partitions --- */
 
+/* What a version that is merged has of its own; *is_merged: that it is one. What it is merged from is promised by itself. */
+static enum error_code expect_of_merged(const struct search *search, const char *dataset_id,
+                                        bool *is_merged, struct error *err)
+{
+    const enum error_code rc =
+        store_has(search->store, key_dataset(dataset_id, "merge").text, is_merged, err);
+    return rc == ERROR_NONE && *is_merged ? expect(search, key_dataset(dataset_id, "delta"), err)
+                                          : rc;
+}
+
 static enum error_code expect_of_schema(const struct search *search,
                                         const struct dataset_schema *schema, struct error *err)
 {
-    enum error_code rc = expect(search, key_dataset(schema->id, "splits"), err);
+    bool is_merged = false;
+    enum error_code rc = expect_of_merged(search, schema->id, &is_merged, err);
+    if (rc != ERROR_NONE || is_merged)
+        return rc;
+    rc = expect(search, key_dataset(schema->id, "splits"), err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < schema->edge_chunk_count; i++)
         rc = expect(search, key_edge_chunk(schema->id, (int64_t)i), err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < schema->feature_chunk_count; i++)

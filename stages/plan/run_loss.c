@@ -5,6 +5,7 @@
 #include "store/records/edge_splits.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,15 +103,14 @@ static enum error_code count_classes(struct store *store, const struct partition
     struct node_splits splits = {0};
     if (task->example == EXAMPLE_EDGE)
         return count_edge_classes(store, book, count, labelled, err);
-    enum error_code rc = node_labels_get(store, book->dataset_id, &labels, err);
+    enum error_code rc = merged_labels_get(store, book->dataset_id, &labels, err);
     if (rc == ERROR_NONE &&
         (labels.task != book->task || labels.class_count != book->class_count ||
          labels.node_count != (book->graph_count ? book->graph_count : book->node_count)))
         rc = error_set(err, ERROR_CORRUPT, "labels of %s: other ones than those of partition %s",
                        book->dataset_id, book->id);
     if (rc == ERROR_NONE)
-        rc = node_splits_get(store, key_dataset(book->dataset_id, "splits").text, book->dataset_id,
-                             &splits, err);
+        rc = merged_splits_get(store, book->dataset_id, &splits, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < splits.count[SPLIT_TRAIN]; i++) {
         const uint32_t node = splits.node[SPLIT_TRAIN][i];
         if (node >= labels.node_count) {

@@ -7,6 +7,7 @@
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static enum error_code read_row(struct reader *r, uint32_t node, const uint32_t 
         store_release_record(&r->edges.view);
         r->edges = (struct edge_chunk){0};
         const enum error_code rc =
-            edge_chunk_get(r->store, r->schema.id, r->next_edges++, &r->edges, err);
+            merged_edges_get(r->store, r->schema.id, r->next_edges++, &r->edges, err);
         if (rc != ERROR_NONE)
             return rc;
     }
@@ -69,7 +70,7 @@ static enum error_code read_features(struct reader *r, uint32_t node, const floa
         store_release_record(&r->features.view);
         r->features = (struct feature_chunk){0};
         const enum error_code rc =
-            feature_chunk_get(r->store, r->schema.id, r->next_features++, &r->features, err);
+            merged_features_get(r->store, r->schema.id, r->next_features++, &r->features, err);
         if (rc != ERROR_NONE)
             return rc;
     }
@@ -220,8 +221,7 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
     for (int hop = 0; rc == ERROR_NONE && hop < hop_count; hop++)
         rc = spread(d, err);
     if (rc == ERROR_NONE)
-        rc = node_splits_get(d->newer.store, key_dataset(d->newer.schema.id, "splits").text,
-                             d->newer.schema.id, &splits, err);
+        rc = merged_splits_get(d->newer.store, d->newer.schema.id, &splits, err);
     if (rc != ERROR_NONE)
         return rc;
     for (uint32_t i = 0; i < splits.count[SPLIT_TRAIN]; i++)

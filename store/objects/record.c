@@ -66,6 +66,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_PASS_OUTPUT] = "pass_output",
     [RECORD_PASS_GRADIENT] = "pass_gradient",
     [RECORD_PARTITION_DELTA] = "partition_delta",
+    [RECORD_DATASET_MERGE] = "dataset_merge",
 };
 
 const char *record_kind_name(enum record_kind kind)

@@ -106,6 +106,7 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
+    store_kept_forget(store);
     store->backend->close(store->state);
     (void)pthread_mutex_destroy(&store->lock);
     memory_free(store);

@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "store/objects/object_store.h"
 #include "store/objects/store.h"
+#include "store/objects/store_kept.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +18,8 @@ struct store {
     void *state;
     unsigned flags;
     struct store_cache cache;
-    pthread_mutex_t lock; /* over `replay` */
+    pthread_mutex_t lock;     /* over `replay` and `kept` */
+    struct kept_object *kept; /* store_kept.h */
     struct store_replay replay;
     atomic_uint_least64_t records_read, bytes_read, records_written, bytes_written;
 };

@@ -6,8 +6,8 @@
  *
  *   root <── delta ── version 1 <── delta ── version 2        current/version/<digits of the root> = version 2
  *
- * Written by ingest (stages/ingest/update), flushed, before anything else of the version; read by ingest, when the version's other records are
- * made, or made again. The user's files of an update are not needed after that.
+ * Written by ingest (stages/ingest/update), flushed, before anything else of the version; read by whoever reads a version that is merged
+ * (dataset_merge.h), and by ingest, when the records of one that is whole are made, or made again. The user's files of an update are not needed after that.
  *
  *   key       dataset/<id>/delta; the digits of <id> are a hash of those of the base and of what stands here
  *   sections  "base", "root"  text: ids of datasets

@@ -1,4 +1,5 @@
 /* fuzz_dataset_arrays - the arrays of a dataset from arbitrary sections. The first byte says which. */
+#include "store/records/dataset_merge.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/feature_statistics.h"
@@ -14,9 +15,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "range",   "row_start",    "neighbor",    "weight", "time", "edge_type", "row",    "shape",
-    "label",   "multi",        "train",       "valid",  "test", "integer",   "offset", "text",
-    "edge_id", "edge_feature", "edge_widths", "least",  "mean", "deviation"};
+    "range",     "row_start", "neighbor", "weight",       "time",        "edge_type", "row",
+    "shape",     "label",     "multi",    "train",        "valid",       "test",      "integer",
+    "offset",    "text",      "edge_id",  "edge_feature", "edge_widths", "least",     "mean",
+    "deviation", "base",      "policy",   "first_node",   "base_first"};
 
 /* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
 static volatile double sink;
@@ -81,6 +83,18 @@ static void read_ids(const struct record_view *view)
             sink = ids.text[at];
 }
 
+static void read_merge(const struct record_view *view)
+{
+    struct dataset_merge merge;
+    if (dataset_merge_decode(view, &merge, NULL) != ERROR_NONE)
+        return;
+    for (uint64_t c = 0; c < merge.chunk_count; c++)
+        must(merge.first_node[c] < merge.first_node[c + 1]);
+    for (uint64_t c = 0; c < merge.base_chunk_count; c++)
+        must(merge.base_first[c] < merge.base_first[c + 1]);
+    must(strlen(merge.base) < ID_SIZE);
+}
+
 static void read_statistics(const struct record_view *view)
 {
     struct feature_statistics statistics;
@@ -113,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {RECORD_EDGE_CHUNK, read_edges},     {RECORD_FEATURE_CHUNK, read_features},
         {RECORD_NODE_LABELS, read_labels},   {RECORD_NODE_SPLITS, read_splits},
         {RECORD_NODE_IDS, read_ids},         {RECORD_FEATURE_STATISTICS, read_statistics},
-        {RECORD_NODE_COLUMNS, read_columns},
+        {RECORD_NODE_COLUMNS, read_columns}, {RECORD_DATASET_MERGE, read_merge},
     };
     struct record_view view;
     if (size == 0)

@@ -31,13 +31,26 @@ grep -q '"method":"placed"' <<<"$("$bin/graphmill" export "$work/r" --what repor
 update "$work/r" "${files[@]}" --json >again.json # what a run says of it meanwhile is another matter
 cmp <(sed 's/,"trained".*//' again.json) <(sed 's/,"trained".*//' version.json)
 id=$(json dataset <version.json)
+root=$(ls "$work/r/store/dataset" | grep -v "$id")
+[ "$(cd "$work/r/store/dataset/$id" && ls | tr '\n' ' ')" = 'delta.record merge.record schema.record ' ] ||
+    fail "the version is written whole: $(ls "$work/r/store/dataset/$id")"
 mkdir away && mv new_* old_* away
-printf x | dd of="$work/r/store/dataset/$id/features/0000000000.record" bs=1 seek=300 conv=notrunc status=none
-expect 65 'features/0000000000' "$bin/graphmill" verify "$work/r" --remove
+printf x | dd of="$work/r/store/dataset/$id/merge.record" bs=1 seek=200 conv=notrunc status=none
+expect 65 "$id/merge" "$bin/graphmill" verify "$work/r" --remove
 run r g.yaml >third.json
 [ "$(json weights_hash <second.json)" = "$(json weights_hash <third.json)" ] || fail 'another run after damage'
 grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/r")" || fail 'verify'
 grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/r" ingest)" || fail 'replay of a version'
+# What it is merged from is read with it, and made again where it is lost; without its delta it is not read.
+printf x | dd of="$work/r/store/dataset/$root/features/0000000000.record" bs=1 seek=300 conv=notrunc status=none
+expect 65 "$root/features/0000000000" "$bin/graphmill" verify "$work/r" --remove
+run r g.yaml >third.json
+[ "$(json weights_hash <second.json)" = "$(json weights_hash <third.json)" ] || fail 'another run once its base was damaged'
+grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/r")" || fail 'verify, the base made again'
+mv "$work/r/store/dataset/$id/delta.record" delta
+expect 65 "dataset/$id/delta" "$bin/graphmill" verify "$work/r"
+expect 65 "expected the record dataset/$id/delta" run r g.yaml
+mv delta "$work/r/store/dataset/$id/delta.record"
 mv away/* .
 
 # Killed at any moment: the same command ends in the same version.

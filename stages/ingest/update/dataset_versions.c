@@ -3,10 +3,12 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/ingest/update/merged_version.h"
 #include "stages/ingest/update/update_reader.h"
 #include "stages/ingest/update/version_builder.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/dataset_merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,11 +92,17 @@ enum error_code dataset_versions_mend(const struct version_place *place, const c
 
 /* ---- made again ---------------------------------------------------------------------------------- */
 
+/* As what is other in it, or whole. */
 static enum error_code build(const struct version_place *place, const char *id,
-                             const struct dataset_delta *delta, struct error *err)
+                             const struct dataset_delta *delta, bool is_whole, struct error *err)
 {
+    bool is_merged = false;
     enum error_code rc =
-        version_builder_run(place->store, place->settings, id, delta, place->memory_bytes, err);
+        is_whole ? ERROR_NONE
+                 : merged_version_put(place->store, place->settings, id, delta, &is_merged, err);
+    if (rc == ERROR_NONE && !is_merged)
+        rc =
+            version_builder_run(place->store, place->settings, id, delta, place->memory_bytes, err);
     return rc == ERROR_NONE && store_may_write(place->store) ? identity_note(place->store, id, err)
                                                              : rc;
 }
@@ -111,48 +119,82 @@ static enum error_code get_delta(const struct version_place *place, const char *
                      id, key_dataset(id, "delta").text);
 }
 
-/* The first of the chain below `id` that is not there but whose base is: it is made first. */
-static enum error_code find_lost(const struct version_place *place, char id[ID_SIZE],
-                                 struct dataset_delta *delta, bool *needs_root, struct error *err)
+/* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is the version itself and, as long as they
+ * are merged, or absent and so made of it, the ones before. */
+static enum error_code find_absent(const struct version_place *place, const char *id,
+                                   char absent[ID_SIZE], struct error *err)
 {
+    char at[ID_SIZE], base[ID_SIZE];
+    absent[0] = '\0';
+    (void)text_copy(at, sizeof at, id);
     for (;;) {
+        struct dataset_delta delta;
         bool found = false;
-        enum error_code rc = get_delta(place, id, delta, err);
-        if (rc == ERROR_NONE)
-            rc = store_has(place->store, key_dataset(delta->base, "schema").text, &found, err);
-        if (rc != ERROR_NONE || found)
+        enum error_code rc = store_has(place->store, key_dataset(at, "schema").text, &found, err);
+        if (rc == ERROR_NONE && found)
+            rc = dataset_merge_base(place->store, at, base, err);
+        if (rc != ERROR_NONE || (found && !base[0]))
             return rc;
-        *needs_root = strcmp(delta->base, place->root) == 0;
-        if (!*needs_root)
-            (void)text_copy(id, ID_SIZE, delta->base);
-        store_release_record(&delta->view);
-        if (*needs_root)
+        if (!found)
+            (void)text_copy(absent, ID_SIZE, at);
+        if (strcmp(at, place->root) == 0)
             return ERROR_NONE;
+        rc = get_delta(place, at, &delta, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        (void)text_copy(at, sizeof at, delta.base);
+        store_release_record(&delta.view);
     }
+}
+
+enum error_code dataset_versions_has(const struct version_place *place, const char *id, bool *found,
+                                     struct error *err)
+{
+    char absent[ID_SIZE];
+    bool has_schema = false;
+    enum error_code rc = store_has(place->store, key_dataset(id, "schema").text, &has_schema, err);
+    *found = false;
+    if (rc != ERROR_NONE || !has_schema)
+        return rc;
+    rc = find_absent(place, id, absent, err);
+    *found = rc == ERROR_NONE && !absent[0];
+    return rc;
+}
+
+static enum error_code restore_one(const struct version_place *place, const char *id, bool is_whole,
+                                   struct error *err)
+{
+    struct dataset_delta delta;
+    enum error_code rc = get_delta(place, id, &delta, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = build(place, id, &delta, is_whole, err);
+    store_release_record(&delta.view);
+    return rc;
 }
 
 enum error_code dataset_versions_restore(const struct version_place *place, const char *id,
                                          bool anew, bool *needs_root, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    bool is_done = false;
+    char absent[ID_SIZE] = "", base[ID_SIZE] = "";
+    bool found = false;
     *needs_root = false;
-    while (rc == ERROR_NONE && !is_done) {
-        char lost[ID_SIZE];
-        struct dataset_delta delta = {0};
-        bool found = false;
-        rc = store_has(place->store, key_dataset(id, "schema").text, &found, err);
-        if (rc != ERROR_NONE || (found && !anew))
-            return rc;
-        (void)text_copy(lost, sizeof lost, id);
-        rc = find_lost(place, lost, &delta, needs_root, err);
-        if (rc != ERROR_NONE || *needs_root)
-            return rc;
-        rc = build(place, lost, &delta, err);
-        store_release_record(&delta.view);
-        is_done = strcmp(lost, id) == 0;
+    enum error_code rc = find_absent(place, id, absent, err);
+    while (rc == ERROR_NONE && absent[0]) {
+        *needs_root = strcmp(absent, place->root) == 0;
+        if (*needs_root)
+            return ERROR_NONE;
+        found |= strcmp(absent, id) == 0;
+        rc = restore_one(place, absent, false, err);
+        if (rc == ERROR_NONE && !store_may_write(place->store))
+            break; /* a replay compares, and makes nothing */
+        if (rc == ERROR_NONE)
+            rc = find_absent(place, id, absent, err);
     }
-    return rc;
+    if (rc != ERROR_NONE || !anew || found)
+        return rc;
+    rc = dataset_merge_base(place->store, id, base, err); /* in the form that it has */
+    return rc == ERROR_NONE ? restore_one(place, id, base[0] == '\0', err) : rc;
 }
 
 /* ---- a further one ------------------------------------------------------------------------------- */
@@ -263,7 +305,7 @@ static enum error_code put_version(const struct version_place *place,
     if (rc == ERROR_NONE)
         rc = dataset_delta_put(place->store, id, delta, err);
     if (rc == ERROR_NONE && !found)
-        rc = build(place, id, delta, err);
+        rc = build(place, id, delta, false, err);
     if (rc == ERROR_INPUT)
         error_ignore(store_remove(place->store, key_dataset(id, "delta").text, NULL));
     return rc == ERROR_NONE ? store_switch_set(place->store, newest_key(place->root).text, id, err)

@@ -7,7 +7,8 @@
  * moment it has changed nothing that is read, or all; the same command goes on, since the id of the version is a hash of the base
  * and of what the files say. Given once more when it is done, it says so and changes nothing.
  *
- * Records of a version that are lost are made again from its base and its delta, as those of the root are from the user's files.
+ * A version is stored as what is other in it (merged_version.h), or whole (version_builder.h) when that is much. Records of one that are
+ * lost are made again from its base and its delta, as those of the root are from the user's files.
  * A lost switch is set anew to the longest chain that the store has.
  */
 #ifndef STAGES_INGEST_UPDATE_DATASET_VERSIONS_H
@@ -36,6 +37,9 @@ MUST_CHECK enum error_code dataset_versions_newest(const struct version_place *p
 /* Names `newest`, found by dataset_versions_newest(), in the switch where that is lost. */
 MUST_CHECK enum error_code dataset_versions_mend(const struct version_place *place,
                                                  const char *newest, struct error *err);
+/* Whether a version, or the root, can be read: it is there, and what it is merged from. Fails: ERROR_CORRUPT when a delta that it needs is lost. */
+MUST_CHECK enum error_code dataset_versions_has(const struct version_place *place, const char *id,
+                                                bool *found, struct error *err);
 /* Makes the records of a version that are not there; `anew`: all, to be compared by a replay. The root has to be there, or
  * *needs_root is set and nothing done. Fails: ERROR_CORRUPT when its delta is lost, too. */
 MUST_CHECK enum error_code dataset_versions_restore(const struct version_place *place,

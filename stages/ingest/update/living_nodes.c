@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +58,11 @@ enum error_code living_nodes_open(struct living_nodes *nodes, struct store *stor
     named_nodes_init(&nodes->added, of_strings, memory_bytes / 4);
     if (nodes->are_numbers)
         return ERROR_NONE;
-    const enum error_code rc = node_ids_get(store, schema->id, &nodes->ids, err);
+    bool found = false;
+    enum error_code rc = merged_ids_find(store, schema->id, &found, &nodes->ids, err);
+    if (rc == ERROR_NONE && !found)
+        rc = error_set(err, ERROR_CORRUPT, "dataset %s: expected ids of its nodes, found none",
+                       schema->id);
     return rc == ERROR_NONE ? number_base(nodes, schema, err) : rc;
 }
 

@@ -4,6 +4,7 @@
 #include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/update_reader.h"
 #include "store/records/edge_chunk.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -309,7 +310,7 @@ static enum error_code find_gone(const struct update_reader *reader, struct erro
         struct edge_chunk chunk;
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = edge_chunk_get(reader->store, reader->schema->id, (int64_t)c, &chunk, err);
+        rc = merged_edges_get(reader->store, reader->schema->id, (int64_t)c, &chunk, err);
         if (rc != ERROR_NONE)
             return rc;
         const uint64_t end = (uint64_t)chunk.first_node + chunk.node_count;

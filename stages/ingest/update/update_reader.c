@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "store/objects/keys.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -27,9 +28,7 @@ static enum error_code check_training(const struct update_reader *reader, struct
     uint64_t left = 0;
     if (reader->schema->train_count == 0)
         return ERROR_NONE;
-    const enum error_code rc =
-        node_splits_get(reader->store, key_dataset(reader->schema->id, "splits").text,
-                        reader->schema->id, &splits, err);
+    const enum error_code rc = merged_splits_get(reader->store, reader->schema->id, &splits, err);
     if (rc != ERROR_NONE)
         return rc;
     for (uint32_t i = 0; i < splits.count[SPLIT_TRAIN]; i++) {

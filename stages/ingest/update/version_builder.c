@@ -10,6 +10,7 @@
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,10 +175,10 @@ static enum error_code push_ids(const struct version *v, struct error *err)
 {
     struct node_ids base = {0};
     const bool of_text = v->base.node_id_form == NODE_ID_STRING;
-    const bool has_record = v->base.node_id_form != NODE_ID_CONSECUTIVE;
+    bool has_record = v->base.node_id_form != NODE_ID_CONSECUTIVE;
     enum error_code rc = ERROR_NONE;
     if (has_record)
-        rc = node_ids_get(v->store, v->base.id, &base, err);
+        rc = merged_ids_find(v->store, v->base.id, &has_record, &base, err);
     if (rc == ERROR_NONE &&
         ((has_record && base.node_count != v->base.node_count) ||
          of_text != (base.offset != NULL) ||
@@ -241,7 +242,7 @@ static enum error_code push_base_edges(struct edge_pass *pass, struct error *err
     enum error_code rc = ERROR_NONE;
     for (uint64_t c = 0; rc == ERROR_NONE && c < v->base.edge_chunk_count; c++) {
         struct edge_chunk chunk;
-        rc = edge_chunk_get(v->store, v->base.id, (int64_t)c, &chunk, err);
+        rc = merged_edges_get(v->store, v->base.id, (int64_t)c, &chunk, err);
         if (rc != ERROR_NONE)
             return rc;
         for (uint32_t row = 0; rc == ERROR_NONE && row < chunk.node_count; row++)
@@ -303,7 +304,7 @@ static enum error_code push_labels(const struct version *v, struct error *err)
         return ERROR_NONE;
     const uint32_t width = task->label_width(v->base.class_count);
     const uint64_t count = (uint64_t)v->kept + delta->added_nodes;
-    enum error_code rc = node_labels_get(v->store, v->base.id, &labels, err);
+    enum error_code rc = merged_labels_get(v->store, v->base.id, &labels, err);
     if (rc != ERROR_NONE)
         return rc;
     if (labels.node_count != delta->base_nodes ||
@@ -357,8 +358,7 @@ static enum error_code push_split(const struct version *v, const struct node_spl
 static enum error_code push_splits(const struct version *v, struct error *err)
 {
     struct node_splits base;
-    enum error_code rc =
-        node_splits_get(v->store, key_dataset(v->base.id, "splits").text, v->base.id, &base, err);
+    enum error_code rc = merged_splits_get(v->store, v->base.id, &base, err);
     if (rc != ERROR_NONE)
         return rc;
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
@@ -375,7 +375,7 @@ static enum error_code push_base_rows(const struct version *v, const uint8_t *is
     enum error_code rc = ERROR_NONE;
     for (uint64_t c = 0; rc == ERROR_NONE && c < v->base.feature_chunk_count; c++) {
         struct feature_chunk chunk;
-        rc = feature_chunk_get(v->store, v->base.id, (int64_t)c, &chunk, err);
+        rc = merged_features_get(v->store, v->base.id, (int64_t)c, &chunk, err);
         if (rc != ERROR_NONE)
             return rc;
         if (chunk.dim != dim ||

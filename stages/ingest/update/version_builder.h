@@ -1,5 +1,5 @@
 /*
- * version_builder - the records of a version of a dataset, from those of its base and a delta.
+ * version_builder - the records of a version of a dataset that is written whole, from those of its base and a delta.
  *
  *   base: edges, rows, labels, splits, ids ─┐
  *   delta (records/dataset_delta.h) ────────┴─> dataset_builder ─> dataset/<id>/...

@@ -12,6 +12,7 @@
 #include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -211,11 +212,9 @@ static enum error_code compare_splits(const struct partition_check *check,
 
 static enum error_code check_splits(const struct partition_check *check, struct error *err)
 {
-    const struct key dataset_key = key_dataset(check->schema->id, "splits");
     const struct key key = key_partition(check->book->id, "splits");
     struct node_splits expected = {0}, found = {0};
-    enum error_code rc =
-        node_splits_get(check->store, dataset_key.text, check->schema->id, &expected, err);
+    enum error_code rc = merged_splits_get(check->store, check->schema->id, &expected, err);
     if (rc == ERROR_NONE)
         rc = node_splits_get(check->store, key.text, check->book->id, &found, err);
     if (rc == ERROR_NONE) {

@@ -8,6 +8,7 @@
 #include "store/objects/keys.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_labels.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -222,7 +223,7 @@ enum error_code shard_check(struct store *store, const struct dataset_schema *sc
     const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
     enum error_code rc = ERROR_NONE;
     if (task)
-        rc = node_labels_get(store, schema->id, &labels, err);
+        rc = merged_labels_get(store, schema->id, &labels, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < partition_book_types(book); t++) {
         struct shard_sample s = {
             .store = store,

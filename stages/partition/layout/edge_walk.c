@@ -2,6 +2,7 @@
 
 #include "common/base/stop_signal.h"
 #include "store/objects/keys.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -40,7 +41,7 @@ enum error_code edge_walk(struct store *store, const struct dataset_schema *sche
         struct edge_chunk chunk = {0};
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = edge_chunk_get(store, schema->id, (int64_t)i, &chunk, err);
+        rc = merged_edges_get(store, schema->id, (int64_t)i, &chunk, err);
         if (rc != ERROR_NONE)
             break;
         rc = check_chunk(schema, next_node, &chunk, err);

@@ -6,6 +6,7 @@
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
 #include "store/records/feature_chunk.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,7 +36,7 @@ enum error_code feature_walk(struct store *store, const struct dataset_schema *s
         struct feature_chunk chunk = {0};
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = feature_chunk_get(store, schema->id, (int64_t)i, &chunk, err);
+        rc = merged_features_get(store, schema->id, (int64_t)i, &chunk, err);
         if (rc != ERROR_NONE)
             break;
         if (chunk.first_node != of.first_node + next_node ||

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -99,8 +100,7 @@ static enum error_code put_splits(struct store *store, const char *partition_id,
                                   const char *dataset_id, struct error *err)
 {
     struct node_splits splits = {.count = {0}};
-    enum error_code rc =
-        node_splits_get(store, key_dataset(dataset_id, "splits").text, dataset_id, &splits, err);
+    enum error_code rc = merged_splits_get(store, dataset_id, &splits, err);
     if (rc == ERROR_NONE)
         rc = node_splits_put(store, key_partition(partition_id, "splits").text, partition_id,
                              &splits, err);

@@ -11,6 +11,7 @@
 #include "store/records/node_labels.h"
 #include "store/records/shard_seal.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_records.h"
 
 #include <string.h>
 
@@ -336,7 +337,7 @@ enum error_code part_delta_shards(const struct part_writer *writer, const struct
     if (rc == ERROR_NONE)
         rc = list_nodes(&set.labelled, OTHER_LABEL, err);
     if (rc == ERROR_NONE && has_labels)
-        rc = node_labels_get(writer->store, writer->schema->id, &set.labels, err);
+        rc = merged_labels_get(writer->store, writer->schema->id, &set.labels, err);
     for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count; p++)
         rc = write_shard(&set, p, err);
     release_nodes(&set.features);

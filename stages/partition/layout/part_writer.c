@@ -15,6 +15,7 @@
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -445,7 +446,7 @@ enum error_code part_writer_shards(const struct part_writer *writer, struct erro
     struct label_rows label_rows = {0};
     enum error_code rc = ERROR_NONE;
     if (task_has_labels(writer->schema->task)) {
-        rc = node_labels_get(writer->store, writer->schema->id, &labels, err);
+        rc = merged_labels_get(writer->store, writer->schema->id, &labels, err);
         if (rc == ERROR_NONE)
             rc = open_labels(writer->schema, &labels, &label_rows, err);
     }

@@ -2,6 +2,7 @@
  * version, and with values that no writer writes. */
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_merge.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/gradient.h"
@@ -107,6 +108,26 @@ static enum error_code get_partition_delta(struct store *store, struct error *er
     struct partition_delta delta;
     const enum error_code rc = partition_delta_get(store, "p", &delta, err);
     store_release_record(&delta.view);
+    return rc;
+}
+
+static enum error_code put_dataset_merge(struct store *store, struct error *err)
+{
+    static const uint32_t first[3] = {0, 4, 9}, base_first[2] = {0, 8};
+    const struct dataset_merge merge = {.base = "d-0",
+                                        .removes_repeated = true,
+                                        .chunk_count = 2,
+                                        .base_chunk_count = 1,
+                                        .first_node = first,
+                                        .base_first = base_first};
+    return dataset_merge_put(store, "d", &merge, err);
+}
+
+static enum error_code get_dataset_merge(struct store *store, struct error *err)
+{
+    struct dataset_merge merge;
+    const enum error_code rc = dataset_merge_get(store, "d", &merge, err);
+    store_release_record(&merge.view);
     return rc;
 }
 
@@ -379,6 +400,7 @@ static const struct kind {
     {"p", put_delta_seal, get_topology_seal, "edge_widths"},
     {"p", put_delta_shard_seal, get_shard_seal, ""},
     {"p", put_partition_delta, get_partition_delta, ""},
+    {"d", put_dataset_merge, get_dataset_merge, ""},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

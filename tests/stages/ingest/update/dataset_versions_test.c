@@ -5,8 +5,10 @@
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "store/backends/memory_backend.h"
+#include "store/objects/store_kept.h"
 #include "store/records/dataset_delta.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset_merge.h"
+#include "store/versions/merged_records.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/support/temp_dir.h"
@@ -203,15 +205,44 @@ static void use(struct store *store, bool undirected, bool weighted)
     ingest(store, "g-0000", &g, weighted);
 }
 
+/* What is read of a version, as records of the dataset `copy`. */
+static void write_out(struct store *store, const char *id, const char *copy)
+{
+    struct error err = {0};
+    struct edge_chunk edges;
+    struct feature_chunk features;
+    struct node_labels labels;
+    struct node_splits splits;
+    struct node_ids ids;
+    bool has_ids = false;
+    assert_ok(merged_edges_get(store, id, 0, &edges, &err), &err);
+    assert_ok(edge_chunk_put(store, copy, 0, &edges, &err), &err);
+    assert_ok(merged_features_get(store, id, 0, &features, &err), &err);
+    assert_ok(feature_chunk_put(store, copy, 0, &features, &err), &err);
+    assert_ok(merged_labels_get(store, id, &labels, &err), &err);
+    assert_ok(node_labels_put(store, copy, &labels, &err), &err);
+    assert_ok(merged_splits_get(store, id, &splits, &err), &err);
+    assert_ok(node_splits_put(store, key_dataset(copy, "splits").text, copy, &splits, &err), &err);
+    assert_ok(merged_ids_find(store, id, &has_ids, &ids, &err), &err);
+    assert_true(has_ids);
+    assert_ok(node_ids_put(store, copy, &ids, &err), &err);
+    store_release_record(&edges.view);
+    store_release_record(&features.view);
+    store_release_record(&labels.view);
+    store_release_record(&splits.view);
+    store_release_record(&ids.view);
+}
+
 /* Every record but schema and delta has the same content. */
 static void assert_same_records(struct store *store, const char *id, const char *expected)
 {
     static const char *const names[] = {"labels", "splits", "node_ids", "edges/0000000000",
                                         "features/0000000000"};
     struct error err = {0};
+    write_out(store, id, "copy-1");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct record_view a = {0}, b = {0};
-        assert_ok(store_get(store, key_dataset(id, names[i]).text, NULL, &a, &err), &err);
+        assert_ok(store_get(store, key_dataset("copy-1", names[i]).text, NULL, &a, &err), &err);
         assert_ok(store_get(store, key_dataset(expected, names[i]).text, NULL, &b, &err), &err);
         if (!checksum_equal(&a.content, &b.content))
             fail_msg("%s of %s is another than that of %s", names[i], id, expected);
@@ -223,16 +254,19 @@ static void assert_same_records(struct store *store, const char *id, const char 
 static void a_version_is_what_ingest_makes_of_the_whole(void **state)
 {
     struct temp_store *t = *state;
-    for (int form = 0; form < 4; form++) {
-        const bool undirected = form & 1, weighted = form & 2;
+    for (int form = 0; form < 8; form++) {
+        const bool undirected = form & 1, weighted = form & 2, merged = form & 4;
         const struct version_place place = place_of(t->store);
         char id[ID_SIZE];
-        bool unchanged = true;
+        bool unchanged = true, is_merged = false;
         use(t->store, undirected, weighted);
+        settings.partition.compact = merged ? 1.0 : 0.0;
         const struct graph old = base_graph(), whole = updated(&old, undirected);
         const struct update_request request = mixed_update(&old, weighted);
         assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
         assert_false(unchanged);
+        assert_ok(store_has(t->store, key_dataset(id, "merge").text, &is_merged, &t->err), &t->err);
+        assert_int_equal(is_merged, merged);
         ingest(t->store, "whole-1", &whole, weighted);
         assert_same_records(t->store, id, "whole-1");
         struct temp_store *fresh = t; /* the next form begins with an empty store */
@@ -311,12 +345,93 @@ static void versions_are_a_chain(void **state)
     assert_ok(dataset_versions_restore(&place, two, false, &needs_root, &t->err), &t->err);
     assert_false(needs_root);
     struct edge_chunk chunk;
-    assert_ok(edge_chunk_get(t->store, two, 0, &chunk, &t->err), &t->err);
+    assert_ok(merged_edges_get(t->store, two, 0, &chunk, &t->err), &t->err);
     store_release_record(&chunk.view);
     /* So does the switch. */
     assert_ok(store_switch_remove(t->store, "current/version/0000", &t->err), &t->err);
     assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
     assert_string_equal(newest, two);
+}
+
+/* A version that is merged is read with its deltas and the last whole one: what is lost of them is asked for, or named. */
+static void what_a_version_is_merged_from_is_needed(void **state)
+{
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    char one[ID_SIZE], two[ID_SIZE];
+    struct node_labels labels;
+    struct dataset_delta delta, other;
+    bool unchanged = true, needs_root = false, found = false;
+    use(t->store, false, false);
+    settings.partition.compact = 1.0;
+    const struct graph old = base_graph();
+    struct update_request request = mixed_update(&old, false);
+    assert_ok(dataset_versions_update(&place, &request, one, &unchanged, &t->err), &t->err);
+    request = (struct update_request){.add_edges = put("more", "5,110\n300,5\n"), .base = one};
+    assert_ok(dataset_versions_update(&place, &request, two, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_versions_has(&place, two, &found, &t->err), &t->err);
+    assert_true(found);
+    /* The root. */
+    assert_ok(store_remove(t->store, key_dataset("g-0000", "schema").text, &t->err), &t->err);
+    assert_ok(dataset_versions_has(&place, two, &found, &t->err), &t->err);
+    assert_false(found);
+    assert_ok(dataset_versions_restore(&place, two, false, &needs_root, &t->err), &t->err);
+    assert_true(needs_root);
+    assert_ok(store_remove(t->store, key_dataset("g-0000", "labels").text, &t->err), &t->err);
+    store_kept_forget(t->store);
+    assert_fails(merged_labels_get(t->store, two, &labels, &t->err), ERROR_NOT_FOUND,
+                 "dataset/g-0000/schema", &t->err);
+    ingest(t->store, "g-0000", &old, false);
+    assert_ok(merged_labels_get(t->store, two, &labels, &t->err), &t->err);
+    store_release_record(&labels.view);
+    /* A delta on the way that is another one's. */
+    assert_ok(dataset_delta_get(t->store, one, &delta, &t->err), &t->err);
+    other = delta;
+    other.base_nodes++;
+    other.view = (struct record_view){0};
+    assert_ok(store_remove(t->store, key_dataset(one, "delta").text, &t->err), &t->err);
+    assert_ok(dataset_delta_put(t->store, one, &other, &t->err), &t->err);
+    store_kept_forget(t->store);
+    assert_fails(merged_labels_get(t->store, two, &labels, &t->err), ERROR_CORRUPT,
+                 "is of a version of 41 nodes, expected 40", &t->err);
+    store_release_record(&delta.view);
+    /* None. */
+    assert_ok(store_remove(t->store, key_dataset(one, "delta").text, &t->err), &t->err);
+    assert_fails(merged_labels_get(t->store, two, &labels, &t->err), ERROR_CORRUPT,
+                 "expected deltas from g-0000 on", &t->err);
+    assert_fails(dataset_versions_has(&place, two, &found, &t->err), ERROR_CORRUPT,
+                 "expected the record dataset/", &t->err);
+}
+
+/* Once deltas come to more than the share, a version is whole, and the next ones are merged from that. */
+static void deltas_above_the_share_are_compacted(void **state)
+{
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    char id[ID_SIZE], base[ID_SIZE], last_whole[ID_SIZE] = "g-0000";
+    bool unchanged = true;
+    int whole = 0, merged = 0;
+    use(t->store, false, false);
+    settings.partition.compact = 0.2;
+    const struct graph old = base_graph();
+    ingest(t->store, "whole-0", &old, false);
+    for (int i = 0; i < 12; i++) {
+        char text[256] = "";
+        for (int e = 0; e < 8; e++)
+            (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%d,%d\n", 100 + i,
+                           110 + e);
+        const struct update_request request = {.add_edges = put("more", text)};
+        assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+        assert_ok(dataset_merge_base(t->store, id, base, &t->err), &t->err);
+        whole += !base[0];
+        merged += base[0] != '\0';
+        if (base[0])
+            assert_string_equal(base, last_whole);
+        else
+            (void)snprintf(last_whole, sizeof last_whole, "%s", id);
+    }
+    assert_in_range(whole, 1, 6);
+    assert_in_range(merged, 6, 11);
 }
 
 static void what_does_not_fit_is_named_and_nothing_is_stored(void **state)
@@ -421,6 +536,7 @@ static void remove_version(void *context)
 {
     static const char *const names[] = {"schema",
                                         "delta",
+                                        "merge",
                                         "labels",
                                         "splits",
                                         "node_ids",
@@ -434,12 +550,12 @@ static void remove_version(void *context)
     assert_ok(store_switch_remove(scene->place.store, "current/version/0000", &err), &err);
 }
 
-static void whichever_store_call_fails_an_update_ends_alike(void **state)
+static void walk_faults(double compact)
 {
     static struct scene scene;
     struct store *store = store_faults_open(&memory_backend, "versions-faults");
-    (void)state;
     use(store, true, false);
+    settings.partition.compact = compact;
     const struct graph old = base_graph();
     scene = (struct scene){.place = place_of(store), .request = mixed_update(&old, false)};
     struct fault_walk walk = {.context = &scene,
@@ -450,6 +566,13 @@ static void whichever_store_call_fails_an_update_ends_alike(void **state)
     fault_walk_all(&walk);
     store_close(store);
     memory_store_forget("versions-faults");
+}
+
+static void whichever_store_call_fails_an_update_ends_alike(void **state)
+{
+    (void)state;
+    walk_faults(0.0);
+    walk_faults(1.0);
 }
 
 static int make_dir(void **state)
@@ -473,6 +596,8 @@ int main(void)
         test_with_store(made_features_are_those_of_the_whole),
         test_with_store(the_same_update_again_changes_nothing),
         test_with_store(versions_are_a_chain),
+        test_with_store(what_a_version_is_merged_from_is_needed),
+        test_with_store(deltas_above_the_share_are_compacted),
         test_with_store(what_does_not_fit_is_named_and_nothing_is_stored),
         test_with_store(an_update_is_held_within_half_of_the_budget),
         cmocka_unit_test(whichever_store_call_fails_an_update_ends_alike),

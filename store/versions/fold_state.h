@@ -1,0 +1,44 @@
+/*
+ * fold_state - a fold on the way: what the deltas say, one after the other, in numbers that none of them moves.
+ *
+ * Nodes of the base keep their numbers; those that are added are numbered behind them for good, those that go again included.
+ */
+#ifndef STORE_VERSIONS_FOLD_STATE_H
+#define STORE_VERSIONS_FOLD_STATE_H
+
+#include "common/base/error.h"
+#include "store/versions/version_fold.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gone_mark { /* all edges of the same ends that came before the delta */
+    uint64_t key;  /* target and source */
+    uint32_t delta;
+};
+
+struct fold_state { /* {0} is releasable */
+    struct version_fold *fold;
+    uint32_t gone_count; /* of the base's nodes; the array is fold->gone */
+    size_t gone_room;
+    uint32_t added_count; /* of all deltas */
+    size_t added_room;
+    struct fold_node *added; /* [added_count] */
+    uint32_t alive_count;
+    size_t alive_room;
+    uint32_t *alive;  /* [alive_count] which of them are there, ascending */
+    uint32_t *number; /* [added_count] what they are in the version, or NODE_GONE; at the end */
+    uint64_t mark_count;
+    size_t mark_room;
+    struct gone_mark *mark;
+    size_t edge_room, row_room;
+};
+
+/* Takes one delta more, fold->delta[which]. Fails: ERROR_CORRUPT when it is of another base. */
+MUST_CHECK enum error_code fold_state_take(struct fold_state *state, uint32_t which,
+                                           struct error *err);
+/* Behind the last: fills nodes, edges and rows of the fold. */
+MUST_CHECK enum error_code fold_state_finish(struct fold_state *state, struct error *err);
+void fold_state_release(struct fold_state *state);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * merged_records - edges, rows, labels, splits and ids of a dataset, be they stored or merged from a base and deltas.
+ *
+ * Whoever reads a dataset comes by here. A record that is stored is read as it is; where there is none and the dataset is a version with a
+ * record "merge" (records/dataset_merge.h), what it would hold is made in memory, to the byte. The arrays are those of the record, and
+ * are released in the same way, with store_release_record(). A merged chunk takes the heap that a stored one takes of mapped file, at most 2^24
+ * edges or 2^22 numbers.
+ *
+ * All of them fail as the functions of the records do: ERROR_NOT_FOUND naming the record when it is neither stored nor to be merged;
+ * ERROR_CORRUPT also for a chain of deltas that does not fit together. Threads: any at once.
+ */
+#ifndef STORE_VERSIONS_MERGED_RECORDS_H
+#define STORE_VERSIONS_MERGED_RECORDS_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+MUST_CHECK enum error_code merged_edges_get(struct store *store, const char *dataset_id,
+                                            int64_t chunk, struct edge_chunk *out,
+                                            struct error *err);
+MUST_CHECK enum error_code merged_features_get(struct store *store, const char *dataset_id,
+                                               int64_t chunk, struct feature_chunk *out,
+                                               struct error *err);
+MUST_CHECK enum error_code merged_labels_get(struct store *store, const char *dataset_id,
+                                             struct node_labels *out, struct error *err);
+MUST_CHECK enum error_code merged_splits_get(struct store *store, const char *dataset_id,
+                                             struct node_splits *out, struct error *err);
+/* *found: the user's ids are not the numbers of the nodes; *out is empty otherwise. */
+MUST_CHECK enum error_code merged_ids_find(struct store *store, const char *dataset_id, bool *found,
+                                           struct node_ids *out, struct error *err);
+
+#endif

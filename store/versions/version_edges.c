@@ -1,0 +1,288 @@
+/* Rows of in-neighbours of a version. Declared in version_rows.h. */
+#include "common/base/memory.h"
+#include "store/versions/version_rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+struct row_maker {
+    const struct version_fold *fold;
+    struct repeated_edges *repeated; /* or NULL */
+    uint64_t next_gone;              /* the first gone edge that is not before the one at hand */
+    uint64_t next_added;             /* the first added edge that is not in a row */
+    uint64_t *row_start;
+    uint32_t *neighbor;
+    struct edge_columns columns;
+    uint64_t count; /* edges so far */
+};
+
+/* The first of the added edges of a node, or of one behind it. */
+static uint64_t first_added(const struct version_fold *fold, uint32_t node)
+{
+    uint64_t low = 0, high = fold->added_edges;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (fold->edge[middle].target < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t first_gone(const struct version_fold *fold, uint64_t key)
+{
+    uint64_t low = 0, high = fold->gone_edges;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (fold->gone_edge[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- one row ------------------------------------------------------------------------------------ */
+
+static bool repeats_last(const struct row_maker *m, uint64_t row, uint32_t source,
+                         const struct edge_columns_view *columns, uint64_t i)
+{
+    if (m->count == row || m->neighbor[m->count - 1] != source)
+        return false;
+    const struct edge_columns_view last = edge_columns_read(&m->columns, m->count - 1);
+    return edge_columns_compare(&last, 0, columns, i) == 0;
+}
+
+static void note_repeated(const struct row_maker *m, const struct fold_edge *edge)
+{
+    struct repeated_edges *repeated = m->repeated;
+    const bool is_second = m->fold->base.undirected && edge->source > edge->target;
+    if (!repeated || edge->delta + 1 != m->fold->depth || is_second)
+        return;
+    repeated->of_newest++;
+    if (edge->index >= repeated->first)
+        return;
+    repeated->first = edge->index;
+    repeated->source = edge->is_way_back ? edge->target : edge->source;
+    repeated->target = edge->is_way_back ? edge->source : edge->target;
+}
+
+static void put(struct row_maker *m, uint32_t source, const struct edge_columns_view *columns,
+                uint64_t i)
+{
+    m->neighbor[m->count] = source;
+    edge_columns_copy(&m->columns, m->count++, columns, i, 1);
+}
+
+/* The added edges of `node` that come before an edge of the base from `source`; all that are left with NODE_GONE. */
+static void put_added(struct row_maker *m, uint64_t row, uint32_t node, uint32_t source,
+                      const struct edge_columns_view *columns, uint64_t i)
+{
+    const struct version_fold *fold = m->fold;
+    for (; m->next_added < fold->added_edges && fold->edge[m->next_added].target == node;
+         m->next_added++) {
+        const struct fold_edge *edge = &fold->edge[m->next_added];
+        const struct edge_columns_view *own = fold_edge_columns(fold, edge);
+        if (edge->source > source ||
+            (edge->source == source && edge_columns_compare(own, edge->index, columns, i) >= 0))
+            return;
+        if (fold->removes_repeated && repeats_last(m, row, edge->source, own, edge->index))
+            note_repeated(m, edge);
+        else
+            put(m, edge->source, own, edge->index);
+    }
+}
+
+/* A node that is in the base, as row `at` of a chunk. Nothing is removed of edges of the base for being repeated: it has none. */
+static enum error_code put_base_row(struct row_maker *m, const struct edge_chunk *chunk,
+                                    uint32_t at, uint32_t node, struct error *err)
+{
+    const struct version_fold *fold = m->fold;
+    const uint64_t row = m->count, end = chunk->row_start[at + 1];
+    const uint64_t target = (uint64_t)(chunk->first_node + at) << 32;
+    while (m->next_gone < fold->gone_edges && fold->gone_edge[m->next_gone] < target)
+        m->next_gone++;
+    const bool is_same =
+        !fold->gone_bits &&
+        (m->next_gone == fold->gone_edges || fold->gone_edge[m->next_gone] >> 32 != target >> 32) &&
+        (m->next_added == fold->added_edges || fold->edge[m->next_added].target != node);
+    uint64_t e = chunk->row_start[at];
+    if (is_same && end > e) {
+        memcpy(m->neighbor + m->count, chunk->neighbor + e, (end - e) * sizeof *m->neighbor);
+        edge_columns_copy(&m->columns, m->count, &chunk->columns, e, end - e);
+        m->count += end - e;
+        return ERROR_NONE;
+    }
+    for (; e < end; e++) {
+        const uint32_t source = chunk->neighbor[e];
+        if (source >= fold->base.node_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: an edge from node %" PRIu32 ", expected below %" PRIu32,
+                             chunk->view.key, source, fold->base.node_count);
+        const uint32_t number = version_fold_number(fold, source);
+        while (m->next_gone < fold->gone_edges && fold->gone_edge[m->next_gone] < target + source)
+            m->next_gone++;
+        const bool is_gone =
+            m->next_gone < fold->gone_edges && fold->gone_edge[m->next_gone] == target + source;
+        if (number == NODE_GONE || is_gone)
+            continue;
+        put_added(m, row, node, number, &chunk->columns, e);
+        put(m, number, &chunk->columns, e);
+    }
+    return ERROR_NONE;
+}
+
+static void put_rest(struct row_maker *m, uint64_t row, uint32_t node)
+{
+    static const struct edge_columns_view none;
+    put_added(m, row, node, NODE_GONE, &none, 0);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+static uint64_t chunk_of(const uint32_t *first, uint64_t count, uint32_t node)
+{
+    uint64_t low = 0, high = count;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (first[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void base_cursor_close(struct base_cursor *cursor)
+{
+    store_release_record(&cursor->chunk.view);
+    cursor->chunk = (struct edge_chunk){0};
+}
+
+/* Makes the chunk that a node of the base is in the one at hand. */
+static enum error_code cursor_seek(struct base_cursor *c, const struct dataset_schema *base,
+                                   uint32_t node, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (c->chunk.node_count && node >= c->chunk.first_node &&
+        node - c->chunk.first_node < c->chunk.node_count)
+        return ERROR_NONE;
+    base_cursor_close(c);
+    const uint64_t i = chunk_of(c->first, base->edge_chunk_count, node);
+    rc = edge_chunk_get(c->store, base->id, (int64_t)i, &c->chunk, err);
+    if (rc == ERROR_NONE && (c->chunk.first_node != c->first[i] ||
+                             c->chunk.node_count != c->first[i + 1] - c->first[i] ||
+                             !edge_widths_equal(&c->chunk.columns.width, &base->edge_width)))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "%s: expected nodes %" PRIu32 " to %" PRIu32
+                       " and the edge columns of its dataset",
+                       c->chunk.view.key, c->first[i], c->first[i + 1] - 1);
+    return rc;
+}
+
+static enum error_code make_rows(struct row_maker *m, struct base_cursor *cursor, uint32_t first,
+                                 uint32_t end, struct error *err)
+{
+    const struct version_fold *fold = m->fold;
+    enum error_code rc = ERROR_NONE;
+    uint32_t gone = first < fold->stay ? version_fold_origin(fold, first) - first : 0;
+    for (uint32_t node = first; rc == ERROR_NONE && node < end; node++) {
+        const uint64_t row = m->count;
+        if (node < fold->stay) {
+            while (gone < fold->gone_nodes && fold->gone[gone] == node + gone)
+                gone++;
+            rc = cursor_seek(cursor, &fold->base, node + gone, err);
+            if (rc == ERROR_NONE)
+                rc = put_base_row(m, &cursor->chunk, node + gone - cursor->chunk.first_node, node,
+                                  err);
+        }
+        put_rest(m, row, node);
+        m->row_start[node - first + 1] = m->count;
+    }
+    return rc;
+}
+
+/* Edges of the base that end in nodes [first, end) of the version, at most, by the chunks alone. */
+static enum error_code count_base(const struct version_fold *fold, struct base_cursor *cursor,
+                                  uint32_t first, uint32_t end, uint64_t *count, struct error *err)
+{
+    const uint32_t stop = end < fold->stay ? end : fold->stay;
+    *count = 0;
+    if (first >= stop)
+        return ERROR_NONE;
+    uint32_t node = version_fold_origin(fold, first);
+    const uint32_t last = version_fold_origin(fold, stop - 1);
+    while (node <= last) {
+        const enum error_code rc = cursor_seek(cursor, &fold->base, node, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        const struct edge_chunk *chunk = &cursor->chunk;
+        const uint32_t from = node - chunk->first_node;
+        const uint32_t left = last - node + 1, here = chunk->node_count - from;
+        const uint32_t rows = left < here ? left : here;
+        *count += chunk->row_start[from + rows] - chunk->row_start[from];
+        node += rows;
+    }
+    return ERROR_NONE;
+}
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static enum error_code open_rows(struct row_maker *m, struct edge_chunk *out, uint32_t rows,
+                                 uint64_t edges, struct error *err)
+{
+    const struct edge_widths *width = &m->fold->base.edge_width;
+    uint64_t bytes =
+        aligned(((uint64_t)rows + 1) * sizeof *m->row_start) + aligned(edges * sizeof *m->neighbor);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        bytes += aligned(edges * edge_column_bytes((enum edge_column)c, width->of[c]));
+    const enum error_code rc = version_block(&out->view, m->fold, "edges", bytes, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    uint8_t *at = NULL;
+    memcpy(&at, &out->view.data, sizeof at); /* it is ours until it is handed out */
+    m->row_start = (uint64_t *)(void *)at;
+    at += aligned(((uint64_t)rows + 1) * sizeof *m->row_start);
+    m->neighbor = (uint32_t *)(void *)at;
+    at += aligned(edges * sizeof *m->neighbor);
+    m->columns.width = *width;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (width->of[c]) {
+            m->columns.data[c] = at;
+            at += aligned(edges * edge_column_bytes((enum edge_column)c, width->of[c]));
+        }
+    return ERROR_NONE;
+}
+
+enum error_code version_edges(const struct version_fold *fold, struct base_cursor *cursor,
+                              uint32_t first, uint32_t end, struct edge_chunk *out,
+                              struct repeated_edges *repeated, struct error *err)
+{
+    struct row_maker m = {.fold = fold, .repeated = repeated};
+    uint64_t edges = 0;
+    *out = (struct edge_chunk){.first_node = first, .node_count = end - first};
+    m.next_added = first_added(fold, first);
+    if (first < fold->stay)
+        m.next_gone = first_gone(fold, (uint64_t)version_fold_origin(fold, first) << 32);
+    enum error_code rc = count_base(fold, cursor, first, end, &edges, err);
+    if (rc == ERROR_NONE)
+        rc = open_rows(&m, out, end - first, edges + first_added(fold, end) - m.next_added, err);
+    if (rc == ERROR_NONE)
+        rc = make_rows(&m, cursor, first, end, err);
+    if (rc != ERROR_NONE) {
+        store_release_record(&out->view);
+        *out = (struct edge_chunk){0};
+        return rc;
+    }
+    out->edge_count = m.count;
+    out->row_start = m.row_start;
+    out->neighbor = m.neighbor;
+    out->columns = edge_columns_read(&m.columns, 0);
+    return ERROR_NONE;
+}

@@ -1,0 +1,107 @@
+/*
+ * version_fold - the deltas of a chain of versions put together: what the newest has other than the last one that is stored whole.
+ *
+ *   base (whole) <── delta <── delta <── delta = version          one fold: nodes, edges and rows that are other than the base's
+ *
+ * Nodes of the base that stay come first, in their order, then those that were added since and are there still. An edge is gone when any delta
+ * since it came removes it, or one of its ends. Of rows the last one counts. Everything is in memory by index alone: values stay in the
+ * records of the deltas, which are held. So it takes about 32 bytes for an edge that was added or removed and 16 for a row, whatever the
+ * graph's size; a bit and a half for each node of the base when some are gone.
+ *
+ * A fold is made once for each open store and version (objects/store_kept.h), and does not change: any threads read it.
+ */
+#ifndef STORE_VERSIONS_VERSION_FOLD_H
+#define STORE_VERSIONS_VERSION_FOLD_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/objects/store_kept.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/dataset_merge.h"
+#include "store/records/dataset_schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NODE_GONE UINT32_MAX
+
+struct fold_edge {           /* one that was added, as it lies in a row */
+    uint32_t target, source; /* nodes of the version */
+    uint32_t delta;          /* which, and which edge of it */
+    uint32_t is_way_back;    /* of an undirected edge */
+    uint64_t index;
+};
+
+struct fold_row {
+    uint32_t node;
+    uint32_t delta;
+    uint64_t index;
+};
+
+struct fold_node {
+    uint32_t delta, index;
+};
+
+struct version_fold {
+    struct kept_object kept; /* named by the version */
+    struct dataset_schema base;
+    bool skips_self_loops, removes_repeated;
+    size_t depth;
+    struct dataset_delta *delta; /* [depth] the oldest first */
+    uint64_t delta_bytes;        /* that all of them say */
+    /* Nodes: `stay` of the base, then the added ones. */
+    uint32_t stay, node_count;
+    uint32_t gone_nodes;
+    uint32_t *gone;        /* [gone_nodes] of the base, ascending */
+    uint64_t *gone_bits;   /* [base nodes / 64 + 1] or NULL when none is gone */
+    uint32_t *gone_before; /* [the same] gone nodes before those of a word */
+    uint32_t added_nodes;
+    struct fold_node *added; /* [added_nodes] */
+    /* Edges. */
+    uint64_t gone_edges;
+    uint64_t *
+        gone_edge; /* [gone_edges] target and source in the base's numbers, ascending; of an undirected graph both ways */
+    uint64_t added_edges;
+    struct fold_edge *
+        edge; /* [added_edges] by target, source, columns that distinguish, and the order in which they came */
+    /* Rows that are new or other. */
+    uint64_t rows;
+    struct fold_row *row; /* [rows] by node */
+};
+
+/* Of the deltas from `base_id`, which is whole, to `id`, whose own record "merge" need not be there yet.
+ * Owns: *out; give it back with version_fold_drop().
+ * Fails: ERROR_CORRUPT for a chain that does not fit together; ERROR_NOT_FOUND; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code version_fold_make(struct store *store, const char *id,
+                                             const char *base_id, bool skips_self_loops,
+                                             bool removes_repeated, struct version_fold **out,
+                                             struct error *err);
+/* Of a version as its record "merge" has it, which is not read again when it was read before. Fails: as above. */
+MUST_CHECK enum error_code version_fold_get(struct store *store, const char *id,
+                                            const struct dataset_merge *merge,
+                                            struct version_fold **out, struct error *err);
+void version_fold_drop(struct version_fold *fold);
+
+/* The node of the base that is `node` of the version, which is below fold->stay. */
+uint32_t version_fold_origin(const struct version_fold *fold, uint32_t node);
+/* What a node of the base is in the version, or NODE_GONE. */
+static inline uint32_t version_fold_number(const struct version_fold *fold, uint32_t node)
+{
+    if (!fold->gone_bits)
+        return node;
+    const uint64_t word = fold->gone_bits[node / 64];
+    if (word >> node % 64 & 1)
+        return NODE_GONE;
+    return node - fold->gone_before[node / 64] -
+           (uint32_t)__builtin_popcountll(word & ((UINT64_C(1) << node % 64) - 1));
+}
+
+/* The columns of an added edge: index edge->index of what is returned. */
+static inline const struct edge_columns_view *fold_edge_columns(const struct version_fold *fold,
+                                                                const struct fold_edge *edge)
+{
+    return &fold->delta[edge->delta].columns;
+}
+
+#endif
