@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/node_loads.h"
-#include "store/records/node_ids.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -10,10 +10,11 @@ static enum error_code read_table(const char *path, struct store *store,
                                   const struct dataset_schema *schema, struct node_loads *table,
                                   struct error *err)
 {
-    struct node_ids ids = {.node_count = schema->node_count};
-    enum error_code rc = ERROR_NONE;
-    if (schema->node_id_form != NODE_ID_CONSECUTIVE)
-        rc = node_ids_get(store, schema->id, &ids, err);
+    struct node_ids ids;
+    bool has_ids = false;
+    enum error_code rc = merged_ids_find(store, schema->id, &has_ids, &ids, err);
+    if (rc == ERROR_NONE && !has_ids && schema->node_id_form == NODE_ID_CONSECUTIVE)
+        ids.node_count = schema->node_count;
     if (rc == ERROR_NONE && ids.node_count != schema->node_count)
         rc = error_set(err, ERROR_CORRUPT,
                        "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32, schema->id,
