@@ -38,7 +38,7 @@ static const struct option_spec option_table[] = {
 struct comparison {
     struct partition_options options;
     struct run_folder folder;
-    struct method_trial trial[PARTITION_METHOD_COUNT];
+    struct method_trial trial[2 * PARTITION_METHOD_COUNT];
     int count;
 };
 
@@ -50,7 +50,9 @@ static void print_help(void)
         "copies,\nwhich is how many parts a node is in or a neighbour of (of a vertex cut: has "
         "edges in); how even\nnodes, edges and training nodes are: the most by the least, the "
         "coefficient of variation, the mean\nby the most; and bytes of features that a mini-batch "
-        "takes from other parts.\n\n");
+        "takes from other parts. With partition.loads also "
+        "how even what\nwas read is, the share of cut edges among those that were sampled, and the "
+        "bytes by that; of methods that\ncan go by loads a line without and one with them.\n\n");
     options_print_help(option_table);
 }
 
@@ -73,7 +75,8 @@ static enum error_code add_method(struct comparison *c, const char *name, size_t
     for (int i = 0; i < c->count; i++)
         if (c->trial[i].name == *found)
             return error_set(err, ERROR_USAGE, "--methods: '%s' stands there twice", word);
-    c->trial[c->count++].name = *found;
+    c->trial[c->count++] =
+        (struct method_trial){.name = *found, .number = found - method_table_names};
     return ERROR_NONE;
 }
 
@@ -83,7 +86,8 @@ static enum error_code choose_methods(struct comparison *c, struct error *err)
     enum error_code rc = ERROR_NONE;
     for (int m = 0; !list && m < PARTITION_METHOD_COUNT; m++)
         if (m != PARTITION_FILE && m != PARTITION_AUTO)
-            c->trial[c->count++].name = method_table_names[m];
+            c->trial[c->count++] =
+                (struct method_trial){.name = method_table_names[m], .number = m};
     while (rc == ERROR_NONE && list) {
         const size_t size = strcspn(list, ",");
         rc = add_method(c, list, size, err);
@@ -120,9 +124,19 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
                                  struct error *err)
 {
     char path[FILE_PATH_SIZE], set[64];
-    const struct option_list extra = {.count = 4, .item = {"--set", set, "--trial", path}};
+    const char *loads = c->options.run.settings.partition.loads;
+    struct option_list extra = {.count = 4, .item = {"--set", set, "--trial", path}};
     (void)snprintf(set, sizeof set, "partition.method=%s", trial->name);
-    enum error_code rc = file_path(path, err, "%s/compare/%s.json", c->folder.path, trial->name);
+    if (loads[0]) { /* all are measured by them */
+        extra.item[extra.count++] = "--trial-loads";
+        extra.item[extra.count++] = loads;
+    }
+    if (loads[0] && !trial->by_loads) {
+        extra.item[extra.count++] = "--set";
+        extra.item[extra.count++] = "partition.loads=";
+    }
+    enum error_code rc = file_path(path, err, "%s/compare/%s%s.json", c->folder.path, trial->name,
+                                   trial->by_loads ? "-loads" : "");
     if (rc != ERROR_NONE)
         return rc;
     rc = pipeline_run_stage_with(&c->options.run, &c->folder, "partition", &extra, err);
@@ -135,9 +149,23 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
     return ERROR_NONE;
 }
 
+/* With measured loads each method that can go by them is tried without and with them. */
+static void add_loads(struct comparison *c)
+{
+    struct method_trial *trial = c->trial;
+    for (int i = c->count - 1; i >= 0; i--) {
+        if (!pipeline_takes_loads(trial[i].number))
+            continue;
+        memmove(&trial[i + 1], &trial[i], (size_t)(c->count++ - i) * sizeof *trial);
+        trial[i + 1].by_loads = true;
+    }
+}
+
 static enum error_code compare(struct comparison *c, struct error *err)
 {
     char path[FILE_PATH_SIZE];
+    if (c->options.run.settings.partition.loads[0])
+        add_loads(c);
     enum error_code rc = file_path(path, err, "%s/compare", c->folder.path);
     if (rc == ERROR_NONE)
         rc = file_make_folders(path, err);

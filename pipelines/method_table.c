@@ -23,7 +23,8 @@ static bool read_balance(const struct json_node *report, const char *key,
 
 static bool read_trial(const struct json_node *root, struct method_trial *trial)
 {
-    const struct json_node *report = json_get(root, "report");
+    const struct json_node *report = json_get(root, "report"), *loads = json_get(root, "loads");
+    trial->has_loads = loads != NULL;
     const char *method = json_text(json_get(root, "method"));
     return method && text_copy(trial->method, sizeof trial->method, method) &&
            json_double(json_get(root, "seconds"), &trial->seconds) &&
@@ -33,7 +34,9 @@ static bool read_trial(const struct json_node *root, struct method_trial *trial)
            json_double(json_get(report, "replication_factor"), &trial->replication) &&
            read_balance(report, "nodes", &trial->nodes) &&
            read_balance(report, "edges", &trial->edges) &&
-           read_balance(report, "train", &trial->train);
+           read_balance(report, "train", &trial->train) &&
+           (!loads || (json_double(json_get(loads, "cut_share"), &trial->load_cut_share) &&
+                       read_balance(loads, "reads", &trial->reads)));
 }
 
 enum error_code method_trial_read(const char *path, struct method_trial *trial, struct error *err)
@@ -65,6 +68,8 @@ static void put_trial(struct json_writer *json, const struct method_trial *trial
 {
     json_open_object(json, NULL);
     json_put_string(json, "method", trial->name);
+    if (trial->by_loads)
+        json_put_bool(json, "by_loads", true);
     if (trial->failed) {
         json_put_string(json, "error", trial->why.message);
         json_close_object(json);
@@ -79,6 +84,10 @@ static void put_trial(struct json_writer *json, const struct method_trial *trial
     put_balance(json, "nodes", &trial->nodes);
     put_balance(json, "edges", &trial->edges);
     put_balance(json, "train", &trial->train);
+    if (trial->has_loads) {
+        put_balance(json, "reads", &trial->reads);
+        json_put_double(json, "sampled_cut_share", trial->load_cut_share);
+    }
     json_close_object(json);
 }
 
@@ -104,15 +113,17 @@ static void print_line(const struct method_trial *trial)
         return;
     }
     const bool is_other = strcmp(trial->name, trial->method) != 0;
-    (void)snprintf(name, sizeof name, "%s%s%s", trial->name, is_other ? ": " : "",
-                   is_other ? trial->method : "");
-    printf("%-18s %8.2f %10s %7.4f %7.3f  %6.3f %6.4f %6.4f  %6.3f %6.4f %6.4f  %6.3f %6.4f %6.4f "
-           "%10s\n",
+    (void)snprintf(name, sizeof name, "%s%s%s%s", trial->name, is_other ? ": " : "",
+                   is_other ? trial->method : "", trial->by_loads ? ", by loads" : "");
+    printf("%-18s %8.2f %10s %7.4f %7.3f  %6.3f %6.4f %6.4f  %6.3f %6.4f %6.4f  %6.3f %6.4f %6.4f",
            name, trial->seconds, text_size((uint64_t)trial->peak_bytes, peak), trial->cut_share,
            trial->replication, trial->nodes.ratio, trial->nodes.variation, trial->nodes.efficiency,
            trial->edges.ratio, trial->edges.variation, trial->edges.efficiency, trial->train.ratio,
-           trial->train.variation, trial->train.efficiency,
-           text_size((uint64_t)trial->batch_bytes, batch));
+           trial->train.variation, trial->train.efficiency);
+    if (trial->has_loads)
+        printf("  %6.3f %6.4f %6.4f %7.4f", trial->reads.ratio, trial->reads.variation,
+               trial->reads.efficiency, trial->load_cut_share);
+    printf(" %10s\n", text_size((uint64_t)trial->batch_bytes, batch));
 }
 
 enum error_code method_table_print(const struct method_trial *trial, int count, int64_t parts,
@@ -120,11 +131,19 @@ enum error_code method_table_print(const struct method_trial *trial, int count, 
 {
     if (as_json)
         return print_json(trial, count, parts, err);
-    printf("%-18s %8s %10s %7s %7s  %-20s  %-20s  %-20s %10s\n", "", "", "", "", "", "nodes",
-           "edges", "training nodes", "bytes");
+    bool has_loads = false;
+    for (int i = 0; i < count; i++)
+        has_loads |= trial[i].has_loads;
+    printf("%-18s %8s %10s %7s %7s  %-20s  %-20s  %-20s", "", "", "", "", "", "nodes", "edges",
+           "training nodes");
+    if (has_loads)
+        printf("  %-20s %7s", "rows read", "sampled");
+    printf(" %10s\n", "bytes");
     printf("%-18s %8s %10s %7s %7s", "method", "seconds", "peak", "cut", "copies");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < (has_loads ? 4 : 3); i++)
         printf("  %6s %6s %6s", "ratio", "var.", "eff.");
+    if (has_loads)
+        printf(" %7s", "cut");
     printf(" %10s\n", "a batch");
     for (int i = 0; i < count; i++)
         print_line(&trial[i]);

@@ -15,13 +15,18 @@ struct method_balance {
 };
 
 struct method_trial {
-    const char *name; /* of the row in partitioner_list.h */
-    char method[32];  /* what it came to, of auto another */
+    const char *name; /* of the row in partitioner_list.h, as is the next */
+    int64_t number;
+    char method[32]; /* what it came to, of auto another */
     bool failed;
     struct error why; /* it failed */
     double seconds, cut_share, replication;
     int64_t peak_bytes, batch_bytes;
     struct method_balance nodes, edges, train;
+    bool by_loads;  /* the method went by what a run read, partition.loads */
+    bool has_loads; /* that was there to measure by: then also */
+    double load_cut_share;
+    struct method_balance reads;
 };
 
 /* The names of PARTITIONER_LIST, by their numbers; ends with NULL. */

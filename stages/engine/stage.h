@@ -40,6 +40,7 @@ struct stage_context {
     bool is_dry_run; /* ingest: only say what would be made */
     const struct update_request *update; /* ingest: apply it to the newest version; NULL: none */
     const char *trial_path; /* partition: only assign and measure, for this file; NULL: all of it */
+    const char *trial_loads;   /* with it: what a run read, to measure by; NULL: nothing */
     struct stage_times *times; /* NULL: not kept */
 };
 

@@ -32,7 +32,7 @@
 
 struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
-    const char *times, *trial;
+    const char *times, *trial, *trial_loads;
     struct update_request update;
     struct option_list set;
     int64_t threads, sharers, wait, idle, lease, log_level;
@@ -67,6 +67,7 @@ static const struct option_spec option_table[] = {
     {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
     {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
     {"trial", OPTION_TEXT, AT(trial), NULL, 0, 0, "FILE", "partition: assign nodes to parts, write how good that is to this file as JSON, and store nothing"},
+    {"trial-loads", OPTION_TEXT, AT(trial_loads), NULL, 0, 0, "FILE", "with --trial: measure by what a run read, the table of graphmill export --what loads"},
     UPDATE_OPTIONS(AT_UPDATE)
     {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
@@ -132,6 +133,8 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
         return error_set(err, ERROR_USAGE,
                          "--trial goes with graphmill-partition, without --replay and --start; "
                          "graphmill partition --compare tells of all methods");
+    if (o->trial_loads && !o->trial)
+        return error_set(err, ERROR_USAGE, "--trial-loads goes with --trial");
     if (update_request_is_given(&o->update) &&
         (strcmp(stage.name, "ingest") != 0 || o->replay || o->dry_run))
         return error_set(err, ERROR_USAGE,
@@ -399,6 +402,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .is_replay = o->replay != NULL,
         .is_dry_run = o->dry_run,
         .trial_path = o->trial,
+        .trial_loads = o->trial_loads,
         .update = update_request_is_given(&o->update) ? &o->update : NULL,
     };
     if (stage.form == STAGE_LOOP) {

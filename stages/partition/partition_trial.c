@@ -5,6 +5,7 @@
 #include "common/base/host.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
+#include "stages/partition/check/load_quality.h"
 #include "stages/partition/layout/part_writer.h"
 #include "stages/partition/layout/renumbering.h"
 #include "stages/partition/methods/node_assigner.h"
@@ -18,6 +19,8 @@ struct trial {
     uint16_t *edge_part; /* node_assigner.h */
     struct renumbering renumbering;
     struct partition_quality quality;
+    struct measured_loads loads; /* to measure by, whatever the method goes by; {0}: none */
+    struct load_quality load_quality;
 };
 
 static enum error_code assign(struct trial *trial, struct error *err)
@@ -35,6 +38,10 @@ static enum error_code assign(struct trial *trial, struct error *err)
         trial->method = chosen;
     const uint64_t own = host_usage().peak_bytes, child = host_children_peak_bytes();
     trial->peak_bytes = own > child ? own : child;
+    if (rc == ERROR_NONE && trial->loads.reads)
+        rc =
+            load_quality_measure(request.store, request.schema, &trial->loads, part,
+                                 (int)request.settings->partition.parts, &trial->load_quality, err);
     if (rc == ERROR_NONE)
         rc = renumbering_init(&trial->renumbering, part, input->schema.node_count,
                               (uint32_t)request.settings->partition.parts, err);
@@ -62,13 +69,28 @@ static enum error_code measure(struct trial *trial, struct error *err)
     return rc == ERROR_NONE ? part_writer_topologies(&writer, &trial->quality, NULL, err) : rc;
 }
 
+static void put_loads(struct json_writer *json, const struct load_quality *quality)
+{
+    json_open_object(json, "loads");
+    json_put_double(json, "cut_share", quality->cut_share);
+    json_open_object(json, "reads");
+    json_put_double(json, "ratio", quality->reads.ratio);
+    json_put_double(json, "variation", quality->reads.variation);
+    json_put_double(json, "efficiency", quality->efficiency);
+    json_close_object(json);
+    json_close_object(json);
+}
+
 static enum error_code write_figures(struct trial *trial, struct error *err)
 {
     const struct stage_context *context = trial->input->context;
     const struct pipeline_settings *settings = context->settings;
     const struct partition_report *report = partition_quality_finish(&trial->quality);
+    struct partition_report sampled = *report; /* as a mini-batch meets it */
+    if (trial->loads.reads)
+        sampled.cut_share = trial->load_quality.cut_share;
     const uint64_t batch_bytes =
-        partition_report_round_bytes(report, settings->sample.fanouts.value,
+        partition_report_round_bytes(&sampled, settings->sample.fanouts.value,
                                      settings->sample.fanouts.count, settings->sample.batch_size);
     struct json_writer json = {0}, figures = {0};
     enum error_code rc = partition_report_text(report, &figures, err);
@@ -78,6 +100,8 @@ static enum error_code write_figures(struct trial *trial, struct error *err)
         json_put_double(&json, "seconds", trial->seconds);
         json_put_int64(&json, "peak_bytes", (int64_t)trial->peak_bytes);
         json_put_int64(&json, "batch_bytes", (int64_t)batch_bytes);
+        if (trial->loads.reads)
+            put_loads(&json, &trial->load_quality);
         json_put_raw(&json, ",\"report\":");
         json_put_raw(&json, figures.text);
         json_close_object(&json);
@@ -102,12 +126,18 @@ enum error_code partition_trial(struct partition_input *input, struct error *err
                          "methods to compare",
                          task_name(input->schema.task));
     enum error_code rc = partition_input_measure(input, err);
+    if (rc == ERROR_NONE && input->context->trial_loads)
+        rc = measured_loads_read(input->context->trial_loads, input->context->store, &input->schema,
+                                 input->in_degree, &trial.loads, err);
+    if (rc == ERROR_NONE)
+        rc = partition_input_take_loads(input, err);
     if (rc == ERROR_NONE)
         rc = assign(&trial, err);
     if (rc == ERROR_NONE)
         rc = measure(&trial, err);
     if (rc == ERROR_NONE)
         rc = write_figures(&trial, err);
+    measured_loads_release(&trial.loads);
     partition_quality_release(&trial.quality);
     renumbering_release(&trial.renumbering);
     memory_free(trial.edge_part);

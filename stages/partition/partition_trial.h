@@ -3,6 +3,9 @@
  *
  * The figures are those of the report (partition_report.h), by the same code, beside the seconds and the memory of the
  * method alone: {"method", "seconds", "peak_bytes", "batch_bytes", "report": {...}}. Nothing is stored.
+ *
+ * With the table of what a run read (context->trial_loads) there is "loads": {"cut_share", "reads": {"ratio", "variation", "efficiency"}}
+ * (load_quality.h), too, and batch_bytes goes by that share of cut edges. Whether the method goes by loads partition.loads says.
  */
 #ifndef STAGES_PARTITION_PARTITION_TRIAL_H
 #define STAGES_PARTITION_PARTITION_TRIAL_H

@@ -346,6 +346,8 @@ bool pipeline_has_node_files(const struct pipeline_settings *settings);
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
 bool pipeline_learns_pairs(const struct pipeline_settings *settings);
 bool pipeline_labels_edges(const struct pipeline_settings *settings);
+/* Whether a method (enum partition_method) can go by measured loads, partition.loads. */
+bool pipeline_takes_loads(int64_t method);
 /* Whether it is of graphs. */
 bool pipeline_learns_graphs(const struct pipeline_settings *settings);
 /* What the field of their labels is called; NULL of other tasks. */

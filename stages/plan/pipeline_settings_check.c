@@ -408,6 +408,12 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
 }
 
 /* Label propagation could weigh edges, too, but from nodes at random it came to more reads from other parts, not fewer. */
+bool pipeline_takes_loads(int64_t method)
+{
+    return method == PARTITION_METIS || method == PARTITION_LDG || method == PARTITION_FENNEL ||
+           method == PARTITION_AUTO;
+}
+
 static enum error_code check_partition(const struct pipeline_settings *s, struct error *err)
 {
     const int64_t method = s->partition.method;
@@ -415,8 +421,7 @@ static enum error_code check_partition(const struct pipeline_settings *s, struct
     if (method == PARTITION_FILE && !s->partition.assignment[0])
         return error_set(err, ERROR_INVALID,
                          "partition.method is file, but partition.assignment is empty");
-    if (!s->partition.loads[0] || method == PARTITION_METIS || method == PARTITION_LDG ||
-        method == PARTITION_FENNEL || method == PARTITION_AUTO)
+    if (!s->partition.loads[0] || pipeline_takes_loads(method))
         return ERROR_NONE;
     (void)setting_print(setting_find("partition.method"), s, name, sizeof name);
     return error_set(err, ERROR_INVALID,

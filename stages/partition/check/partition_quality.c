@@ -5,7 +5,6 @@
 #include "store/records/dataset_types.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* Columns of features; of several types the mean over all nodes, rounded up. */
 static uint32_t mean_dim(const struct dataset_schema *schema)
@@ -140,26 +139,25 @@ void partition_quality_add_held(struct partition_quality *quality,
     }
 }
 
-/* The balance of the uint64_t at `offset` in each part's figures. */
-static struct balance balance_of(const struct partition_report *report, size_t offset)
+struct balance partition_quality_balance(const uint64_t *value, size_t stride, int count)
 {
     struct balance balance = {.least = UINT64_MAX};
     double sum = 0.0, squares = 0.0;
-    for (int p = 0; p < report->part_count; p++) {
-        const uint64_t value = *(const uint64_t *)((const char *)&report->part[p] + offset);
-        balance.least = value < balance.least ? value : balance.least;
-        balance.most = value > balance.most ? value : balance.most;
-        sum += (double)value;
+    for (int p = 0; p < count; p++) {
+        const uint64_t of_part = value[(size_t)p * stride];
+        balance.least = of_part < balance.least ? of_part : balance.least;
+        balance.most = of_part > balance.most ? of_part : balance.most;
+        sum += (double)of_part;
     }
-    const double mean = sum / report->part_count;
-    for (int p = 0; p < report->part_count; p++) {
-        const uint64_t value = *(const uint64_t *)((const char *)&report->part[p] + offset);
-        squares += ((double)value - mean) * ((double)value - mean);
+    const double mean = sum / count;
+    for (int p = 0; p < count; p++) {
+        const double apart = (double)value[(size_t)p * stride] - mean;
+        squares += apart * apart;
     }
     if (balance.least > 0)
         balance.ratio = (double)balance.most / (double)balance.least;
     if (mean > 0.0)
-        balance.variation = sqrt(squares / report->part_count) / mean;
+        balance.variation = sqrt(squares / count) / mean;
     return balance;
 }
 
@@ -176,9 +174,10 @@ const struct partition_report *partition_quality_finish(struct partition_quality
         report->edge_count ? (double)report->cut_edges / (double)report->edge_count : 0.0;
     report->replication_factor =
         (double)(report->node_count + report->halo) / (double)report->node_count;
-    report->nodes = balance_of(report, offsetof(struct part_figures, nodes));
-    report->edges = balance_of(report, offsetof(struct part_figures, edges));
-    report->train = balance_of(report, offsetof(struct part_figures, train));
+    const size_t stride = sizeof *report->part / sizeof(uint64_t);
+    report->nodes = partition_quality_balance(&report->part->nodes, stride, report->part_count);
+    report->edges = partition_quality_balance(&report->part->edges, stride, report->part_count);
+    report->train = partition_quality_balance(&report->part->train, stride, report->part_count);
     return report;
 }
 

@@ -50,4 +50,7 @@ void partition_quality_add_held(struct partition_quality *quality,
 const struct partition_report *partition_quality_finish(struct partition_quality *quality);
 void partition_quality_release(struct partition_quality *quality);
 
+/* How even value[0], value[stride], ... are, `count` of them. */
+struct balance partition_quality_balance(const uint64_t *value, size_t stride, int count);
+
 #endif

@@ -8,8 +8,8 @@
  *
  * What is balanced: nodes always, and those of each type by themselves, each type being a constraint (Karypis and Kumar,
  * "Multilevel algorithms for multi-constraint graph partitioning", 1998); training nodes, because they are the work of an epoch; edges, because
- * they are the bytes of a part, or with measured loads in the place of edges what was read. A load that cannot be spread (fewer units than parts) is left out: METIS
- * would give up the cut for nothing.
+ * they are the bytes of a part, or with measured loads in the place of edges what was read. A load that cannot be spread (fewer
+ * units than parts) is left out: METIS would give up the cut for nothing.
  *
  * METIS may leave a part empty when parts are small. Each empty part then takes the highest node of the
  * part with the most nodes (assignment_fill_empty()).

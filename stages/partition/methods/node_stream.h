@@ -25,8 +25,8 @@
 
 struct stream_rule {
     const char *name; /* for the log */
-    /* What `neighbors` neighbours in a part, by what edges to them cost with measured loads (measured_loads.h), are worth whose share of the nodes' class is `load` times the mean; falls, or stays,
-     * as the load grows. `edges_per_node`: undirected edges of the graph by its nodes. */
+    /* What `neighbors` neighbours in a part are worth whose share of the nodes' class is `load` times the mean; falls, or stays,
+     * as the load grows. With measured loads (measured_loads.h) a neighbour counts what edges to it cost, 1.5 on average. `edges_per_node`: undirected edges of the graph by its nodes. */
     double (*worth)(double neighbors, double load, double edges_per_node);
     bool in_place; /* each pass, from parts that are there */
     bool
