@@ -245,13 +245,25 @@ static void put_edges(struct inspection *look, const char *path)
               "target alone\n");
 }
 
+/* A word in a comment, which ends where its line does. */
+static void put_word(struct inspection *look, const char *word)
+{
+    char shown[21];
+    (void)snprintf(shown, sizeof shown, "%s", word);
+    for (char *at = shown; *at; at++)
+        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
+    put(look, " %s", shown);
+}
+
 static void put_classes(struct inspection *look)
 {
     const struct survey_column *label = &look->nodes.column[look->label];
     put(look, "  label_columns: \"%s\"%*s# %zu classes:", label->name,
         (int)(strlen(label->name) < 11 ? 11 - strlen(label->name) : 1), "", label->word_count);
-    for (size_t i = 0; i < label->word_count && i < 5; i++)
-        put(look, " %.20s%s", label->word[i], i + 1 < label->word_count ? "," : "");
+    for (size_t i = 0; i < label->word_count && i < 5; i++) {
+        put_word(look, label->word[i]);
+        put(look, "%s", i + 1 < label->word_count ? "," : "");
+    }
     put(look, "%s; %" PRIu64 " of %" PRIu64 " nodes have one\n",
         label->word_count > 5 ? " ..." : "", label->values, look->nodes.rows);
 }

@@ -148,7 +148,7 @@ static enum error_code read_lines(struct link_questions *q, const char *path,
     bool found = true, is_first = true;
     enum error_code rc = ERROR_NONE;
     while (rc == ERROR_NONE && found) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, is_first ? NULL : &delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found || !line.size)
             continue;
         if (is_first)

@@ -22,13 +22,14 @@ static bool id_of(const struct text_line *line, struct field *id)
 
 static enum error_code read_wanted(struct node_lookup *lookup, const char *path, struct error *err)
 {
+    static const enum delimiter tab = DELIMITER_TAB;
     struct line_reader *reader = NULL;
     struct text_line line;
     struct field id;
     bool found = true;
     enum error_code rc = line_reader_open(path, &reader, err);
     while (rc == ERROR_NONE && found) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &tab, &line, &found, err);
         if (rc == ERROR_NONE && found && id_of(&line, &id))
             rc = node_lookup_add(lookup, id.text, id.size, line.number, err);
     }

@@ -100,7 +100,22 @@ static bool heads_ids(const char *word)
     return false;
 }
 
-static enum error_code settle_header(struct table_survey *survey, struct error *err)
+/* Settings name columns, each in a line. */
+static enum error_code check_name(const struct table_survey *survey, size_t column,
+                                  const char *path, int64_t line, struct error *err)
+{
+    const char *name = survey->first[column];
+    if (!name[strcspn(name, "\n\r")])
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": expected the name of column %zu on one line, found a line end "
+                     "in it: rename the column",
+                     path, line, column + 1);
+}
+
+static enum error_code settle_header(struct table_survey *survey, const char *path, int64_t line,
+                                     struct error *err)
 {
     must(survey->first);
     bool differs = heads_ids(survey->first[0]) || heads_ids(survey->first[1]);
@@ -113,6 +128,9 @@ static enum error_code settle_header(struct table_survey *survey, struct error *
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < survey->column_count; i++) {
         const struct field field = {survey->first[i], strlen(survey->first[i])};
+        rc = differs ? check_name(survey, i, path, line, err) : ERROR_NONE;
+        if (rc != ERROR_NONE)
+            break;
         rc = differs ? copy_field(&survey->column[i].name, &field, err)
                      : note_field(&survey->column[i], &field, err);
     }
@@ -126,10 +144,11 @@ enum error_code table_survey_read(const char *path, struct table_survey *survey,
     struct text_line line;
     struct field field[SURVEY_COLUMNS_MAX];
     enum delimiter delimiter = DELIMITER_COMMA;
+    int64_t first_line = 0;
     bool found = true;
     enum error_code rc = line_reader_open(path, &reader, err);
     while (rc == ERROR_NONE && survey->rows < SURVEY_ROWS_MAX) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, survey->first ? &delimiter : NULL, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (text_line_is_skipped(&line))
@@ -138,6 +157,7 @@ enum error_code table_survey_read(const char *path, struct table_survey *survey,
             delimiter = delimited_guess(line.text, line.size);
         const size_t count = delimited_split_line(&line, delimiter, field, SURVEY_COLUMNS_MAX);
         if (!survey->first) {
+            first_line = line.number;
             rc = take_first(survey, &line, field, count, path, err);
             continue;
         }
@@ -152,5 +172,5 @@ enum error_code table_survey_read(const char *path, struct table_survey *survey,
     line_reader_close(reader);
     if (rc == ERROR_NONE && !survey->first)
         rc = error_set(err, ERROR_INPUT, "%s: expected rows, found none", path);
-    return rc == ERROR_NONE ? settle_header(survey, err) : rc;
+    return rc == ERROR_NONE ? settle_header(survey, path, first_line, err) : rc;
 }

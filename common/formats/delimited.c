@@ -1,5 +1,7 @@
 #include "common/formats/delimited.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -117,6 +119,88 @@ bool delimited_next(struct delimited *cursor, struct field *field)
         cursor->is_done = cursor->at == cursor->end;
     }
     return true;
+}
+
+/* --- rows of several lines --- */
+
+struct quotes { /* how far a row was looked at */
+    size_t at;
+    bool is_open;
+    size_t opened; /* where the open quote stands */
+};
+
+/* Behind the separator, or `end`. */
+static const char *pass_separator(const char *at, const char *end, const enum delimiter *delimiter)
+{
+    const char *found = NULL;
+    if (delimiter) {
+        found = find_separator(at, end, *delimiter);
+    } else {
+        for (found = at; found < end && *found != ',' && *found != '\t';)
+            found++;
+    }
+    return found < end ? found + 1 : end;
+}
+
+/* Goes on from where it was; whether a field in quotes is open at the end of the row. */
+static bool look_for_open_quote(struct quotes *quotes, const struct text_line *row,
+                                const enum delimiter *delimiter)
+{
+    const char *end = row->text + row->size, *at = row->text + quotes->at;
+    const bool of_tabs = !delimiter || *delimiter == DELIMITER_TAB;
+    while (at < end) {
+        if (!quotes->is_open) {
+            while (at < end && (*at == ' ' || (*at == '\t' && !of_tabs)))
+                at++;
+            quotes->is_open = at < end && *at == '"';
+            quotes->opened = (size_t)(at - row->text);
+            at = quotes->is_open ? at + 1 : pass_separator(at, end, delimiter);
+            continue;
+        }
+        at = memchr(at, '"', (size_t)(end - at));
+        if (!at) {
+            at = end;
+        } else if (at + 1 < end && at[1] == '"') {
+            at += 2;
+        } else {
+            quotes->is_open = false;
+            at = pass_separator(at + 1, end, delimiter);
+        }
+    }
+    quotes->at = row->size;
+    return quotes->is_open;
+}
+
+enum error_code delimited_join(struct line_reader *reader, const enum delimiter *delimiter,
+                               struct text_line *line, struct error *err)
+{
+    struct quotes quotes = {0};
+    bool found = true;
+    enum error_code rc = ERROR_NONE;
+    if ((delimiter && *delimiter == DELIMITER_BLANKS) || text_line_is_skipped(line))
+        return ERROR_NONE;
+    while (rc == ERROR_NONE && look_for_open_quote(&quotes, line, delimiter)) {
+        rc = line_reader_extend(reader, line, &found, err);
+        if (rc == ERROR_NONE && !found)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": expected a quote that closes the one in column %zu, "
+                             "found none up to line %" PRId64
+                             ": close it, or write two quotes where a field has one",
+                             line_reader_name(reader), line->number, quotes.opened + 1, line->last);
+    }
+    return rc == ERROR_NONE && line->last > line->number ? line_reader_find_spare(reader, line, err)
+                                                         : rc;
+}
+
+const char *delimited_extent(const struct text_line *line, char buffer[DELIMITED_EXTENT_SIZE])
+{
+    buffer[0] = '\0';
+    if (line->last > line->number)
+        (void)snprintf(buffer, DELIMITED_EXTENT_SIZE,
+                       " in lines %" PRId64 " to %" PRId64
+                       ", which a field in quotes makes one row",
+                       line->number, line->last);
+    return buffer;
 }
 
 static size_t split(struct delimited cursor, struct field *field, size_t limit)

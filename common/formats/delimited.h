@@ -2,7 +2,7 @@
  * delimited - the fields of one line: separated by commas, by tabs, or by runs of blanks.
  *
  * Spaces around a field are not part of it. A field in double quotes may contain the separator, and two quotes inside it are one
- * (RFC 4180). A field is a view into its line, or where it has such quotes and the line came with room for it
+ * (RFC 4180). With commas and tabs it may contain line ends, too: delimited_read() reads such lines as one row. A field is a view into its line, or where it has such quotes and the line came with room for it
  * (delimited_begin_line(), delimited_split_line()), into that. Without such room they stay two.
  */
 #ifndef COMMON_FORMATS_DELIMITED_H
@@ -30,6 +30,30 @@ struct delimited { /* a cursor over one line */
 
 /* Comma when the line has one outside of quotes, else tab, else runs of blanks. */
 enum delimiter delimited_guess(const char *text, size_t size);
+
+/* What delimited_read() does with a line that has quotes. */
+MUST_CHECK enum error_code delimited_join(struct line_reader *reader,
+                                          const enum delimiter *delimiter, struct text_line *line,
+                                          struct error *err);
+
+/* The next row of a table: a line, and those behind it as long as a field in quotes goes on, with the line ends between them as they
+ * are. A comment (#, %) is a row, and so is each line where blanks separate. `delimiter` NULL: it is not known yet, and
+ * fields begin behind commas and tabs. A line without quotes costs no more than line_reader_next().
+ * Fails: ERROR_INPUT naming file, line and column of a quote that is not closed within LINE_SIZE_MAX bytes; as line_reader_next(). */
+MUST_CHECK static inline enum error_code delimited_read(struct line_reader *reader,
+                                                        const enum delimiter *delimiter,
+                                                        struct text_line *line, bool *found,
+                                                        struct error *err)
+{
+    const enum error_code rc = line_reader_next(reader, line, found, err);
+    return rc == ERROR_NONE && *found && line->has_quotes
+               ? delimited_join(reader, delimiter, line, err)
+               : rc;
+}
+
+/* " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields; "" of a row of one line. Returns `buffer`. */
+enum { DELIMITED_EXTENT_SIZE = 96 };
+const char *delimited_extent(const struct text_line *line, char buffer[DELIMITED_EXTENT_SIZE]);
 
 void delimited_begin(struct delimited *cursor, const char *text, size_t size,
                      enum delimiter delimiter);

@@ -18,6 +18,7 @@ struct line_reader {
     struct read_ahead *ahead; /* what reads it; NULL: nothing else does */
     int64_t line_count;       /* lines handed out */
     size_t begin, end;        /* unread bytes in `buffer` */
+    size_t row_size;          /* bytes before these that the last line is, with its end */
     bool at_end;              /* of the source */
     bool was_filled;          /* by the last read: there is more */
     uint64_t taken;           /* bytes that the source has given */
@@ -143,44 +144,47 @@ const char *line_reader_name(const struct line_reader *reader)
     return byte_source_name(reader->source);
 }
 
-/* Reads until the buffer has a whole line: *end is its line feed, or NULL at the end of the file. */
-static enum error_code find_line_end(struct line_reader *reader, const char **end,
-                                     struct error *err)
+/* Reads until the buffer has a line feed behind `searched` bytes: *end, or NULL at the end of the file, or where there are too
+ * many bytes without one: *is_long. */
+static enum error_code find_line_end(struct line_reader *reader, size_t searched, const char **end,
+                                     bool *is_long, struct error *err)
 {
-    size_t searched = 0;
     for (;;) {
         const char *from = reader->buffer + reader->begin + searched;
         const size_t left = reader->end - reader->begin - searched;
         *end = left ? memchr(from, '\n', left) : NULL;
         searched += left;
-        if (*end || reader->at_end)
+        *is_long = !*end && !reader->at_end && searched > LINE_SIZE_MAX;
+        if (*end || reader->at_end || *is_long)
             return ERROR_NONE;
-        if (searched > LINE_SIZE_MAX)
-            return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": line is longer than %d bytes",
-                             line_reader_name(reader), reader->line_count + 1, LINE_SIZE_MAX);
         const enum error_code rc = fill(reader, err);
         if (rc != ERROR_NONE)
             return rc;
     }
 }
 
-static enum error_code check_line(const struct line_reader *reader, const struct text_line *line,
-                                  struct error *err)
+static enum error_code too_long(const struct line_reader *reader, int64_t line, struct error *err)
 {
-    if (line->size > LINE_SIZE_MAX)
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": line is longer than %d bytes",
-                         line_reader_name(reader), line->number, LINE_SIZE_MAX);
-    const char *nul = reader->has_nul && line->size ? memchr(line->text, '\0', line->size) : NULL;
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": line is longer than %d bytes",
+                     line_reader_name(reader), line, LINE_SIZE_MAX);
+}
+
+/* `text` is what the line has from its own last line on. */
+static enum error_code check_text(const struct line_reader *reader, const struct text_line *line,
+                                  const char *text, struct error *err)
+{
+    const size_t size = line->size - (size_t)(text - line->text);
+    const char *nul = reader->has_nul && size ? memchr(text, '\0', size) : NULL;
     if (nul)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected text, found a NUL byte in column %td",
-                         line_reader_name(reader), line->number, nul - line->text + 1);
+                         line_reader_name(reader), line->last, nul - text + 1);
     return ERROR_NONE;
 }
 
 /* Room for what delimited makes of fields with quotes in quotes. */
-static enum error_code find_spare(struct line_reader *reader, struct text_line *line,
-                                  struct error *err)
+enum error_code line_reader_find_spare(struct line_reader *reader, struct text_line *line,
+                                       struct error *err)
 {
     const char *end = line->text + line->size, *at = line->text;
     enum error_code rc = ERROR_NONE;
@@ -197,26 +201,60 @@ static enum error_code find_spare(struct line_reader *reader, struct text_line *
     return rc;
 }
 
+/* The row that begins where unread bytes do, up to `end`, becomes `line`. */
+static void take_row(struct line_reader *reader, const char *end, struct text_line *line)
+{
+    line->text = reader->buffer + reader->begin;
+    line->size = end ? (size_t)(end - line->text) : reader->end - reader->begin;
+    line->last = ++reader->line_count;
+    line->has_quotes = reader->has_quotes;
+    line->spare = NULL;
+    reader->row_size = line->size + (end ? 1 : 0);
+    reader->begin += reader->row_size;
+    if (line->size && line->text[line->size - 1] == '\r')
+        line->size--;
+}
+
 enum error_code line_reader_next(struct line_reader *reader, struct text_line *line, bool *found,
                                  struct error *err)
 {
     const char *end = NULL;
+    bool is_long = false;
     *found = false;
-    enum error_code rc = find_line_end(reader, &end, err);
+    enum error_code rc = find_line_end(reader, 0, &end, &is_long, err);
+    if (rc == ERROR_NONE && is_long)
+        return too_long(reader, reader->line_count + 1, err);
     if (rc != ERROR_NONE)
         return rc;
-    const size_t left = reader->end - reader->begin;
-    if (!end && left == 0)
+    if (!end && reader->end == reader->begin)
         return ERROR_NONE;
-    line->text = reader->buffer + reader->begin;
-    line->size = end ? (size_t)(end - line->text) : left;
-    line->number = ++reader->line_count;
-    reader->begin += line->size + (end ? 1 : 0);
-    if (line->size && line->text[line->size - 1] == '\r')
-        line->size--;
+    take_row(reader, end, line);
+    line->number = line->last;
     *found = true;
-    rc = check_line(reader, line, err);
-    return rc == ERROR_NONE ? find_spare(reader, line, err) : rc;
+    if (line->size > LINE_SIZE_MAX)
+        return too_long(reader, line->number, err);
+    rc = check_text(reader, line, line->text, err);
+    return rc == ERROR_NONE ? line_reader_find_spare(reader, line, err) : rc;
+}
+
+enum error_code line_reader_extend(struct line_reader *reader, struct text_line *line, bool *found,
+                                   struct error *err)
+{
+    const char *end = NULL;
+    bool is_long = false;
+    const size_t size = reader->row_size;
+    *found = false;
+    reader->begin -= size;
+    const enum error_code rc = find_line_end(reader, size, &end, &is_long, err);
+    line->text = reader->buffer + reader->begin; /* it may have moved */
+    const size_t whole = end ? (size_t)(end - line->text) : reader->end - reader->begin;
+    if (rc != ERROR_NONE || is_long || whole > LINE_SIZE_MAX || (!end && whole == size)) {
+        reader->begin += size;
+        return rc;
+    }
+    take_row(reader, end, line);
+    *found = true;
+    return check_text(reader, line, line->text + size, err);
 }
 
 bool text_line_is_skipped(const struct text_line *line)

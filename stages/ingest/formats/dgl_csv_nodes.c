@@ -48,10 +48,12 @@ static enum error_code take_line(struct table *table, const struct text_line *li
 {
     struct field field[FIELDS_MAX];
     const size_t found = delimited_split_line(line, table->nodes->delimiter, field, FIELDS_MAX);
+    char extent[DELIMITED_EXTENT_SIZE];
     if (found != table->field_count)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected %zu columns as the header has, found %zu",
-                         table->nodes->file->path, line->number, table->field_count, found);
+                         "%s:%" PRId64 ": expected %zu columns as the header has, found %zu%s",
+                         table->nodes->file->path, line->number, table->field_count, found,
+                         delimited_extent(line, extent));
     const enum error_code rc = take(context, table, field, line->number, err);
     table->row_count++;
     return rc;
@@ -64,7 +66,7 @@ static enum error_code visit(struct table *table, row_taker take, void *context,
     bool found = true;
     enum error_code rc = line_reader_open(table->nodes->file->path, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &table->nodes->delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (line.number == 1)

@@ -210,7 +210,7 @@ static enum error_code push_lines(struct edge_file *e, struct error *err)
     bool found = true;
     enum error_code rc = line_reader_open(e->file->path, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &e->d->meta.delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (line.number == 1)
@@ -240,7 +240,7 @@ static enum error_code find_columns(const struct dgl_csv *d, bool keeps[EDGE_COL
         bool found = false;
         rc = line_reader_open(e.file->path, &reader, err);
         if (rc == ERROR_NONE)
-            rc = line_reader_next(reader, &line, &found, err);
+            rc = delimited_read(reader, &d->meta.delimiter, &line, &found, err);
         if (rc == ERROR_NONE && found)
             rc = take_header(&e, &line, err);
         for (int c = 0; c < EDGE_COLUMN_COUNT; c++)

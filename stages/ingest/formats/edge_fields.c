@@ -128,8 +128,9 @@ enum error_code edge_fields_split(const struct edge_fields *fields, const struct
     const size_t found = delimited_split_line(line, fields->delimiter, field, EDGE_FIELD_MAX);
     if (found == fields->count)
         return ERROR_NONE;
-    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu", where,
-                     line->number, fields->count, found);
+    char extent[DELIMITED_EXTENT_SIZE];
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu%s", where,
+                     line->number, fields->count, found, delimited_extent(line, extent));
 }
 
 /* How much of a field a message shows. */

@@ -208,7 +208,7 @@ static enum error_code keep_header(struct edge_list *list, struct error *err)
         return ERROR_NONE;
     enum error_code rc = open_input(list, &reader, err);
     while (rc == ERROR_NONE && found && line.number < list->survey.header_line)
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, NULL, &line, &found, err);
     if (rc == ERROR_NONE && found)
         rc = memory_new(&list->header, line.size + 1, "a header", err);
     if (rc == ERROR_NONE && list->header && line.text)
@@ -233,7 +233,8 @@ static enum error_code survey_file(void *context, const char *where, size_t inde
     survey->others_are_integer = true;
     enum error_code rc = open_input(list, &reader, err);
     while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, survey->fields.count ? &survey->fields.delimiter : NULL, &line,
+                            &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (text_line_is_skipped(&line))
@@ -350,7 +351,7 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
     list->name = list->buffer.where = path;
     enum error_code rc = open_input(list, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &list->survey.fields.delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (of_two && !needs_header &&

@@ -155,12 +155,13 @@ enum error_code folder_edges_read_csv(const char *path, const struct folder_meta
                                .files = files ? files : &none,
                                .ends = ends,
                                .label = meta ? meta->edge_label : NULL};
+    const enum delimiter delimiter = ends ? ends->delimiter : DELIMITER_COMMA;
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
     enum error_code rc = line_reader_open(path, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (line.number == 1)
@@ -314,6 +315,7 @@ static enum error_code begin_types(struct edge_table *table, const struct text_l
 enum error_code folder_edges_count_types(const char *path, const char *label, uint32_t *type_count,
                                          struct error *err)
 {
+    static const enum delimiter comma = DELIMITER_COMMA;
     struct edge_table table = {.path = path, .label = label};
     struct line_reader *reader = NULL;
     struct text_line line;
@@ -321,7 +323,7 @@ enum error_code folder_edges_count_types(const char *path, const char *label, ui
     *type_count = 0;
     enum error_code rc = line_reader_open(path, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &comma, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (line.number > 1)

@@ -183,7 +183,8 @@ struct field keyed_file_column(const struct keyed_file *file, size_t column, cha
     const size_t at = file->pick ? file->pick[column] : column + 1;
     if (file->header) {
         const size_t size = strlen(file->header);
-        const struct text_line line = {file->header, size, 1, file->header + size + 1};
+        const struct text_line line = {
+            .text = file->header, .size = size, .number = 1, .spare = file->header + size + 1};
         delimited_begin_line(&cursor, &line, file->delimiter);
         for (size_t i = 0; i <= at && delimited_next(&cursor, &field); i++)
             continue;
@@ -214,7 +215,8 @@ static enum error_code gather(struct keyed_file *file, struct delimited *out, st
         file->values[at++] = '"';
         file->values[at++] = '"';
     }
-    const struct text_line line = {file->values, at, 1, file->values + need};
+    const struct text_line line = {
+        .text = file->values, .size = at, .number = 1, .spare = file->values + need};
     delimited_begin_line(out, &line, DELIMITER_COMMA);
     return ERROR_NONE;
 }
@@ -225,10 +227,11 @@ static enum error_code take_chosen(struct keyed_file *file, const struct text_li
     struct delimited values;
     const size_t count =
         delimited_split_line(line, file->delimiter, file->field, file->field_count);
+    char extent[DELIMITED_EXTENT_SIZE];
     if (count != file->field_count)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected %zu columns as in the header, found %zu",
-                         file->path, line->number, file->field_count, count);
+        return error_set(
+            err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns as in the header, found %zu%s",
+            file->path, line->number, file->field_count, count, delimited_extent(line, extent));
     const struct field id = file->field[file->id_field];
     if (id.size == 0)
         return error_set(err, ERROR_INPUT,
@@ -252,7 +255,7 @@ static enum error_code second_has_numbers(const struct keyed_file *file, int64_t
     *out = false;
     enum error_code rc = open_file(file, &reader, err);
     while (rc == ERROR_NONE && found) {
-        rc = line_reader_next(reader, &line, &found, err);
+        rc = delimited_read(reader, &file->delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found || line.number <= first || is_blank(&line) ||
             is_comment(&line))
             continue;
@@ -378,7 +381,9 @@ static enum error_code visit_one(void *context, const char *path, size_t index, 
     v->file->path = path;
     enum error_code rc = open_file(v->file, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(reader, &line, &found, err);
+        const bool is_known = v->file->is_known || v->file->form == KEYED_ID_ONLY;
+        v->file->delimiter = v->file->is_known ? v->file->delimiter : DELIMITER_TAB;
+        rc = delimited_read(reader, is_known ? &v->file->delimiter : NULL, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         rc = pass_over(v->file, &line, &blank, &passed, err);

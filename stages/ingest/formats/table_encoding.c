@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,18 @@ static enum error_code sort_words(struct node_id_assigner *words, struct field *
 static enum error_code note_word(struct node_id_assigner *words, const struct field *field,
                                  uint64_t most, const char *path, int64_t line, struct error *err)
 {
+    char shown[41];
+    if (memchr(field->text, '\t', field->size) || memchr(field->text, '\n', field->size) ||
+        memchr(field->text, '\r', field->size)) {
+        (void)snprintf(shown, sizeof shown, "%.*s", field->size < 40 ? (int)field->size : 40,
+                       field->text);
+        for (char *at = shown; *at; at++)
+            *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected a word without tab or line end, found '%s' with "
+                         "one: write it in one line, or leave the column out",
+                         path, line, shown);
+    }
     const enum error_code rc = node_id_assigner_add_text(words, field->text, field->size, err);
     if (rc != ERROR_NONE || words->count <= most)
         return rc;

@@ -102,7 +102,8 @@ static enum error_code visit_file(struct edge_file *file, struct error *err)
     bool found = true;
     enum error_code rc = line_reader_open(file->path, &lines, err);
     while (rc == ERROR_NONE) {
-        rc = line_reader_next(lines, &line, &found, err);
+        rc = delimited_read(lines, file->is_known ? &file->fields.delimiter : NULL, &line, &found,
+                            err);
         if (rc != ERROR_NONE || !found)
             break;
         if (!text_line_is_skipped(&line))

@@ -59,7 +59,7 @@ static const char *fields_with_room(const char *text, enum delimiter delimiter)
 {
     static char out[256];
     char room[128];
-    const struct text_line line = {text, strlen(text), 1, room};
+    const struct text_line line = {.text = text, .size = strlen(text), .number = 1, .spare = room};
     struct field field[8];
     size_t at = 0;
     const size_t count = delimited_split_line(&line, delimiter, field, 8);
@@ -92,7 +92,8 @@ static void writes_a_field_to_one_place_of_the_room(void **state)
     (void)state;
     static const char text[] = "\"a\"\"\",\"b\"\"\"";
     char room[sizeof text];
-    const struct text_line line = {text, sizeof text - 1, 1, room};
+    const struct text_line line = {
+        .text = text, .size = sizeof text - 1, .number = 1, .spare = room};
     struct delimited first, second;
     struct field a, again, b;
     delimited_begin_line(&first, &line, DELIMITER_COMMA);
@@ -127,6 +128,114 @@ static void counts_more_fields_than_it_keeps(void **state)
     assert_false(field_is(&field[0], "sr"));
 }
 
+/* The rows of a table as "number-last:fields", or the message of its mistake. */
+static const char *rows(const char *text, size_t size, const enum delimiter *delimiter)
+{
+    static char out[4096];
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    struct error err = {0};
+    struct field field[8];
+    bool found = true;
+    size_t at = 0;
+    assert_ok(line_reader_open_memory("a.csv", text, size, &reader, &err), &err);
+    out[0] = '\0';
+    while (delimited_read(reader, delimiter, &line, &found, &err) == ERROR_NONE && found) {
+        const size_t count =
+            delimited_split_line(&line, delimiter ? *delimiter : DELIMITER_COMMA, field, 8);
+        at +=
+            (size_t)snprintf(out + at, sizeof out - at, "%d-%d:", (int)line.number, (int)line.last);
+        for (size_t i = 0; i < count && i < 8; i++)
+            at += (size_t)snprintf(out + at, sizeof out - at, "[%.*s]", (int)field[i].size,
+                                   field[i].text);
+    }
+    line_reader_close(reader);
+    if (err.code != ERROR_NONE)
+        (void)snprintf(out + at, sizeof out - at, "%s", err.message);
+    return out;
+}
+
+static const char *rows_of(const char *text, enum delimiter delimiter)
+{
+    return rows(text, strlen(text), &delimiter);
+}
+
+static void reads_line_ends_inside_quotes(void **state)
+{
+    (void)state;
+    assert_string_equal(rows_of("a,\"b\nc\",d\ne,f\n", DELIMITER_COMMA),
+                        "1-2:[a][b\nc][d]3-3:[e][f]");
+    assert_string_equal(rows_of("\"a\r\nb\",1\r\n2,3\r\n", DELIMITER_COMMA),
+                        "1-2:[a\r\nb][1]3-3:[2][3]");
+    assert_string_equal(rows_of("\"\n\n\n\",\"\n\"\nx", DELIMITER_COMMA),
+                        "1-5:[\n\n\n][\n]6-6:[x]");
+    assert_string_equal(rows_of("\"a\n\"\"b\"\",\n\"\n1,2\n", DELIMITER_COMMA),
+                        "1-3:[a\n\"b\",\n]4-4:[1][2]");
+    assert_string_equal(rows_of("a\t\"b\nc\"", DELIMITER_TAB), "1-2:[a][b\nc]");
+    assert_string_equal(rows("x\t\"b\nc\"\n", 8, NULL), "1-2:[x\t\"b\nc\"]");
+}
+
+static void leaves_other_quotes_alone(void **state)
+{
+    (void)state;
+    assert_string_equal(rows_of("a\"b,5\"\nc,d\n", DELIMITER_COMMA), "1-1:[a\"b][5\"]2-2:[c][d]");
+    assert_string_equal(rows_of("\"a\"b\",1\n2\n", DELIMITER_COMMA), "1-1:[\"a\"b\"][1]2-2:[2]");
+    assert_string_equal(rows_of("# \"a, \"b\n1,2\n", DELIMITER_COMMA),
+                        "1-1:[# \"a][\"b]2-2:[1][2]");
+    assert_string_equal(rows_of("\"a b\nc d\n", DELIMITER_BLANKS), "1-1:[\"a][b]2-2:[c][d]");
+}
+
+static void names_a_quote_that_is_not_closed(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        rows_of("1,2\n3, \"4\n5,6\n7,8\n", DELIMITER_COMMA),
+        "1-1:[1][2]a.csv:2: expected a quote that closes the one in column 4, found "
+        "none up to line 4: close it, or write two quotes where a field has one");
+    assert_string_equal(rows_of("\"", DELIMITER_COMMA),
+                        "a.csv:1: expected a quote that closes the one in column 1, found none up "
+                        "to line 1: close it, or write two quotes where a field has one");
+    assert_string_equal(rows("\"a\n\0b\"\n", 7, NULL),
+                        "a.csv:2: expected text, found a NUL byte in column 1");
+}
+
+/* Rows lie across the ends of what is read at once, and one is as long as a line may be. */
+static void reads_long_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 30000, ROW = 12, LONG = LINE_SIZE_MAX };
+    static char text[ROWS * ROW], whole[LONG + 64];
+    static const enum delimiter comma = DELIMITER_COMMA;
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    struct error err = {0};
+    bool found = true;
+    for (int i = 0; i < ROWS; i++)
+        memcpy(text + (size_t)i * ROW, i % 3 ? "\"abc\ncd\",ef\n" : "abcdefgh,ij\n", ROW);
+    assert_ok(line_reader_open_memory("a.csv", text, sizeof text, &reader, &err), &err);
+    for (int i = 0, expected = 1; i < ROWS; i++) {
+        assert_ok(delimited_read(reader, &comma, &line, &found, &err), &err);
+        assert_true(found && line.size == ROW - 1 && line.number == expected);
+        expected += i % 3 ? 2 : 1;
+    }
+    assert_ok(delimited_read(reader, &comma, &line, &found, &err), &err);
+    assert_false(found);
+    line_reader_close(reader);
+    memset(whole, '\n', sizeof whole); /* a quote at both ends of lines that are empty */
+    whole[0] = whole[LONG - 1] = '"';
+    assert_ok(line_reader_open_memory("a.csv", whole, sizeof whole, &reader, &err), &err);
+    assert_ok(delimited_read(reader, &comma, &line, &found, &err), &err);
+    assert_true(found && line.size == LONG && line.last == LONG - 1);
+    line_reader_close(reader);
+    whole[LONG - 1] = '\n';
+    whole[LONG] = '"';
+    assert_ok(line_reader_open_memory("a.csv", whole, sizeof whole, &reader, &err), &err);
+    assert_fails(delimited_read(reader, &comma, &line, &found, &err), ERROR_INPUT,
+                 "a.csv:1: expected a quote that closes the one in column 1, found none up to line",
+                 &err);
+    line_reader_close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +247,10 @@ int main(void)
         cmocka_unit_test(writes_a_field_to_one_place_of_the_room),
         cmocka_unit_test(guesses_the_delimiter),
         cmocka_unit_test(counts_more_fields_than_it_keeps),
+        cmocka_unit_test(reads_line_ends_inside_quotes),
+        cmocka_unit_test(leaves_other_quotes_alone),
+        cmocka_unit_test(names_a_quote_that_is_not_closed),
+        cmocka_unit_test(reads_long_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,7 +265,9 @@ static const struct {
     {"edges-npy-one-dimension",
      "edges.npy: expected the shape [2, edges] or [edges, 2], found 1 dimensions"},
     {"edges-nul-byte", "edges.csv:3: expected text, found a NUL byte in column 3"},
-    {"edges-quote-open", "edges.csv:2: source: expected a 64-bit integer, found '\"0'"},
+    {"edges-quote-open",
+     "edges.csv:2: expected a quote that closes the one in column 1, found none "
+     "up to line 3: close it, or write two quotes where a field has one"},
     {"features-dense-and-sparse", "feat_indptr.npy, found both"},
     {"features-sparse-without-values", "feat_values.npy is not there: expected it beside "},
     {"features-of-one-dimension", "node-feat.npy: expected 2 dimensions with 3 rows, one for "
