@@ -139,7 +139,7 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
                                    trial->by_loads ? "-loads" : "");
     if (rc != ERROR_NONE)
         return rc;
-    rc = pipeline_run_stage_with(&c->options.run, &c->folder, "partition", &extra, err);
+    rc = pipeline_run_stage_with(&c->options.run, &c->folder, "partition", &extra, NULL, err);
     if (rc == ERROR_NONE)
         return method_trial_read(path, trial, err);
     if (rc != ERROR_NO_MEMORY && rc != ERROR_INPUT && rc != ERROR_CORRUPT)

@@ -2,6 +2,8 @@
 
 #include "pipelines/run_state.h"
 
+#include <string.h>
+
 /* The files as arguments of graphmill-ingest. */
 static struct option_list arguments_of(const struct update_request *update)
 {
@@ -35,8 +37,12 @@ enum error_code dataset_update_apply(const struct pipeline_options *options,
 {
     const struct option_list files = arguments_of(request);
     char id[ID_SIZE];
-    enum error_code rc = pipeline_run_stage_with(options, folder, "ingest", &files, err);
-    if (rc == ERROR_NONE)
+    char answer[CHILD_TEXT_SIZE] = "";
+    enum error_code rc = pipeline_run_stage_with(options, folder, "ingest", &files, answer, err);
+    const bool is_refused = rc == ERROR_INPUT && strcmp(answer, UPDATE_REFUSED) == 0;
+    if (rc == ERROR_INPUT && !is_refused)
+        rc = ERROR_CORRUPT; /* of the same status: not these files are bad, but what they are for */
+    if (rc == ERROR_NONE || is_refused) /* nothing was changed: the folder is at what it was at */
         run_state_remove(folder->path);
     if (rc == ERROR_NONE)
         rc = dataset_newest_id(options, folder, id, err);

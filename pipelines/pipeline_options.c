@@ -4,6 +4,7 @@
 #include "common/base/host.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
+#include "common/base/text.h"
 #include "pipelines/child_process.h"
 #include "pipelines/child_restart.h"
 #include "pipelines/log_relay.h"
@@ -14,7 +15,6 @@
 #include "pipelines/wait_for_room.h"
 #include "pipelines/warm_start.h"
 #include "stages/plan/setting_table.h"
-#include "stages/plan/update_request.h"
 #include "store/queue/work_queue.h"
 
 #include <inttypes.h>
@@ -190,13 +190,14 @@ enum error_code pipeline_run_stage(const struct pipeline_options *options,
                                    const struct run_folder *folder, const char *stage,
                                    struct error *err)
 {
-    return pipeline_run_stage_with(options, folder, stage, NULL, err);
+    return pipeline_run_stage_with(options, folder, stage, NULL, NULL, err);
 }
 
 /* Its one line of answer goes to stderr as progress. */
 enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
                                         const struct run_folder *folder, const char *stage,
-                                        const struct option_list *extra, struct error *err)
+                                        const struct option_list *extra,
+                                        char answer[CHILD_TEXT_SIZE], struct error *err)
 {
     struct once once = {.options = options, .folder = folder, .stage = stage, .extra = extra};
     const double before = clock_seconds();
@@ -208,8 +209,8 @@ enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
         rc = stopped_at("after", stage, err);
     if (rc != ERROR_NONE)
         run_state_settle(folder, rc, err);
-    if (rc == ERROR_INPUT && extra && strcmp(once.line, UPDATE_REFUSED) != 0)
-        return ERROR_CORRUPT; /* of the same status */
+    if (answer)
+        (void)text_copy(answer, CHILD_TEXT_SIZE, once.line);
     if (rc != ERROR_NONE)
         return rc;
     if (!options->quiet && once.line[0])

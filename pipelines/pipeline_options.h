@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/options.h"
+#include "pipelines/child_process.h"
 #include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
 #include "stages/plan/pipeline_settings.h"
@@ -64,11 +65,12 @@ MUST_CHECK enum error_code pipeline_check_redis(const struct pipeline_options *o
 MUST_CHECK enum error_code pipeline_run_stage(const struct pipeline_options *options,
                                               const struct run_folder *folder, const char *stage,
                                               struct error *err);
-/* The same with arguments of the program behind the others; NULL: none. Fails: with ERROR_INPUT when what these arguments name is
- * refused, and nothing was changed; ERROR_CORRUPT for other data that is bad. */
-MUST_CHECK enum error_code
-pipeline_run_stage_with(const struct pipeline_options *options, const struct run_folder *folder,
-                        const char *stage, const struct option_list *extra, struct error *err);
+/* The same with arguments of the program behind the others; `answer` is the line that it said, or "", failure or not; NULL: not wanted. */
+MUST_CHECK enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
+                                                   const struct run_folder *folder,
+                                                   const char *stage,
+                                                   const struct option_list *extra,
+                                                   char answer[CHILD_TEXT_SIZE], struct error *err);
 /* Starts the run of options->settings on the partition that is there, and binds it. */
 MUST_CHECK enum error_code pipeline_start_run(const struct pipeline_options *options,
                                               struct run_folder *folder, struct error *err);

@@ -286,9 +286,13 @@ static enum error_code read_all_once(struct feature_shard *shard, int index, cha
     return rc == ERROR_NONE ? check_content(shard, index, &found, err) : rc;
 }
 
-/* Of a delta: what a block is made of was checked by its hash. */
-static enum error_code read_blocks(struct feature_shard *shard, int index, char *rows,
-                                   size_t stride, struct error *err)
+/* One block of a tensor with its hash before it, as it is stored. */
+typedef void (*block_visitor)(void *context, const struct tensor_spec *tensor, uint64_t block,
+                              const char *stored);
+
+/* Asks for each block by its key. */
+static enum error_code visit_blocks(struct feature_shard *shard, int index, block_visitor visit,
+                                    void *context, struct error *err)
 {
     const struct tensor_spec *tensor = &shard->seal.tensor[index];
     enum error_code rc = ERROR_NONE;
@@ -296,17 +300,30 @@ static enum error_code read_blocks(struct feature_shard *shard, int index, char 
         struct feature_pin pin = {0};
         rc = feature_shard_pin(shard, tensor->name, block, &pin, err);
         if (rc == ERROR_NONE)
-            feature_block_copy(tensor, block, (const char *)pin.rows - SUM_SIZE, rows, stride);
+            visit(context, tensor, block, (const char *)pin.rows - SUM_SIZE);
         feature_pin_release(&pin);
     }
     return rc;
 }
 
+struct copied_rows {
+    char *rows;
+    size_t stride;
+};
+
+static void copy_block(void *context, const struct tensor_spec *tensor, uint64_t block,
+                       const char *stored)
+{
+    const struct copied_rows *to = context;
+    feature_block_copy(tensor, block, stored, to->rows, to->stride);
+}
+
 static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
                                 struct error *err)
 {
-    if (shard->delta)
-        return read_blocks(shard, index, rows, stride, err);
+    struct copied_rows to = {rows, stride};
+    if (shard->delta) /* what a block is made of was checked by its hash */
+        return visit_blocks(shard, index, copy_block, &to, err);
     const enum error_code rc = read_all_once(shard, index, rows, stride, err);
     return shard_failure_may_pass(rc) ? read_all_once(shard, index, rows, stride, err) : rc;
 }
@@ -322,29 +339,21 @@ enum error_code feature_shard_read_all(struct feature_shard *shard, const char *
     return read_all(shard, index, rows, stride, err);
 }
 
-static enum error_code sum_blocks(struct feature_shard *shard, int index,
-                                  struct checksum_stream *sums, struct error *err)
+static void sum_block(void *context, const struct tensor_spec *tensor, uint64_t block,
+                      const char *stored)
 {
-    const struct tensor_spec *tensor = &shard->seal.tensor[index];
-    enum error_code rc = ERROR_NONE;
-    for (uint64_t block = 0; rc == ERROR_NONE && block < feature_block_count(tensor); block++) {
-        struct feature_pin pin = {0};
-        rc = feature_shard_pin(shard, tensor->name, block, &pin, err);
-        if (rc == ERROR_NONE)
-            checksum_stream_add(sums, (const char *)pin.rows - SUM_SIZE, SUM_SIZE);
-        feature_pin_release(&pin);
-    }
-    return rc;
+    (void)tensor, (void)block;
+    checksum_stream_add(context, stored, SUM_SIZE);
 }
 
-/* Asks for each block by its key. A scan finds rows whose table RocksDB believes to hold other keys, or none. */
+/* A scan finds rows whose table RocksDB believes to hold other keys, or none. */
 static enum error_code find_tensor_blocks(struct feature_shard *shard, int index, struct error *err)
 {
     struct checksum_stream *sums = NULL;
     enum error_code rc = checksum_stream_new(&sums, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = sum_blocks(shard, index, sums, err);
+    rc = visit_blocks(shard, index, sum_block, sums, err);
     const struct checksum found = checksum_stream_sum(sums);
     checksum_stream_free(sums);
     return rc == ERROR_NONE ? check_content(shard, index, &found, err) : rc;

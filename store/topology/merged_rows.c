@@ -44,7 +44,7 @@ static enum error_code map_file(const char *path, struct merged_rows *out, struc
     return rc;
 }
 
-enum error_code merged_rows_make(struct store *store, const struct topology_part *part,
+static enum error_code make_room(struct store *store, const struct topology_part *part,
                                  struct merged_rows *out, struct error *err)
 {
     char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
@@ -95,8 +95,8 @@ static enum error_code point_to(const struct merged_rows *rows, int number, void
     return rc;
 }
 
-enum error_code merged_rows_finish(const struct merged_rows *rows, struct topology_part *part,
-                                   struct error *err)
+static enum error_code finish(const struct merged_rows *rows, struct topology_part *part,
+                              struct error *err)
 {
     if (part->width.of[EDGE_WEIGHT])
         sum_weights(rows, part);
@@ -108,5 +108,21 @@ enum error_code merged_rows_finish(const struct merged_rows *rows, struct topolo
             rc = point_to(rows, TOPOLOGY_FIRST_COLUMN + c, &part->column_chunk[c], err);
     if (rc == ERROR_NONE && part->width.of[EDGE_WEIGHT])
         rc = point_to(rows, TOPOLOGY_WEIGHT_SUM, &part->weight_sum_chunk, err);
+    return rc;
+}
+
+enum error_code merged_rows_build(struct store *store, struct topology_part *part,
+                                  merged_rows_step count, merged_rows_step fill, void *merging,
+                                  struct merged_rows *out, struct error *err)
+{
+    enum error_code rc = make_room(store, part, out, err);
+    if (rc == ERROR_NONE)
+        rc = count(merging, err);
+    if (rc == ERROR_NONE)
+        rc = fill(merging, err);
+    if (rc == ERROR_NONE)
+        rc = finish(out, part, err);
+    if (rc != ERROR_NONE)
+        merged_rows_release(out);
     return rc;
 }

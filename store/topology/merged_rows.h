@@ -21,14 +21,15 @@ struct merged_rows { /* {0} is empty */
     size_t start[TOPOLOGY_ARRAY_COUNT + 1]; /* of each array in `bytes` */
 };
 
-/* Room for all arrays of a part of one relation, whose nodes, edge count and widths are known.
- * Fails: ERROR_NO_SPACE; ERROR_IO. */
-MUST_CHECK enum error_code merged_rows_make(struct store *store, const struct topology_part *part,
-                                            struct merged_rows *out, struct error *err);
-/* Once the arrays are filled: the sums of weights, and the part points to all of them. The caller frees its lists of chunks, failure or
- * not. Fails: ERROR_NO_MEMORY. */
-MUST_CHECK enum error_code merged_rows_finish(const struct merged_rows *rows,
-                                              struct topology_part *part, struct error *err);
+/* What rows are merged of: one step of it, over all rows of the part. */
+typedef enum error_code (*merged_rows_step)(void *merging, struct error *err);
+/* Makes room for all arrays of a part of one relation, whose nodes, edge count and widths are known, and fills it: `count` the starts of rows,
+ * `fill` the rest, each by merged_rows_at(out, ...); then come the sums of weights, and the part points to the arrays. The caller frees
+ * its lists of chunks, failure or not. Fails: ERROR_NO_SPACE; ERROR_IO; ERROR_NO_MEMORY; as the steps, with *out empty. */
+MUST_CHECK enum error_code merged_rows_build(struct store *store, struct topology_part *part,
+                                             merged_rows_step count, merged_rows_step fill,
+                                             void *merging, struct merged_rows *out,
+                                             struct error *err);
 void merged_rows_release(struct merged_rows *rows);
 
 static inline void *merged_rows_at(const struct merged_rows *rows, int array)

@@ -102,8 +102,9 @@ static enum error_code find_row(struct merging *m, uint32_t row, struct row_sour
                : ERROR_NONE;
 }
 
-static enum error_code count_rows(struct merging *m, struct error *err)
+static enum error_code count_rows(void *merging, struct error *err)
 {
+    struct merging *m = merging;
     uint64_t *start = merged_rows_at(m->to, TOPOLOGY_ROW_START);
     enum error_code rc = ERROR_NONE;
     m->own_row = m->old_row = 0;
@@ -175,14 +176,15 @@ static void copy_column(const struct merging *m, enum edge_column column,
     }
 }
 
-static enum error_code fill_rows(struct merging *m, struct error *err)
+static enum error_code fill_rows(void *merging, struct error *err)
 {
+    struct merging *m = merging;
     const uint64_t *start = merged_rows_at(m->to, TOPOLOGY_ROW_START);
     uint32_t *neighbor = merged_rows_at(m->to, TOPOLOGY_NEIGHBOR);
     enum error_code rc = ERROR_NONE;
     m->own_row = m->old_row = 0;
     for (uint32_t row = 0; rc == ERROR_NONE && row < m->part->node_count; row++) {
-        struct row_source source;
+        struct row_source source = {0};
         rc = find_row(m, row, &source, err);
         if (rc == ERROR_NONE && source.is_of_base)
             rc = shift_neighbors(m, row, &source, neighbor + start[row], err);
@@ -206,14 +208,5 @@ enum error_code topology_delta_merge(struct store *store, const struct topology_
                         .part = part,
                         .number = number,
                         .to = out};
-    enum error_code rc = merged_rows_make(store, part, out, err);
-    if (rc == ERROR_NONE)
-        rc = count_rows(&m, err);
-    if (rc == ERROR_NONE)
-        rc = fill_rows(&m, err);
-    if (rc == ERROR_NONE)
-        rc = merged_rows_finish(out, part, err);
-    if (rc != ERROR_NONE)
-        merged_rows_release(out);
-    return rc;
+    return merged_rows_build(store, part, count_rows, fill_rows, &m, out, err);
 }

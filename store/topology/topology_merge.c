@@ -104,8 +104,9 @@ static void begin_rows(struct merging *m)
         m->held[p].row = first_row(m->held[p].arrays, m->part->first_node);
 }
 
-static enum error_code count_rows(struct merging *m, struct error *err)
+static enum error_code count_rows(void *merging, struct error *err)
 {
+    struct merging *m = merging;
     const struct topology_part *part = m->part;
     uint64_t *start = merged_rows_at(m->to, TOPOLOGY_ROW_START);
     enum error_code rc = ERROR_NONE;
@@ -159,8 +160,9 @@ static void merge_pieces(struct merging *m, int pieces, uint64_t at)
     }
 }
 
-static enum error_code fill_rows(struct merging *m, struct error *err)
+static enum error_code fill_rows(void *merging, struct error *err)
 {
+    struct merging *m = merging;
     const uint64_t *start = merged_rows_at(m->to, TOPOLOGY_ROW_START);
     enum error_code rc = ERROR_NONE;
     begin_rows(m);
@@ -182,15 +184,7 @@ enum error_code topology_merge(struct store *store, struct held_part *held, int 
     struct merging m = {.held = held, .count = count, .part = part, .to = out};
     enum error_code rc = memory_new(&m.piece, (size_t)count, "pieces of rows", err);
     if (rc == ERROR_NONE)
-        rc = merged_rows_make(store, part, out, err);
-    if (rc == ERROR_NONE)
-        rc = count_rows(&m, err);
-    if (rc == ERROR_NONE)
-        rc = fill_rows(&m, err);
-    if (rc == ERROR_NONE)
-        rc = merged_rows_finish(out, part, err);
+        rc = merged_rows_build(store, part, count_rows, fill_rows, &m, out, err);
     memory_free(m.piece);
-    if (rc != ERROR_NONE)
-        merged_rows_release(out);
     return rc;
 }

@@ -105,6 +105,8 @@ expect 65 'the files are for version g-0, but the newest is' update "$work/r" --
 expect 64 'nothing to do' update "$work/r"
 [ "$before" = "$(cd "$work/r/store" && find dataset switch -type f | sort | xargs md5sum)" ] || fail 'a wrong file changed something'
 
+! [ -e "$work/r/state" ] || fail "a refused update is the state of the folder: $(cat "$work/r/state")"
+
 # Graphs that have no versions say so, before any file is read.
 papers_graph "$work/papers" 90
 papers_pipeline "$work/papers" 1 1 >papers.yaml

@@ -85,12 +85,15 @@ arrive "$work/a.in" 13 remove-edges 'n0,n59\n'
 arrive "$work/a.in" 14 add-nodes 'n1\n'
 arrive "$work/a.in" 15 features 'n1,1,2,3\n'
 arrive "$work/a.in" 16 add-edges 'n1,n2\n'
-expect 65 'updates that were refused: 7' watch a --once
+arrive "$work/a.in" 17 add-edges 'n1,nobody\n'
+expect 65 'updates that were refused: 8' watch a --once
 for reason in '01.*an update of this name was applied before' '10.*add-eges.csv: expected a file called add-edges' '11.*expected a file such as add-edges.csv' \
     '12.*expected one file of this name' "13.*remove-edges.csv:1: .*'n59'" "14.*add-nodes.csv:1: node 'n1' is there already" '15.*features.csv:1: .*expected 2'; do
     grep -qE "^$reason" "$work/stdout" || fail "not refused as '$reason': $(cat "$work/stdout")"
 done
 grep -q '^16: version 4, ' "$work/stdout" || fail "the rest did not go on: $(cat "$work/stdout")"
+# The last one was refused, and changed nothing: the folder is not at an ingest that failed.
+! [ -e "$work/a/state" ] || fail "a refused update is the state of the folder: $(cat "$work/a/state")"
 
 # It waits, takes what comes, and ends by SIGTERM with status 0; nobody else may watch meanwhile.
 "$bin/graphmill" watch "$work/a.in" g.yaml --directory "$work/a" --quiet --every 1 >"$work/live" 2>&1 &
