@@ -376,7 +376,7 @@ static void three_classes_have_no_scores(void **state)
     assert_ok(work(&run, UNIT_EVALUATE, 0, 0, &err), &err);
     assert_ok(evaluation_get(run.temp->store, run_id, 0, 0, &found, &err), &err);
     assert_int_equal(found.score_count, 0);
-    assert_int_equal(found.tally_size, 9);
+    assert_int_equal(found.tally_size, 10); /* a confusion, and the rows that are right */
     store_release_record(&found.view);
     end(&run);
 }
