@@ -39,6 +39,14 @@ expect 73 'runs that this program did not make' "$bench/epoch" "$source_folder/p
 expect 64 'is no count' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --rounds none
 expect 78 'did you mean' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --directory "$work/bad" --set train-step.hiden=3
 
+# loads: two lines a run, beside those of the run without
+"$bench/loads" "$source_folder/pipelines/quickstart.yaml" --methods ldg --set ingest.nodes=2000 --set epochs=1 >"$work/loads.txt" || fail "loads failed"
+for name in 'ldg_remote [0-9.]+ rows 1.00' 'ldg_most [0-9.]+ of_mean 1.00' 'ldg_turn_1_remote [0-9.]+ rows [01].[0-9]+' 'ldg_turn_1_most [0-9.]+ of_mean [01].[0-9]+'; do
+    grep -qxE "$name" "$work/loads.txt" || fail "loads printed no line $name: $(cat "$work/loads.txt")"
+done
+expect 64 'tests/bench/loads FILE' "$bench/loads" "$work/none.yaml"
+expect 70 'did you mean' "$bench/loads" "$source_folder/pipelines/quickstart.yaml" --set partition.load=x
+
 # inference: nothing of it is small, so here it is only refused
 expect 73 'files that this program did not make' "$bench/inference" --directory "$work"
 expect 73 'files that this program did not make' "$bench/embeddings" --directory "$work"
