@@ -3,6 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 
 #include <inttypes.h>
@@ -106,9 +107,12 @@ struct reading {
     struct id_field id; /* of the node whose line is next */
 };
 
-static int shown(size_t size)
+/* Of what a message shows: its first line, cut when it is long. */
+static int shown(const char *text, size_t size)
 {
-    return (int)(size < SHOWN ? size : SHOWN);
+    const char *end = memchr(text, '\n', size);
+    const size_t line = end ? (size_t)(end - text) : size;
+    return (int)(line < SHOWN ? line : SHOWN);
 }
 
 static enum error_code read_header(struct reading *r, struct error *err)
@@ -123,7 +127,7 @@ static enum error_code read_header(struct reading *r, struct error *err)
                          header);
     if (line.size != strlen(header) || memcmp(line.text, header, line.size) != 0)
         return error_set(err, ERROR_INPUT, "%s:1: expected '%s', found '%.*s'", r->path, header,
-                         shown(line.size), line.text);
+                         shown(line.text, line.size), line.text);
     return ERROR_NONE;
 }
 
@@ -136,8 +140,8 @@ static enum error_code another_node(const struct reading *r, const struct text_l
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": expected node '%.*s', number %" PRIu32
                      " of the dataset, found '%.*s': these are the loads of another graph",
-                     r->path, line->number, shown(r->id.size), r->id.text, node, shown(size),
-                     line->text);
+                     r->path, line->number, shown(r->id.text, r->id.size), r->id.text, node,
+                     shown(line->text, size), line->text);
 }
 
 static enum error_code read_numbers(const struct reading *r, const struct text_line *line,
@@ -149,10 +153,10 @@ static enum error_code read_numbers(const struct reading *r, const struct text_l
         const size_t size = comma && !is_last ? (size_t)(comma - text) : line->size - at;
         int64_t value = 0;
         if (!text_int64(text, size, &value) || value < 0 || value > UINT32_MAX)
-            return error_set(err, ERROR_INPUT,
-                             "%s:%" PRId64 ": expected as %s a whole number from 0 to %" PRIu32
-                             ", found '%.*s'",
-                             r->path, line->number, columns[c], UINT32_MAX, shown(size), text);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s:%" PRId64 ": expected as %s a whole number from 0 to %" PRIu32 ", found '%.*s'",
+                r->path, line->number, columns[c], UINT32_MAX, shown(text, size), text);
         if (!comma && !is_last)
             return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %d fields, found %d",
                              r->path, line->number, COLUMN_COUNT + 1, c + 2);
@@ -162,12 +166,20 @@ static enum error_code read_numbers(const struct reading *r, const struct text_l
     return ERROR_NONE;
 }
 
+/* An id in quotes may have line ends. */
+static enum error_code next_row(const struct reading *r, struct text_line *line, bool *found,
+                                struct error *err)
+{
+    static const enum delimiter comma = DELIMITER_COMMA;
+    return delimited_read(r->lines, &comma, line, found, err);
+}
+
 static enum error_code read_node(struct reading *r, uint32_t node, struct error *err)
 {
     struct text_line line = {.size = 0};
     uint32_t number[COLUMN_COUNT] = {0};
     bool found = false;
-    enum error_code rc = line_reader_next(r->lines, &line, &found, err);
+    enum error_code rc = next_row(r, &line, &found, err);
     if (rc == ERROR_NONE && !found)
         return error_set(
             err, ERROR_INPUT,
@@ -193,7 +205,7 @@ static enum error_code read_end(struct reading *r, struct error *err)
     struct text_line line = {.size = 0};
     uint64_t reads = 0;
     bool found = false;
-    const enum error_code rc = line_reader_next(r->lines, &line, &found, err);
+    const enum error_code rc = next_row(r, &line, &found, err);
     if (rc != ERROR_NONE)
         return rc;
     if (found)

@@ -8,8 +8,9 @@
 
 #include <stdio.h>
 
-static const uint64_t offset[] = {0, 5, 8, 12};
-static const struct node_ids words = {.node_count = 3, .offset = offset, .text = "alicebobc, d"};
+static const uint64_t offset[] = {0, 5, 8, 15};
+static const struct node_ids words = {
+    .node_count = 3, .offset = offset, .text = "alicebobc, d\n#e"};
 static const struct node_ids numbers = {.node_count = 3};
 
 static char path[FILE_PATH_SIZE + 16];
@@ -28,7 +29,7 @@ static void what_is_written_reads_back(void **state)
     struct node_loads loads = {0}, again = {0};
     const struct node_ids *ids[] = {&words, &numbers};
     static const char text[] =
-        "node,reads,remote,edges\nalice,4294967295,3,40\nbob,0,0,0\n\"c, d\",2,1,9\n";
+        "node,reads,remote,edges\nalice,4294967295,3,40\nbob,0,0,0\n\"c, d\n#e\",2,1,9\n";
     for (int i = 0; i < 2; i++) {
         char *found = NULL;
         size_t size = 0;
@@ -64,7 +65,7 @@ static void what_does_not_fit_is_named_with_its_line(void **state)
 {
     (void)state;
 #define HEAD "node,reads,remote,edges\n"
-#define REST "bob,1,1,1\n\"c, d\",1,1,1\n"
+#define REST "bob,1,1,1\n\"c, d\n#e\",1,1,1\n"
     refuse("", "loads.csv: expected a first line 'node,reads,remote,edges', found nothing");
     refuse("node,reads\n", "loads.csv:1: expected 'node,reads,remote,edges', found 'node,reads'");
     refuse(HEAD "carol,1,1,1\n" REST,
@@ -72,6 +73,8 @@ static void what_does_not_fit_is_named_with_its_line(void **state)
            "these are the loads of another graph");
     refuse(HEAD "alice,1,1,1\nbo,1,1,1\n",
            "loads.csv:3: expected node 'bob', number 1 of the dataset, found 'bo'");
+    refuse(HEAD "alice,1,1,1\nbob,1,1,1\n\"c, e\n\",1,1,1\n",
+           "loads.csv:4: expected node '\"c, d', number 2 of the dataset, found '\"c'");
     refuse(HEAD "alice\n" REST,
            "loads.csv:2: expected node 'alice', number 0 of the dataset, found 'alice'");
     refuse(HEAD "\n" REST, "loads.csv:2: expected node 'alice', number 0 of the dataset, found ''");
@@ -93,8 +96,8 @@ static void what_does_not_fit_is_named_with_its_line(void **state)
         HEAD "alice,1,1,1\nbob,1,1,1\n",
         "loads.csv: expected 3 lines, one for each node of the dataset, below the first, found 2");
     refuse(HEAD "alice,1,1,1\n" REST "dave,1,1,1\n",
-           "loads.csv:5: expected an end behind 3 nodes, as many as the dataset has, found more");
-    refuse(HEAD "alice,0,1,1\nbob,0,0,0\n\"c, d\",0,0,0\n",
+           "loads.csv:6: expected an end behind 3 nodes, as many as the dataset has, found more");
+    refuse(HEAD "alice,0,1,1\nbob,0,0,0\n\"c, d\n#e\",0,0,0\n",
            "loads.csv: expected nodes that were read, found none");
 }
 
