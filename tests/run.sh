@@ -19,6 +19,7 @@ all | quick) ;;
     ;;
 esac
 jobs=$(nproc)
+side_by_side=$((jobs + 1)) # tests: many of them wait
 started=$SECONDS
 section() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - started)); }
 
@@ -49,7 +50,7 @@ build() { # folder, then cmake's arguments
 run_tests() { # folder, then ctest's arguments
     local folder=$1
     shift
-    (cd "$folder" && ctest --output-on-failure -j "$jobs" "$@") | tee "$folder.tests.log"
+    (cd "$folder" && ctest --output-on-failure -j "$side_by_side" "$@") | tee "$folder.tests.log"
     counts+=("$(printf '%-12s %3d tests passed, %d skipped' "$folder" \
         "$(grep -c '   Passed ' "$folder.tests.log")" "$(grep -c '\*\*\*Skipped ' "$folder.tests.log")")")
 }
