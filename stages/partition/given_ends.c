@@ -3,7 +3,7 @@
 #include "stages/sampling/negative_list.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
-#include "store/records/edge_splits.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 
@@ -105,8 +105,8 @@ enum error_code given_ends_check(struct store *store, const struct pipeline_sett
     if (!schema->has_relations || !task_learns_pairs(schema->task) ||
         task_labels_edges(schema->task) || (!trains && !ranks))
         return ERROR_NONE;
-    enum error_code rc = edge_splits_get(store, key_dataset(schema->id, "edge_splits").text,
-                                         schema->id, schema->node_count, &splits, err);
+    enum error_code rc =
+        merged_edge_splits_get(store, schema->id, schema->node_count, &splits, err);
     if (rc == ERROR_NONE && trains)
         rc = check_trained(settings, schema, &splits, err);
     if (rc == ERROR_NONE && ranks)

@@ -395,7 +395,7 @@ const struct stage stage = {
     .name = "partition",
     .summary = "cuts the graph into parts and lays out their topology and features",
     .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits, "
-             "graph_index, dataset_delta, partition_delta",
+             "graph_index, dataset_delta, dataset_merge, partition_delta",
     .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, graph_index, "
               "partition_report, node_permutation, partition_book, partition_delta",
     .form = STAGE_ONCE,

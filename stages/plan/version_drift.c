@@ -211,6 +211,8 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
                                        struct error *err)
 {
     const uint32_t count = d->newer.schema.node_count;
+    const bool all_train =
+        task_learns_pairs(d->newer.schema.task); /* any may be an end of a link */
     struct node_splits splits = {0};
     uint32_t touched = 0;
     enum error_code rc = ERROR_NONE;
@@ -220,6 +222,12 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
     }
     for (int hop = 0; rc == ERROR_NONE && hop < hop_count; hop++)
         rc = spread(d, err);
+    for (uint32_t node = 0; rc == ERROR_NONE && all_train && node < count; node++)
+        touched += (d->mark[node] & TOUCHED) != 0;
+    if (all_train && rc == ERROR_NONE)
+        *out = (double)touched / count;
+    if (all_train)
+        return rc;
     if (rc == ERROR_NONE)
         rc = merged_splits_get(d->newer.store, d->newer.schema.id, &splits, err);
     if (rc != ERROR_NONE)

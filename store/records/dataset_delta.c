@@ -2,13 +2,14 @@
 
 #include "store/objects/keys.h"
 #include "store/records/edge_sections.h"
+#include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { DATASET_DELTA_VERSION = 1, FACT_COUNT = 5 };
+enum { VERSION_PLAIN = 1, VERSION_HELD = 2, FACT_COUNT = 5 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -30,7 +31,8 @@ static void add_new_nodes(struct record *record, const struct dataset_delta *del
 
 static struct record encode(const struct dataset_delta *delta, const uint64_t fact[FACT_COUNT])
 {
-    struct record record = {.kind = RECORD_DATASET_DELTA, .version = DATASET_DELTA_VERSION};
+    struct record record = {.kind = RECORD_DATASET_DELTA,
+                            .version = delta->new_held ? VERSION_HELD : VERSION_PLAIN};
     record_add_text(&record, "base", delta->base);
     record_add_text(&record, "root", delta->root);
     record_add(&record, "facts", ELEMENT_U64, fact, FACT_COUNT);
@@ -44,6 +46,8 @@ static struct record encode(const struct dataset_delta *delta, const uint64_t fa
     add_new_nodes(&record, delta);
     if (delta->added_edges)
         edge_sections_add(&record, &delta->columns, delta->added_edges);
+    if (delta->new_held)
+        record_add(&record, "new_held", ELEMENT_U8, delta->new_held, delta->added_edges);
     return record;
 }
 
@@ -183,6 +187,24 @@ static enum error_code get_edges(const struct record_view *view, struct dataset_
                : rc;
 }
 
+/* Which of the added edges are held out. */
+static enum error_code get_held(const struct record_view *view, struct dataset_delta *out,
+                                struct error *err)
+{
+    const void *data = NULL;
+    if (!record_has(view, "new_held"))
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, "new_held", ELEMENT_U8, (int64_t)out->added_edges,
+                                            &data, NULL, err);
+    out->new_held = data;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < out->added_edges; i++)
+        if (out->new_held[i] > HELD_OUT_COUNT)
+            rc = error_set(err, ERROR_CORRUPT,
+                           "%s: \"new_held\" entry %" PRIu64 ": expected 0 to %d, found %u",
+                           view->key, i, HELD_OUT_COUNT, out->new_held[i]);
+    return rc;
+}
+
 static enum error_code get_text_ids(const struct record_view *view, struct dataset_delta *out,
                                     struct error *err)
 {
@@ -267,7 +289,8 @@ enum error_code dataset_delta_decode(const struct record_view *view, struct data
                                      struct error *err)
 {
     *out = (struct dataset_delta){.view = *view};
-    enum error_code rc = record_expect(view, RECORD_DATASET_DELTA, DATASET_DELTA_VERSION, err);
+    enum error_code rc =
+        record_expect_among(view, RECORD_DATASET_DELTA, VERSION_PLAIN, VERSION_HELD, err);
     if (rc == ERROR_NONE)
         rc = get_id(view, "base", out->base, err);
     if (rc == ERROR_NONE)
@@ -276,6 +299,8 @@ enum error_code dataset_delta_decode(const struct record_view *view, struct data
         rc = get_facts(view, out, err);
     if (rc == ERROR_NONE)
         rc = get_edges(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_held(view, out, err);
     if (rc == ERROR_NONE)
         rc = get_new_nodes(view, out, err);
     return rc == ERROR_NONE ? get_rows(view, out, err) : rc;

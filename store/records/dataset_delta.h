@@ -15,12 +15,14 @@
  *             "gone_node"     U32, ascending: nodes of the base that are removed, with all their edges
  *             "gone_source", "gone_target" U32: edges of the base that are removed, all of the same ends; ascending by target, then source
  *             "source", "target" U32, and edge columns (edge_sections.h): edges that are added, in the order of the input
+ *             "new_held" U8 [edges added], of a dataset that learns links where some are: 0 for training, else 1 + enum held_out: the edge
+ *                           is held out, and in no row
  *             "new_id" I64 [added], or "new_id_offset" U64 [added + 1] and "new_id_text" U8: what the user calls added nodes
  *             "new_label" U32 [added, label width]: as in node_labels.h; "new_split" U8 [added]: 0 none, else 1 + enum split
  *             "row_node" U32, "row" F32 [rows, columns]: features of added nodes, and new ones of others, in the measure of the dataset
  *   valid     nodes of the base are below their number, and added ones follow them (base_nodes + i); what is removed has no new edge or row;
  *             ids ascend in "new_id_offset"; the base is no version of itself
- *   version   1
+ *   version   1; 2 with "new_held"
  *
  * In a version nodes keep their order, and what is added stands behind. Its numbers are those of the base less the removed
  * ones that stand before.
@@ -46,6 +48,7 @@ struct dataset_delta {
     const uint32_t *gone_source, *gone_target; /* [gone_edges] */
     const uint32_t *source, *target;           /* [added_edges] */
     struct edge_columns_view columns;          /* [added_edges] */
+    const uint8_t *new_held;                   /* [added_edges]; NULL: none is held out */
     struct node_ids new_ids;                   /* of added_nodes; its own view is not used */
     const uint32_t *new_label;                 /* [added_nodes, label_width] */
     const uint8_t *new_split;                  /* [added_nodes] */

@@ -60,7 +60,7 @@ static enum error_code check_delta(const struct fold_state *state,
 {
     const struct dataset_schema *base = &state->fold->base;
     const uint64_t nodes = (uint64_t)base->node_count - state->gone_count + state->alive_count;
-    const struct task *task = task_of(base->task);
+    const struct task *task = version_label_task(base);
     const uint32_t width = task ? task->label_width(base->class_count) : 0;
     if (delta->base_nodes != nodes)
         return error_set(err, ERROR_CORRUPT,
@@ -100,17 +100,24 @@ static enum error_code take_edges(struct fold_state *state, uint32_t which,
     if (rc == ERROR_NONE)
         rc = memory_grow(&fold->edge, &state->edge_room, fold->added_edges + delta->added_edges,
                          "new edges", err);
+    if (rc == ERROR_NONE && delta->new_held)
+        rc = memory_grow(&fold->held, &state->held_room, fold->held_edges + delta->added_edges,
+                         "held-out edges", err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < delta->gone_edges; i++)
         state->mark[state->mark_count++] =
             (struct gone_mark){.key = key_of(state, lasting(state, delta, delta->gone_target[i]),
                                              lasting(state, delta, delta->gone_source[i])),
                                .delta = which};
-    for (uint64_t i = 0; rc == ERROR_NONE && i < delta->added_edges; i++)
-        fold->edge[fold->added_edges++] =
-            (struct fold_edge){.target = lasting(state, delta, delta->target[i]),
-                               .source = lasting(state, delta, delta->source[i]),
-                               .delta = which,
-                               .index = i};
+    for (uint64_t i = 0; rc == ERROR_NONE && i < delta->added_edges; i++) {
+        const struct fold_edge edge = {.target = lasting(state, delta, delta->target[i]),
+                                       .source = lasting(state, delta, delta->source[i]),
+                                       .delta = which,
+                                       .index = i};
+        if (delta->new_held && delta->new_held[i])
+            fold->held[fold->held_edges++] = edge;
+        else
+            fold->edge[fold->added_edges++] = edge;
+    }
     return rc;
 }
 
@@ -342,6 +349,28 @@ static enum error_code place_edges(struct fold_state *state, struct error *err)
     return rc;
 }
 
+/* Held-out ones that are there. */
+static void place_held(struct fold_state *state)
+{
+    struct version_fold *fold = state->fold;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < fold->held_edges; i++) {
+        struct fold_edge edge = fold->held[i];
+        const uint64_t key = key_of(state, edge.target, edge.source);
+        const uint32_t target = number_of(state, edge.target),
+                       source = number_of(state, edge.source);
+        const bool turns = fold->base.undirected && source > target;
+        if (target == NODE_GONE || source == NODE_GONE || is_removed(state, key, edge.delta))
+            continue;
+        edge.target = turns ? source : target;
+        edge.source = turns ? target : source;
+        fold->held[count++] = edge;
+    }
+    if (count)
+        qsort(fold->held, count, sizeof *fold->held, by_ends);
+    fold->held_edges = count;
+}
+
 /* Edges of the same ends by the columns that distinguish them; equal ones stay in order. */
 static void order_parallel(struct version_fold *fold)
 {
@@ -365,6 +394,8 @@ static enum error_code finish_edges(struct fold_state *state, struct error *err)
     enum error_code rc = finish_gone_edges(state, err);
     if (rc == ERROR_NONE)
         rc = place_edges(state, err);
+    if (rc == ERROR_NONE)
+        place_held(state);
     if (rc == ERROR_NONE && fold->added_edges)
         qsort(fold->edge, fold->added_edges, sizeof *fold->edge, by_ends);
     if (rc == ERROR_NONE && edge_widths_distinguish(&fold->base.edge_width))

@@ -31,7 +31,7 @@ struct fold_state { /* {0} is releasable */
     uint64_t mark_count;
     size_t mark_room;
     struct gone_mark *mark;
-    size_t edge_room, row_room;
+    size_t edge_room, held_room, row_room;
 };
 
 /* Takes one delta more, fold->delta[which]. Fails: ERROR_CORRUPT when it is of another base. */

@@ -109,6 +109,22 @@ enum error_code merged_splits_get(struct store *store, const char *dataset_id,
     return rc;
 }
 
+enum error_code merged_edge_splits_get(struct store *store, const char *dataset_id,
+                                       uint32_t node_count, struct edge_splits *out,
+                                       struct error *err)
+{
+    struct merged m;
+    const struct key key = key_dataset(dataset_id, "edge_splits");
+    enum error_code rc = edge_splits_get(store, key.text, dataset_id, node_count, out, err);
+    if (rc != ERROR_NOT_FOUND)
+        return rc;
+    rc = open_merged(&m, store, dataset_id, key, err);
+    if (rc == ERROR_NONE)
+        rc = version_edge_splits(m.fold, store, out, err);
+    close_merged(&m);
+    return rc;
+}
+
 enum error_code merged_ids_find(struct store *store, const char *dataset_id, bool *found,
                                 struct node_ids *out, struct error *err)
 {

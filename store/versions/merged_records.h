@@ -15,6 +15,7 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 #include "store/records/edge_chunk.h"
+#include "store/records/edge_splits.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
@@ -33,6 +34,10 @@ MUST_CHECK enum error_code merged_labels_get(struct store *store, const char *da
                                              struct node_labels *out, struct error *err);
 MUST_CHECK enum error_code merged_splits_get(struct store *store, const char *dataset_id,
                                              struct node_splits *out, struct error *err);
+/* `node_count` of the dataset. */
+MUST_CHECK enum error_code merged_edge_splits_get(struct store *store, const char *dataset_id,
+                                                  uint32_t node_count, struct edge_splits *out,
+                                                  struct error *err);
 /* *found: the user's ids are not the numbers of the nodes; *out is empty otherwise. */
 MUST_CHECK enum error_code merged_ids_find(struct store *store, const char *dataset_id, bool *found,
                                            struct node_ids *out, struct error *err);

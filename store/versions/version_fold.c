@@ -19,6 +19,7 @@ static void free_fold(struct kept_object *object)
     memory_free(fold->added);
     memory_free(fold->gone_edge);
     memory_free(fold->edge);
+    memory_free(fold->held);
     memory_free(fold->row);
     memory_free(fold);
 }

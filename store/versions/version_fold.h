@@ -65,6 +65,9 @@ struct version_fold {
     uint64_t added_edges;
     struct fold_edge *
         edge; /* [added_edges] by target, source, columns that distinguish, and the order in which they came */
+    uint64_t held_edges;
+    struct fold_edge *
+        held; /* [held_edges] that are held out, likewise; of an undirected graph once, from the smaller end */
     /* Rows that are new or other. */
     uint64_t rows;
     struct fold_row *row; /* [rows] by node */
@@ -95,6 +98,12 @@ static inline uint32_t version_fold_number(const struct version_fold *fold, uint
         return NODE_GONE;
     return node - fold->gone_before[node / 64] -
            (uint32_t)__builtin_popcountll(word & ((UINT64_C(1) << node % 64) - 1));
+}
+
+/* What its nodes have labels of, or NULL. */
+static inline const struct task *version_label_task(const struct dataset_schema *schema)
+{
+    return task_has_labels(schema->task) ? task_of(schema->task) : NULL;
 }
 
 /* The columns of an added edge: index edge->index of what is returned. */

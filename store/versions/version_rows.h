@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 #include "store/records/edge_chunk.h"
+#include "store/records/edge_splits.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
@@ -48,6 +49,10 @@ MUST_CHECK enum error_code version_labels(const struct version_fold *fold, struc
                                           struct node_labels *out, struct error *err);
 MUST_CHECK enum error_code version_splits(const struct version_fold *fold, struct store *store,
                                           struct node_splits *out, struct error *err);
+/* Of a task of links: those of the base that are left, and with new ones among them in the order of target and source, as ingest has those that it
+ * draws. Fails: ERROR_CORRUPT also where negatives are given, or edges have labels. */
+MUST_CHECK enum error_code version_edge_splits(const struct version_fold *fold, struct store *store,
+                                               struct edge_splits *out, struct error *err);
 /* *are_numbers: each node is called by its number, and *out is empty. */
 MUST_CHECK enum error_code version_ids(const struct version_fold *fold, struct store *store,
                                        bool *are_numbers, struct node_ids *out, struct error *err);

@@ -1,5 +1,6 @@
 /* fuzz_dataset_delta - a delta from arbitrary sections; what a reader lets through is read to its end. */
 #include "store/records/dataset_delta.h"
+#include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
@@ -9,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const names[] = {
     "base",        "root",      "facts",     "gone_node",   "gone_source", "gone_target",
     "source",      "target",    "row_node",  "row",         "new_id",      "new_id_offset",
-    "new_id_text", "new_label", "new_split", "edge_widths", "weight"};
+    "new_id_text", "new_label", "new_split", "edge_widths", "weight",      "new_held"};
 
 static void read_nodes(const struct dataset_delta *delta)
 {
@@ -20,8 +21,10 @@ static void read_nodes(const struct dataset_delta *delta)
     for (uint64_t i = 0; i < delta->gone_edges; i++)
         must(delta->gone_source[i] < delta->base_nodes &&
              delta->gone_target[i] < delta->base_nodes);
-    for (uint64_t i = 0; i < delta->added_edges; i++)
+    for (uint64_t i = 0; i < delta->added_edges; i++) {
         must(delta->source[i] < all && delta->target[i] < all);
+        must(!delta->new_held || delta->new_held[i] <= HELD_OUT_COUNT);
+    }
     for (uint64_t i = 0; i < delta->rows; i++)
         must(delta->row_node[i] < all);
 }

@@ -112,5 +112,30 @@ papers_graph "$work/papers" 90
 papers_pipeline "$work/papers" 1 1 >papers.yaml
 expect 78 'has types of nodes or edges: expected a graph of one type, of which alone there are updates' \
     "$bin/graphmill" update papers.yaml --directory "$work/p" --quiet --add-edges new_edges
-expect 78 'is for ingest.task link_prediction: expected a task of nodes, of which alone there are updates' "$bin/graphmill" update g.yaml \
-    --directory "$work/l" --quiet --add-edges new_edges --set ingest.task=link_prediction --set ingest.labels= --set ingest.split=given --set 'ingest.edge_split=random 80/10/10'
+
+# Links: those that are held out stay so, some of those that come are held out, too; what is trained on is never tested.
+links=(--set ingest.task=link_prediction --set ingest.labels= --set ingest.split=given --set 'ingest.edge_split=random 60/20/20')
+run l g.yaml "${links[@]}" >first.json
+held() { tail -n +2 "$work/l/outputs/predictions.csv" | cut -d, -f1-3 | sort; }
+held >held.1
+gone=$(grep ',test$' held.1 | head -1)
+stays=$(grep ',valid$' held.1 | head -1)
+awk 'BEGIN { for (i = 0; i < 40; i++) printf "n%d,n%d\n", i, (i * 7 + 20) % 58 }' | awk -F, '$1 != $2' >more_edges
+echo "$stays" | cut -d, -f1,2 >>more_edges # it is held out already
+echo "$gone" | cut -d, -f1,2 >gone_edges
+printf 'zoe\nyan\n' >link_nodes
+update "$work/l" "${links[@]}" --add-edges more_edges --remove-edges gone_edges --add-nodes link_nodes --features new_rows --json >version.json
+run l g.yaml "${links[@]}" >second.json
+held >held.2
+! grep -qxF "$gone" held.2 || fail "the removed link $gone is tested"
+[ -z "$(comm -23 <(grep -vxF "$gone" held.1) held.2)" ] || fail 'a link that was held out is not any more'
+[ "$(wc -l <held.2)" -gt "$(wc -l <held.1)" ] || fail 'none of the links that came is held out'
+[ "$(json nodes <version.json)" = 62 ] || fail "links: $(cat version.json)"
+grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/l")" || fail 'verify of links'
+grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/l" ingest)" || fail 'replay of a version with links'
+printf 'bob,train\n' >bad
+expect 65 'bad:1: split: expected nothing, since the dataset learns links' update "$work/l" "${links[@]}" --add-nodes bad
+cut -d, -f1,2 <<<"$gone" >bad
+expect 65 'bad:1: the edge between .* is removed, expected one that is there' update "$work/l" "${links[@]}" --remove-edges bad
+cut -d, -f1,2 <<<"$stays" >bad
+expect 65 'say nothing: the links of its edges are held out already' update "$work/l" "${links[@]}" --add-edges bad

@@ -24,6 +24,6 @@ only_in 'an error that nobody reads; say error_ignore() or pass NULL' none \
 only_in 'a temporary name of its own making' 'common/base/file.c' "$(grep -nE '\.tmp"' $sources)"
 only_in 'JSON that is printed' none "$(grep -nE 'printf\(.*"[^"]*\{?\\"[a-z_]+\\":' $sources)"
 only_in 'a record of a dataset that a version may not have; see store/versions/merged_records.h' \
-    'store/(records|versions)/[a-z_]*\.c|stages/ingest/update/merged_version.c' \
+    'store/(records|versions)/[a-z_]*\.c|stages/ingest/update/version_count.c' \
     "$(grep -nE '\b(edge_chunk|feature_chunk|node_labels|node_ids)_get\(|node_splits_get\([^;]*key_dataset' $sources)"
 exit $failed

@@ -203,15 +203,15 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-static int split_by_draw(const struct edge_holdout *holdout, uint32_t source, uint32_t target)
+int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool undirected,
+                      uint32_t source, uint32_t target)
 {
-    const uint64_t pair = given_holdout_pair(holdout, source, target);
-    const uint64_t draw = last_edges_draw(holdout->seed, (uint32_t)(pair >> 32), (uint32_t)pair);
+    const bool turns = undirected && source > target;
+    const uint64_t draw = last_edges_draw(seed, turns ? target : source, turns ? source : target);
     const double percent = (double)(draw >> 11) * 0x1p-53 * 100;
-    if (percent < holdout->split.percent[0])
+    if (percent < split->percent[0])
         return STAYS;
-    return percent < holdout->split.percent[0] + holdout->split.percent[1] ? HELD_OUT_VALID
-                                                                           : HELD_OUT_TEST;
+    return percent < split->percent[0] + split->percent[1] ? HELD_OUT_VALID : HELD_OUT_TEST;
 }
 
 static int split_by_time(const struct edge_holdout *holdout, double time)
@@ -238,7 +238,8 @@ static int split_of(const struct edge_holdout *holdout, uint32_t source, uint32_
     if (holdout->split.kind == EDGE_SPLIT_GIVEN)
         return given_holdout_split(holdout, source, target, type);
     if (holdout->split.kind == EDGE_SPLIT_RANDOM)
-        return split_by_draw(holdout, source, target);
+        return edge_holdout_draw(&holdout->split, holdout->seed, holdout->schema->undirected,
+                                 source, target);
     if (holdout->split.kind == EDGE_SPLIT_TIME)
         return split_by_time(holdout, time);
     const int there = split_of_last(holdout, source, target, time);

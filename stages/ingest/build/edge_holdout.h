@@ -77,6 +77,9 @@ MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                              const struct dataset_schema *schema,
                                              uint64_t memory_bytes, struct error *err);
 void edge_holdout_release(struct edge_holdout *holdout);
+/* Which split the pair draws with EDGE_SPLIT_RANDOM: an enum held_out, or -1 where it stays. */
+int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool undirected,
+                      uint32_t source, uint32_t target);
 /* Of labelled edges, rather than links. */
 bool edge_holdout_has_labels(const struct edge_holdout *holdout);
 /* Holds it out. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */

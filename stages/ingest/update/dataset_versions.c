@@ -3,9 +3,8 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/ingest/update/merged_version.h"
 #include "stages/ingest/update/update_reader.h"
-#include "stages/ingest/update/version_builder.h"
+#include "stages/ingest/update/version_writer.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/dataset_merge.h"
@@ -92,17 +91,12 @@ enum error_code dataset_versions_mend(const struct version_place *place, const c
 
 /* ---- made again ---------------------------------------------------------------------------------- */
 
-/* As what is other in it, or whole. */
 static enum error_code build(const struct version_place *place, const char *id,
-                             const struct dataset_delta *delta, bool is_whole, struct error *err)
+                             const struct dataset_delta *delta, enum version_form form,
+                             struct error *err)
 {
-    bool is_merged = false;
-    enum error_code rc =
-        is_whole ? ERROR_NONE
-                 : merged_version_put(place->store, place->settings, id, delta, &is_merged, err);
-    if (rc == ERROR_NONE && !is_merged)
-        rc =
-            version_builder_run(place->store, place->settings, id, delta, place->memory_bytes, err);
+    const enum error_code rc =
+        version_writer_run(place->store, place->settings, id, delta, form, err);
     return rc == ERROR_NONE && store_may_write(place->store) ? identity_note(place->store, id, err)
                                                              : rc;
 }
@@ -161,14 +155,14 @@ enum error_code dataset_versions_has(const struct version_place *place, const ch
     return rc;
 }
 
-static enum error_code restore_one(const struct version_place *place, const char *id, bool is_whole,
-                                   struct error *err)
+static enum error_code restore_one(const struct version_place *place, const char *id,
+                                   enum version_form form, struct error *err)
 {
     struct dataset_delta delta;
     enum error_code rc = get_delta(place, id, &delta, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = build(place, id, &delta, is_whole, err);
+    rc = build(place, id, &delta, form, err);
     store_release_record(&delta.view);
     return rc;
 }
@@ -185,7 +179,7 @@ enum error_code dataset_versions_restore(const struct version_place *place, cons
         if (*needs_root)
             return ERROR_NONE;
         found |= strcmp(absent, id) == 0;
-        rc = restore_one(place, absent, false, err);
+        rc = restore_one(place, absent, VERSION_AS_FITS, err);
         if (rc == ERROR_NONE && !store_may_write(place->store))
             break; /* a replay compares, and makes nothing */
         if (rc == ERROR_NONE)
@@ -194,7 +188,8 @@ enum error_code dataset_versions_restore(const struct version_place *place, cons
     if (rc != ERROR_NONE || !anew || found)
         return rc;
     rc = dataset_merge_base(place->store, id, base, err); /* in the form that it has */
-    return rc == ERROR_NONE ? restore_one(place, id, base[0] == '\0', err) : rc;
+    return rc == ERROR_NONE ? restore_one(place, id, base[0] ? VERSION_MERGED : VERSION_WHOLE, err)
+                            : rc;
 }
 
 /* ---- a further one ------------------------------------------------------------------------------- */
@@ -305,7 +300,7 @@ static enum error_code put_version(const struct version_place *place,
     if (rc == ERROR_NONE)
         rc = dataset_delta_put(place->store, id, delta, err);
     if (rc == ERROR_NONE && !found)
-        rc = build(place, id, delta, false, err);
+        rc = build(place, id, delta, VERSION_AS_FITS, err);
     if (rc == ERROR_INPUT)
         error_ignore(store_remove(place->store, key_dataset(id, "delta").text, NULL));
     return rc == ERROR_NONE ? store_switch_set(place->store, newest_key(place->root).text, id, err)

@@ -7,7 +7,7 @@
  * moment it has changed nothing that is read, or all; the same command goes on, since the id of the version is a hash of the base
  * and of what the files say. Given once more when it is done, it says so and changes nothing.
  *
- * A version is stored as what is other in it (merged_version.h), or whole (version_builder.h) when that is much. Records of one that are
+ * A version is stored as what is other in it (version_writer.h), or whole when that is much. Records of one that are
  * lost are made again from its base and its delta, as those of the root are from the user's files.
  * A lost switch is set anew to the longest chain that the store has.
  */

@@ -128,6 +128,12 @@ static enum error_code take_ends(const struct edge_file *file, const struct fiel
                             : rc;
 }
 
+uint64_t update_edge_key(const struct update_reader *reader, uint32_t source, uint32_t target)
+{
+    const bool swap = reader->schema->undirected && source > target;
+    return swap ? (uint64_t)source << 32 | target : (uint64_t)target << 32 | source;
+}
+
 /* ---- edges that come --------------------------------------------------------------------------- */
 
 static enum error_code check_stays(const struct edge_file *file, uint32_t node, int64_t line,
@@ -153,6 +159,8 @@ static enum error_code grow_edges(struct update_reader *reader, const struct edg
         rc = memory_grow(&reader->source, &reader->room.source, wanted, "new edges", err);
     if (rc == ERROR_NONE)
         rc = memory_grow(&reader->target, &reader->room.target, wanted, "new edges", err);
+    if (rc == ERROR_NONE && task_learns_pairs(reader->schema->task))
+        rc = memory_grow(&reader->new_held, &reader->room.new_held, wanted, "new edges", err);
     if (rc != ERROR_NONE || wanted <= reader->room.columns)
         return rc;
     struct edge_columns larger = {0};
@@ -176,6 +184,7 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
     struct update_reader *reader = file->reader;
     struct dataset_delta *delta = &reader->delta;
     uint32_t source = 0, target = 0;
+    bool is_held = false;
     enum error_code rc = take_ends(file, field, line, &source, &target, err);
     if (rc == ERROR_NONE)
         rc = check_stays(file, source, line, err);
@@ -188,12 +197,21 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
                        file->path, line);
     if (rc == ERROR_NONE)
         rc = edge_fields_values(&file->fields, field, file->path, line, &file->value, err);
+    const int place = update_links_place(reader, update_edge_key(reader, source, target), source,
+                                         target, &is_held);
+    reader->absorbed += rc == ERROR_NONE && is_held;
+    if (rc != ERROR_NONE || is_held)
+        return rc;
     if (rc == ERROR_NONE)
         rc = grow_edges(reader, &file->fields.width, err);
     if (rc != ERROR_NONE)
         return rc;
     const struct edge_columns_view value = edge_columns_read(&file->value, 0);
     edge_columns_copy(&reader->columns, delta->added_edges, &value, 0, 1);
+    if (reader->new_held) {
+        reader->new_held[delta->added_edges] = (uint8_t)place;
+        reader->has_held |= place > 0;
+    }
     reader->source[delta->added_edges] = source;
     reader->target[delta->added_edges++] = target;
     return ERROR_NONE;
@@ -207,17 +225,11 @@ enum error_code update_edges_add(struct update_reader *reader, struct error *err
     reader->delta.source = reader->source;
     reader->delta.target = reader->target;
     reader->delta.columns = edge_columns_read(&reader->columns, 0);
+    reader->delta.new_held = reader->has_held ? reader->new_held : NULL;
     return rc;
 }
 
 /* ---- edges that go ------------------------------------------------------------------------------ */
-
-/* One number for all edges of the same ends. */
-static uint64_t key_of(const struct update_reader *reader, uint32_t source, uint32_t target)
-{
-    const bool swap = reader->schema->undirected && source > target;
-    return swap ? (uint64_t)source << 32 | target : (uint64_t)target << 32 | source;
-}
 
 static enum error_code remove_edge(struct edge_file *file, const struct field *field, int64_t line,
                                    struct error *err)
@@ -234,7 +246,7 @@ static enum error_code remove_edge(struct edge_file *file, const struct field *f
         rc = memory_grow(&reader->gone_line, &reader->room.gone_line, at + 1, "lines", err);
     if (rc != ERROR_NONE)
         return rc;
-    reader->gone_key[at] = key_of(reader, source, target);
+    reader->gone_key[at] = update_edge_key(reader, source, target);
     reader->gone_line[at] = line;
     reader->delta.gone_edges++;
     return ERROR_NONE;
@@ -272,6 +284,20 @@ static enum error_code sort_gone(struct update_reader *reader, struct error *err
     return ERROR_NONE;
 }
 
+/* Whether the edges of this key go. */
+static bool goes_by_itself(const struct update_reader *reader, uint64_t key)
+{
+    uint64_t low = 0, high = reader->delta.gone_edges;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (reader->gone_key[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < reader->delta.gone_edges && reader->gone_key[low] == key;
+}
+
 static bool row_has(const struct edge_chunk *chunk, uint32_t target, uint32_t source)
 {
     const uint32_t row = target - chunk->first_node;
@@ -297,6 +323,24 @@ static enum error_code name_edge(const struct update_reader *reader, size_t i, c
         living_nodes_text(&reader->nodes, (uint32_t)(reader->gone_key[i] >> 32), target), what);
 }
 
+/* Those up to the last node of a chunk are in it, or held out. */
+static enum error_code find_in_chunk(const struct update_reader *reader,
+                                     const struct edge_chunk *chunk, uint64_t *next,
+                                     struct error *err)
+{
+    const uint64_t end = (uint64_t)chunk->first_node + chunk->node_count;
+    for (; *next < reader->delta.gone_edges; ++*next) {
+        const uint64_t key = reader->gone_key[*next];
+        const uint32_t target = (uint32_t)(key >> 32);
+        if (target >= end)
+            return ERROR_NONE;
+        if ((target < chunk->first_node || !row_has(chunk, target, (uint32_t)key)) &&
+            !update_links_has(reader, key))
+            return name_edge(reader, *next, ", expected one that is there", err);
+    }
+    return ERROR_NONE;
+}
+
 /* Each is there, and stands once: a pass over the edges of the dataset, whose targets ascend as the keys do. */
 static enum error_code find_gone(const struct update_reader *reader, struct error *err)
 {
@@ -314,18 +358,66 @@ static enum error_code find_gone(const struct update_reader *reader, struct erro
         rc = merged_edges_get(reader->store, reader->schema->id, (int64_t)c, &chunk, err);
         if (rc != ERROR_NONE)
             return rc;
-        const uint64_t end = (uint64_t)chunk.first_node + chunk.node_count;
-        for (; rc == ERROR_NONE && next < count && reader->gone_key[next] >> 32 < end; next++) {
-            const uint32_t target = (uint32_t)(reader->gone_key[next] >> 32);
-            if (target < chunk.first_node ||
-                !row_has(&chunk, target, (uint32_t)reader->gone_key[next]))
-                rc = name_edge(reader, next, ", expected one that is there", err);
-        }
+        rc = find_in_chunk(reader, &chunk, &next, err);
         store_release_record(&chunk.view);
     }
     return rc == ERROR_NONE && next < count
                ? name_edge(reader, next, ", expected one that is there", err)
                : rc;
+}
+
+/* ---- links that come, and are there ---------------------------------------------------------------- */
+
+struct drawn_link {
+    uint64_t key, index; /* which of the added edges */
+};
+
+static int by_link(const void *left, const void *right)
+{
+    const struct drawn_link *a = left, *b = right;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+/* Those of a chunk that is trained on are trained on: numbers of nodes move when some go, and with them what a pair draws. */
+static void keep_trained(struct update_reader *reader, const struct edge_chunk *chunk,
+                         const struct drawn_link *link, uint64_t count, uint64_t *next)
+{
+    const uint64_t end = (uint64_t)chunk->first_node + chunk->node_count;
+    for (; *next < count && link[*next].key >> 32 < end; ++*next)
+        if (row_has(chunk, (uint32_t)(link[*next].key >> 32), (uint32_t)link[*next].key))
+            reader->new_held[link[*next].index] = 0;
+}
+
+enum error_code update_links_settle(struct update_reader *reader, struct error *err)
+{
+    struct dataset_delta *delta = &reader->delta;
+    struct drawn_link *link = NULL;
+    uint64_t count = 0, next = 0;
+    bool has_held = false;
+    if (!delta->new_held)
+        return ERROR_NONE;
+    enum error_code rc = memory_new(&link, delta->added_edges, "links", err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < delta->added_edges; i++) {
+        const uint64_t key = update_edge_key(reader, delta->source[i], delta->target[i]);
+        const bool goes = goes_by_itself(reader, key);
+        if (reader->new_held[i] && key >> 32 < reader->schema->node_count && !goes)
+            link[count++] = (struct drawn_link){key, i};
+    }
+    if (count)
+        qsort(link, count, sizeof *link, by_link);
+    for (uint64_t c = 0; rc == ERROR_NONE && next < count && c < reader->schema->edge_chunk_count;
+         c++) {
+        struct edge_chunk chunk;
+        rc = merged_edges_get(reader->store, reader->schema->id, (int64_t)c, &chunk, err);
+        if (rc == ERROR_NONE)
+            keep_trained(reader, &chunk, link, count, &next);
+        store_release_record(&chunk.view);
+    }
+    memory_free(link);
+    for (uint64_t i = 0; i < delta->added_edges; i++)
+        has_held |= reader->new_held[i] != 0;
+    delta->new_held = has_held ? reader->new_held : NULL;
+    return rc;
 }
 
 enum error_code update_edges_remove(struct update_reader *reader, struct error *err)

@@ -6,6 +6,7 @@
 #include "stages/ingest/formats/keyed_file.h"
 #include "stages/ingest/update/update_reader.h"
 #include "store/records/node_splits.h"
+#include "store/versions/version_fold.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -82,7 +83,7 @@ static enum error_code take_split(const struct update_reader *reader, const stru
 static enum error_code take_label(const struct update_reader *reader, struct delimited *values,
                                   int64_t line, uint32_t *row, struct error *err)
 {
-    const struct task *task = task_of(reader->schema->task);
+    const struct task *task = version_label_task(reader->schema);
     const char *where = reader->request->add_nodes;
     const uint32_t expected = !task ? 0 : task->is_class_number ? 1 : reader->schema->class_count;
     double *column = NULL;
@@ -116,7 +117,7 @@ static enum error_code take_node(void *context, const struct field *id, struct d
                                  int64_t line, struct error *err)
 {
     struct update_reader *reader = context;
-    const struct task *task = task_of(reader->schema->task);
+    const struct task *task = version_label_task(reader->schema);
     struct field field;
     uint32_t node = 0;
     enum error_code rc = living_nodes_expect(&reader->nodes, id, "node", reader->request->add_nodes,
@@ -127,6 +128,11 @@ static enum error_code take_node(void *context, const struct field *id, struct d
     uint32_t *row = reader->label + (size_t)at * reader->delta.label_width;
     if (delimited_next(values, &field))
         rc = take_split(reader, &field, line, &reader->split[at], err);
+    if (rc == ERROR_NONE && reader->split[at] && task_learns_pairs(reader->schema->task))
+        rc = error_set(err, ERROR_INPUT,
+                       "%s:%" PRId64 ": split: expected nothing, since the dataset learns links, "
+                       "found '%.*s'",
+                       reader->request->add_nodes, line, (int)field.size, field.text);
     if (rc == ERROR_NONE)
         rc = take_label(reader, values, line, row, err);
     if (rc == ERROR_NONE && reader->split[at] == 1 + SPLIT_TRAIN &&
@@ -141,7 +147,7 @@ static enum error_code take_node(void *context, const struct field *id, struct d
 enum error_code update_nodes_add(struct update_reader *reader, struct error *err)
 {
     struct keyed_file file = {.path = reader->request->add_nodes, .form = KEYED_WORDS};
-    const struct task *task = task_of(reader->schema->task);
+    const struct task *task = version_label_task(reader->schema);
     struct dataset_delta *delta = &reader->delta;
     enum error_code rc = ERROR_NONE;
     if (file.path)

@@ -1,5 +1,6 @@
 #include "stages/ingest/update/update_reader.h"
 
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/objects/keys.h"
@@ -57,6 +58,8 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
     if (rc == ERROR_NONE)
+        rc = update_links_open(reader, err);
+    if (rc == ERROR_NONE)
         rc = update_nodes_remove(reader, err);
     if (rc == ERROR_NONE)
         rc = update_edges_remove(reader, err);
@@ -65,11 +68,18 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = update_edges_add(reader, err);
     if (rc == ERROR_NONE)
+        rc = update_links_settle(reader, err);
+    if (rc == ERROR_NONE)
         rc = update_nodes_features(reader, err);
     if (rc == ERROR_NONE)
         rc = check_training(reader, err);
+    if (rc == ERROR_NONE && reader->absorbed)
+        log_info("%" PRIu64 " of the added edges are between nodes whose link is held out, and are "
+                 "left out: training is not to see them",
+                 reader->absorbed);
     if (rc == ERROR_NONE && is_empty(&reader->delta))
-        rc = error_set(err, ERROR_INPUT, "the files of the update say nothing");
+        rc = error_set(err, ERROR_INPUT, "the files of the update say nothing%s",
+                       reader->absorbed ? ": the links of its edges are held out already" : "");
     return rc;
 }
 
@@ -91,5 +101,8 @@ void update_reader_release(struct update_reader *reader)
     memory_free(reader->row_node);
     memory_free(reader->row);
     memory_free(reader->has_row);
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        memory_free(reader->held_key[s]);
+    memory_free(reader->new_held);
     *reader = (struct update_reader){0};
 }

@@ -8,6 +8,9 @@
  *                                               features in this order
  *   --features      id,x1,x2, ...               a row for each added node; for others the new one
  *
+ * Of a dataset that learns links, those that are held out stay so: an added edge between the same nodes is no new example, and is left out.
+ * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest. Removed edges may be held out.
+ *
  * Ids are the user's. Comma, tab or blank separated, plain or gzip, with or without a header (one of edges names its columns, one
  * of nodes begins with "id" or "node"). What is removed goes first: an edge that is removed and added is there once more.
  *
@@ -25,6 +28,7 @@
 #include "store/objects/store.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/edge_splits.h"
 #include "store/records/feature_statistics.h"
 
 #include <stddef.h>
@@ -54,10 +58,16 @@ struct update_reader { /* {0} is releasable */
     uint8_t *split;
     uint32_t *row_node;
     float *row;
-    uint8_t *has_row;                     /* [all nodes] */
+    uint8_t *has_row; /* [all nodes] */
+    /* Of a dataset that learns links: those that are held out, as gone_key, ascending; and added edges that join such nodes and are left out. */
+    uint64_t *held_key[HELD_OUT_COUNT]; /* [held_count] */
+    uint64_t held_count[HELD_OUT_COUNT], absorbed;
+    uint8_t *new_held;                    /* [added_edges] likewise */
+    bool has_held;                        /* one of them is not 0 */
+    struct edge_split link_split;         /* by which new ones are held out */
     struct feature_statistics statistics; /* what features were scaled by */
     struct {
-        size_t gone_key, gone_line, source, target, columns, row_node, row; /* elements */
+        size_t gone_key, gone_line, source, target, columns, row_node, row, new_held; /* elements */
     } room;
 };
 
@@ -74,6 +84,18 @@ MUST_CHECK enum error_code update_nodes_remove(struct update_reader *reader, str
 MUST_CHECK enum error_code update_nodes_add(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_nodes_features(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_edges_remove(struct update_reader *reader, struct error *err);
+/* Before all of them: which links are held out. Fails: ERROR_INVALID where their negatives are given. */
+MUST_CHECK enum error_code update_links_open(struct update_reader *reader, struct error *err);
+/* Where a new edge of a dataset that learns links goes: 0 to training, else 1 + enum held_out. *is_held: the two are held out already, and it
+ * is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells it. `key` as gone_key. */
+int update_links_place(const struct update_reader *reader, uint64_t key, uint32_t source,
+                       uint32_t target, bool *is_held);
+/* Behind update_edges_add(): new edges of links that are trained on are trained on, whatever they draw. */
+MUST_CHECK enum error_code update_links_settle(struct update_reader *reader, struct error *err);
+/* Whether the link of this key is held out. */
+bool update_links_has(const struct update_reader *reader, uint64_t key);
+/* One number for all edges of the same ends. */
+uint64_t update_edge_key(const struct update_reader *reader, uint32_t source, uint32_t target);
 MUST_CHECK enum error_code update_edges_add(struct update_reader *reader, struct error *err);
 
 #endif

@@ -299,13 +299,12 @@ static enum error_code compare_edge_splits(const struct partition_check *check,
 
 static enum error_code check_edge_splits(const struct partition_check *check, struct error *err)
 {
-    const struct key dataset_key = key_dataset(check->schema->id, "edge_splits");
     const struct key key = key_partition(check->book->id, "edge_splits");
     struct edge_splits expected = {0}, found = {0};
     if (!task_learns_pairs(check->schema->task))
         return ERROR_NONE;
-    enum error_code rc = edge_splits_get(check->store, dataset_key.text, check->schema->id,
-                                         check->book->node_count, &expected, err);
+    enum error_code rc = merged_edge_splits_get(check->store, check->schema->id,
+                                                check->book->node_count, &expected, err);
     if (rc == ERROR_NONE)
         rc = edge_splits_get(check->store, key.text, check->book->id, check->book->node_count,
                              &found, err);

@@ -539,7 +539,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
     enum error_code rc =
-        edge_splits_get(writer->store, from.text, schema->id, n->node_count, &splits, err);
+        merged_edge_splits_get(writer->store, schema->id, n->node_count, &splits, err);
     mapped = splits; /* but for the ends, which are renumbered */
     mapped.view = (struct record_view){0};
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {

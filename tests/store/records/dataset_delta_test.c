@@ -135,10 +135,31 @@ static void deltas_that_cannot_be_are_refused(void **state)
     }
 }
 
+static void held_out_edges_are_a_section_of_their_own(void **state)
+{
+    static const uint8_t held[] = {0, 2, 1}, other[] = {0, 3, 1};
+    struct temp_store *t = *state;
+    struct dataset_delta delta = known(), read;
+    char plain[CHECKSUM_TEXT_SIZE], with[CHECKSUM_TEXT_SIZE];
+    dataset_delta_content(&delta, plain);
+    delta.new_held = held;
+    dataset_delta_content(&delta, with);
+    assert_string_not_equal(plain, with);
+    assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_memory_equal(read.new_held, held, sizeof held);
+    store_release_record(&read.view);
+    delta.new_held = other;
+    assert_ok(dataset_delta_put(t->store, "g-2", &delta, &t->err), &t->err);
+    assert_fails(dataset_delta_get(t->store, "g-2", &read, &t->err), ERROR_CORRUPT,
+                 "\"new_held\" entry 1: expected 0 to 2, found 3", &t->err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_delta_reads_back_as_written),
+        test_with_store(held_out_edges_are_a_section_of_their_own),
         test_with_store(ids_may_be_text_and_all_else_nothing),
         cmocka_unit_test(content_is_told_apart),
         test_with_store(deltas_that_cannot_be_are_refused),

@@ -1,16 +1,10 @@
-#include "stages/ingest/update/merged_version.h"
+#include "stages/ingest/update/version_count.h"
 
 #include "common/base/json.h"
-#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "stages/ingest/build/dataset_summary.h"
-#include "store/objects/keys.h"
 #include "store/records/dataset_merge.h"
-#include "store/records/feature_statistics.h"
-#include "store/records/node_columns.h"
-#include "store/versions/version_rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,76 +13,10 @@
 
 enum { PIECE_NODES = 1 << 16 };
 
-struct merging {
-    struct store *store;
-    const struct pipeline_settings *settings;
-    const char *id;
-    const struct dataset_delta *delta;
-    struct version_fold *fold;
-    struct dataset_schema schema; /* of the version */
-    struct dataset_summary summary;
-    /* Where chunks of the base's edges begin, and those of the version. */
-    uint32_t *base_first; /* [base chunks + 1] */
-    uint32_t *first;      /* [chunk_count + 1] once counted */
-    size_t first_room;
-    uint64_t chunk_count;
-    uint64_t chunk_edges; /* of the chunk at hand */
-    uint8_t *is_linked;   /* [nodes / 8 + 1] a bit a node: it has an edge to another */
-    struct repeated_edges repeated;
-};
-
-/* ---- whether ------------------------------------------------------------------------------------ */
-
-/* Bytes of the version written whole. */
-static double whole_bytes(const struct version_fold *fold)
-{
-    const struct dataset_schema *base = &fold->base;
-    const struct task *task = task_of(base->task);
-    const double edge = (double)(sizeof(uint32_t) + edge_widths_bytes(&base->edge_width));
-    const double node = (double)(sizeof(uint64_t) + base->feature_dim * sizeof(float) +
-                                 (task ? task->label_width(base->class_count) * 4ULL : 0));
-    return edge * (double)base->edge_count + node * fold->node_count;
-}
-
-/* The last whole version below the one at hand. */
-static enum error_code find_base(const struct merging *m, char base[ID_SIZE], struct error *err)
-{
-    const enum error_code rc = dataset_merge_base(m->store, m->delta->base, base, err);
-    if (rc == ERROR_NONE && !base[0])
-        (void)text_copy(base, ID_SIZE, m->delta->base);
-    return rc;
-}
-
-/* Folds the deltas, and looks what they come to. */
-static enum error_code decide(struct merging *m, bool *is_merged, struct error *err)
-{
-    const double compact = m->settings->partition.compact;
-    char base[ID_SIZE];
-    bool stays = false; /* it is merged already */
-    enum error_code rc = store_has(m->store, key_dataset(m->id, "merge").text, &stays, err);
-    *is_merged = false;
-    if (rc != ERROR_NONE || (!stays && !(compact > 0)))
-        return rc;
-    rc = find_base(m, base, err);
-    if (rc == ERROR_NONE)
-        rc =
-            version_fold_make(m->store, m->id, base, m->settings->ingest.self_loops == EDGES_REMOVE,
-                              m->settings->ingest.duplicates != EDGES_KEEP, &m->fold, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const bool are_given =
-        m->fold->base.feature_dim == 0 || strcmp(m->fold->base.feature_origin, "given") == 0;
-    const double share = (double)m->fold->delta_bytes / whole_bytes(m->fold);
-    *is_merged = stays || (are_given && share <= compact && m->fold->depth <= MERGED_DEPTH_MAX);
-    log_info("dataset base=%s deltas=%zu changed_share=%.4f form=%s", base, m->fold->depth, share,
-             *is_merged ? "merged" : "whole");
-    return ERROR_NONE;
-}
-
 /* ---- edges -------------------------------------------------------------------------------------- */
 
 /* Those that the version before knows, or by reading the base. */
-static enum error_code find_base_chunks(struct merging *m, struct error *err)
+static enum error_code find_base_chunks(struct version_draft *m, struct error *err)
 {
     const uint64_t chunks = m->fold->base.edge_chunk_count;
     struct dataset_merge before;
@@ -120,7 +48,7 @@ static enum error_code find_base_chunks(struct merging *m, struct error *err)
     return rc;
 }
 
-static enum error_code begin_chunk(struct merging *m, uint32_t node, struct error *err)
+static enum error_code begin_chunk(struct version_draft *m, uint32_t node, struct error *err)
 {
     const enum error_code rc =
         memory_grow(&m->first, &m->first_room, m->chunk_count + 2, "chunks of edges", err);
@@ -130,8 +58,14 @@ static enum error_code begin_chunk(struct merging *m, uint32_t node, struct erro
     return rc;
 }
 
-static enum error_code count_row(struct merging *m, uint32_t node, const struct edge_chunk *rows,
-                                 uint64_t from, uint64_t end, struct error *err)
+static void mark_linked(struct version_draft *m, uint32_t node)
+{
+    m->is_linked[node / 8] |= (uint8_t)(1U << node % 8);
+}
+
+static enum error_code count_row(struct version_draft *m, uint32_t node,
+                                 const struct edge_chunk *rows, uint64_t from, uint64_t end,
+                                 struct error *err)
 {
     struct dataset_schema *schema = &m->schema;
     const float *weight = rows->columns.data[EDGE_WEIGHT];
@@ -141,11 +75,13 @@ static enum error_code count_row(struct merging *m, uint32_t node, const struct 
             return error_set(err, ERROR_CORRUPT,
                              "dataset %s: an edge from node %" PRIu32 ", expected below %" PRIu32,
                              m->fold->base.id, source, m->fold->node_count);
+        if (m->out_degree && m->out_degree[source] < UINT32_MAX)
+            m->out_degree[source]++;
         if (source == node) {
             schema->self_loop_count++;
         } else {
-            m->is_linked[node / 8] |= (uint8_t)(1U << node % 8);
-            m->is_linked[source / 8] |= (uint8_t)(1U << source % 8);
+            mark_linked(m, node);
+            mark_linked(m, source);
         }
         /* An edge that lies both ways is one of the input. */
         if (weight && weight[e] < 0 && !(schema->undirected && source > node))
@@ -155,7 +91,7 @@ static enum error_code count_row(struct merging *m, uint32_t node, const struct 
 }
 
 /* As edge_chunk_writer.h cuts them. */
-static enum error_code count_rows(struct merging *m, const struct edge_chunk *rows,
+static enum error_code count_rows(struct version_draft *m, const struct edge_chunk *rows,
                                   struct error *err)
 {
     const uint64_t edges_max = edge_chunk_edges_max(&m->schema.edge_width);
@@ -168,6 +104,8 @@ static enum error_code count_rows(struct merging *m, const struct edge_chunk *ro
             (node > m->first[m->chunk_count - 1] && m->chunk_edges + count > edges_max);
         if (is_full)
             rc = begin_chunk(m, node, err);
+        if (m->in_degree)
+            m->in_degree[node] = (uint32_t)count;
         m->chunk_edges += count;
         m->schema.edge_count += count;
         if (rc == ERROR_NONE)
@@ -176,11 +114,15 @@ static enum error_code count_rows(struct merging *m, const struct edge_chunk *ro
     return rc;
 }
 
-static enum error_code count_edges(struct merging *m, struct error *err)
+static enum error_code count_edges(struct version_draft *m, struct error *err)
 {
     struct base_cursor cursor = {.store = m->store, .first = m->base_first};
     const uint32_t nodes = m->fold->node_count;
     enum error_code rc = memory_new(&m->is_linked, (size_t)nodes / 8 + 1, "marks of nodes", err);
+    if (rc == ERROR_NONE && m->makes_features)
+        rc = memory_new(&m->in_degree, nodes, "degrees", err);
+    if (rc == ERROR_NONE && m->makes_features && !m->schema.undirected)
+        rc = memory_new(&m->out_degree, nodes, "degrees", err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < nodes;) {
         const uint32_t end = nodes - first < PIECE_NODES ? nodes : first + PIECE_NODES;
         struct edge_chunk rows = {0};
@@ -197,8 +139,6 @@ static enum error_code count_edges(struct merging *m, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     m->first[m->chunk_count] = nodes;
-    for (uint32_t node = 0; node < nodes; node++)
-        m->summary.isolated_nodes += !(m->is_linked[node / 8] >> node % 8 & 1);
     if (m->settings->ingest.duplicates != EDGES_REFUSE || m->repeated.of_newest == 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
@@ -208,11 +148,13 @@ static enum error_code count_edges(struct merging *m, struct error *err)
 }
 
 /* Rows of the input: edges of the version before that stay, each once, and those that were added. */
-static void describe_edges(struct merging *m)
+static void describe_edges(struct version_draft *m)
 {
     struct dataset_schema *schema = &m->schema;
     const struct dataset_delta *delta = m->delta;
     const float *weight = delta->columns.data[EDGE_WEIGHT];
+    for (uint32_t node = 0; node < schema->node_count; node++)
+        m->summary.isolated_nodes += !(m->is_linked[node / 8] >> node % 8 & 1);
     for (uint64_t e = 0; m->fold->skips_self_loops && e < delta->added_edges; e++)
         schema->removed_self_loops += delta->source[e] == delta->target[e];
     schema->removed_duplicates = m->repeated.of_newest;
@@ -234,7 +176,7 @@ static void describe_edges(struct merging *m)
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
-static enum error_code count_splits(struct merging *m, uint8_t *split_of, struct error *err)
+static enum error_code count_splits(struct version_draft *m, uint8_t *split_of, struct error *err)
 {
     struct node_splits splits;
     const enum error_code rc = version_splits(m->fold, m->store, &splits, err);
@@ -250,9 +192,9 @@ static enum error_code count_splits(struct merging *m, uint8_t *split_of, struct
     return ERROR_NONE;
 }
 
-static enum error_code count_labels(struct merging *m, struct error *err)
+static enum error_code count_labels(struct version_draft *m, struct error *err)
 {
-    const struct task *task = task_of(m->schema.task);
+    const struct task *task = version_label_task(&m->schema);
     struct node_labels labels = {0};
     struct node_targets targets = {.node_count = m->fold->node_count,
                                    .task = m->schema.task,
@@ -272,7 +214,7 @@ static enum error_code count_labels(struct merging *m, struct error *err)
     return rc;
 }
 
-static enum error_code name_nodes(struct merging *m, struct error *err)
+static enum error_code name_nodes(struct version_draft *m, struct error *err)
 {
     struct node_ids ids;
     bool are_numbers = false;
@@ -287,7 +229,7 @@ static enum error_code name_nodes(struct merging *m, struct error *err)
 }
 
 /* The share of zeros that the report of the version before has; 0 where it has none. */
-static enum error_code zero_share(const struct merging *m, double *share, struct error *err)
+static enum error_code zero_share(const struct version_draft *m, double *share, struct error *err)
 {
     char *report = NULL;
     struct json_document *document = NULL;
@@ -304,7 +246,7 @@ static enum error_code zero_share(const struct merging *m, double *share, struct
     return rc;
 }
 
-static enum error_code count_features(struct merging *m, struct error *err)
+static enum error_code count_features(struct version_draft *m, struct error *err)
 {
     const struct dataset_delta *delta = m->delta;
     const uint32_t dim = m->schema.feature_dim;
@@ -325,7 +267,7 @@ static enum error_code count_features(struct merging *m, struct error *err)
 }
 
 /* What is told of the version before and is nothing of what was counted. */
-static enum error_code begin_schema(struct merging *m, struct error *err)
+static enum error_code begin_schema(struct version_draft *m, struct error *err)
 {
     struct dataset_schema *schema = &m->schema;
     const enum error_code rc = dataset_schema_get(m->store, m->delta->base, schema, err);
@@ -339,59 +281,34 @@ static enum error_code begin_schema(struct merging *m, struct error *err)
     return ERROR_NONE;
 }
 
-/* ---- what is stored ------------------------------------------------------------------------------ */
+/* ---- all ---------------------------------------------------------------------------------------- */
 
-/* What features were scaled by, words of classes and encoded columns are those of the root. */
-static enum error_code copy_small(const struct merging *m, struct error *err)
+/* Links that are held out are counted as those of the splits. */
+static enum error_code count_links(struct version_draft *m, struct error *err)
 {
-    struct feature_statistics by;
-    struct column_encoding encoding = {0};
-    enum error_code rc = feature_statistics_get(m->store, m->delta->base, 0, &by, err);
-    if (rc == ERROR_NONE)
-        rc = feature_statistics_put(m->store, m->id, 0, &by, err);
-    else if (rc == ERROR_NOT_FOUND)
-        rc = ERROR_NONE;
-    store_release_record(&by.view);
-    if (rc == ERROR_NONE)
-        rc = node_columns_get(m->store, m->delta->base, &encoding, err);
-    if (rc == ERROR_NONE && (encoding.class_count || encoding.column_count))
-        rc = node_columns_put(m->store, m->id, &encoding, err);
-    column_encoding_release(&encoding);
-    return rc;
-}
-
-static enum error_code put_merge(const struct merging *m, struct error *err)
-{
-    struct dataset_merge merge = {.skips_self_loops = m->fold->skips_self_loops,
-                                  .removes_repeated = m->fold->removes_repeated,
-                                  .chunk_count = m->chunk_count,
-                                  .base_chunk_count = m->fold->base.edge_chunk_count,
-                                  .first_node = m->first,
-                                  .base_first = m->base_first};
-    must(text_copy(merge.base, sizeof merge.base, m->fold->base.id));
-    return dataset_merge_put(m->store, m->id, &merge, err);
-}
-
-/* The schema commits the version. */
-static enum error_code put_schema(struct merging *m, struct error *err)
-{
-    struct json_writer report = {0};
-    struct pipeline_settings *own = NULL;
-    enum error_code rc = memory_new(&own, 1, "settings", err);
+    struct edge_splits splits;
+    if (!task_learns_pairs(m->schema.task))
+        return ERROR_NONE;
+    const enum error_code rc = version_edge_splits(m->fold, m->store, &splits, err);
     if (rc != ERROR_NONE)
         return rc;
-    *own = *m->settings;
-    own->ingest.class_count = m->schema.class_count; /* they are those that there are */
-    dataset_summary_report(&m->summary, &m->schema, own, &report);
-    rc = json_writer_finish(&report, err);
-    if (rc == ERROR_NONE)
-        rc = dataset_schema_put_with_report(m->store, &m->schema, report.text, err);
-    json_writer_release(&report);
-    memory_free(own);
-    return rc;
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; i < splits.count[s]; i++) {
+            mark_linked(m, splits.source[s][i]);
+            mark_linked(m, splits.target[s][i]);
+        }
+    m->schema.train_count = 0;
+    m->schema.valid_count = (uint32_t)splits.count[HELD_OUT_VALID];
+    m->schema.test_count = (uint32_t)splits.count[HELD_OUT_TEST];
+    store_release_record(&splits.view);
+    return m->schema.edge_count
+               ? ERROR_NONE
+               : error_set(err, ERROR_INPUT,
+                           "no training edge stays, expected one at least: those that are left are "
+                           "held out");
 }
 
-static enum error_code merge(struct merging *m, struct error *err)
+enum error_code version_count(struct version_draft *m, struct error *err)
 {
     enum error_code rc = begin_schema(m, err);
     if (rc == ERROR_NONE)
@@ -400,42 +317,13 @@ static enum error_code merge(struct merging *m, struct error *err)
         rc = count_edges(m, err);
     if (rc == ERROR_NONE)
         rc = name_nodes(m, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !m->makes_features)
         rc = count_features(m, err);
     if (rc == ERROR_NONE)
         rc = count_labels(m, err);
     if (rc == ERROR_NONE)
-        rc = copy_small(m, err);
+        rc = count_links(m, err);
     if (rc == ERROR_NONE)
-        rc = put_merge(m, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    describe_edges(m);
-    return put_schema(m, err);
-}
-
-enum error_code merged_version_put(struct store *store, const struct pipeline_settings *settings,
-                                   const char *dataset_id, const struct dataset_delta *delta,
-                                   bool *is_merged, struct error *err)
-{
-    struct merging *m = NULL;
-    *is_merged = false;
-    enum error_code rc = memory_new(&m, 1, "a version of a dataset", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    m->store = store;
-    m->settings = settings;
-    m->id = dataset_id;
-    m->delta = delta;
-    m->repeated.first = UINT64_MAX;
-    rc = decide(m, is_merged, err);
-    if (rc == ERROR_NONE && *is_merged)
-        rc = merge(m, err);
-    version_fold_drop(m->fold);
-    dataset_summary_release(&m->summary);
-    memory_free(m->base_first);
-    memory_free(m->first);
-    memory_free(m->is_linked);
-    memory_free(m);
+        describe_edges(m);
     return rc;
 }

@@ -1,0 +1,311 @@
+#include "stages/ingest/update/version_writer.h"
+
+#include "common/base/json.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+#include "common/base/text.h"
+#include "stages/ingest/build/feature_maker.h"
+#include "stages/ingest/update/version_count.h"
+#include "store/objects/keys.h"
+#include "store/records/dataset_merge.h"
+#include "store/records/feature_statistics.h"
+#include "store/records/node_columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- whether ------------------------------------------------------------------------------------ */
+
+/* Bytes of the version written whole. */
+static double whole_bytes(const struct version_fold *fold)
+{
+    const struct dataset_schema *base = &fold->base;
+    const struct task *task = version_label_task(base);
+    const double edge = (double)(sizeof(uint32_t) + edge_widths_bytes(&base->edge_width));
+    const double node = (double)(sizeof(uint64_t) + base->feature_dim * sizeof(float) +
+                                 (task ? task->label_width(base->class_count) * 4ULL : 0));
+    return edge * (double)base->edge_count + node * fold->node_count;
+}
+
+/* The last whole version below the one at hand. */
+static enum error_code find_base(const struct version_draft *m, char base[ID_SIZE],
+                                 struct error *err)
+{
+    const enum error_code rc = dataset_merge_base(m->store, m->delta->base, base, err);
+    if (rc == ERROR_NONE && !base[0])
+        (void)text_copy(base, ID_SIZE, m->delta->base);
+    return rc;
+}
+
+/* Folds the deltas, and looks what they come to. */
+static enum error_code decide(struct version_draft *m, struct error *err)
+{
+    char base[ID_SIZE];
+    enum error_code rc = find_base(m, base, err);
+    if (rc == ERROR_NONE && m->form == VERSION_AS_FITS)
+        rc = store_has(m->store, key_dataset(m->id, "merge").text, &m->is_merged, err);
+    if (rc == ERROR_NONE)
+        rc =
+            version_fold_make(m->store, m->id, base, m->settings->ingest.self_loops == EDGES_REMOVE,
+                              m->settings->ingest.duplicates != EDGES_KEEP, &m->fold, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const double share = (double)m->fold->delta_bytes / whole_bytes(m->fold);
+    if (m->form == VERSION_AS_FITS)
+        m->is_merged |=
+            share <= m->settings->partition.compact && m->fold->depth <= MERGED_DEPTH_MAX;
+    else
+        m->is_merged = m->form == VERSION_MERGED;
+    m->makes_features =
+        m->fold->base.feature_dim && strcmp(m->fold->base.feature_origin, "given") != 0;
+    log_info("dataset base=%s deltas=%zu changed_share=%.4f form=%s", base, m->fold->depth, share,
+             m->is_merged ? "merged" : "whole");
+    return ERROR_NONE;
+}
+
+/* ---- what is stored ------------------------------------------------------------------------------ */
+
+/* What given features were scaled by is that of the root: a model that was trained on it needs it. */
+static enum error_code copy_statistics(const struct version_draft *m, struct error *err)
+{
+    struct feature_statistics by;
+    if (m->makes_features)
+        return ERROR_NONE;
+    enum error_code rc = feature_statistics_get(m->store, m->delta->base, 0, &by, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = feature_statistics_put(m->store, m->id, 0, &by, err);
+    store_release_record(&by.view);
+    return rc;
+}
+
+/* Words of classes and encoded columns are those of the root. */
+static enum error_code copy_columns(const struct version_draft *m, struct error *err)
+{
+    struct column_encoding encoding = {0};
+    enum error_code rc = node_columns_get(m->store, m->delta->base, &encoding, err);
+    if (rc == ERROR_NONE && (encoding.class_count || encoding.column_count))
+        rc = node_columns_put(m->store, m->id, &encoding, err);
+    column_encoding_release(&encoding);
+    return rc;
+}
+
+static enum error_code put_merge(const struct version_draft *m, struct error *err)
+{
+    struct dataset_merge merge = {.skips_self_loops = m->fold->skips_self_loops,
+                                  .removes_repeated = m->fold->removes_repeated,
+                                  .chunk_count = m->chunk_count,
+                                  .base_chunk_count = m->fold->base.edge_chunk_count,
+                                  .first_node = m->first,
+                                  .base_first = m->base_first};
+    must(text_copy(merge.base, sizeof merge.base, m->fold->base.id));
+    return dataset_merge_put(m->store, m->id, &merge, err);
+}
+
+/* The schema commits the version. */
+static enum error_code put_schema(struct version_draft *m, const struct pipeline_settings *settings,
+                                  struct error *err)
+{
+    struct json_writer report = {0};
+    dataset_summary_report(&m->summary, &m->schema, settings, &report);
+    enum error_code rc = json_writer_finish(&report, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_put_with_report(m->store, &m->schema, report.text, err);
+    json_writer_release(&report);
+    return rc;
+}
+
+/* ---- features that are made ----------------------------------------------------------------------- */
+
+/* The settings with which the root's were made. */
+static enum error_code own_settings(const struct version_draft *m, struct pipeline_settings **out,
+                                    struct error *err)
+{
+    static const struct {
+        const char *origin;
+        enum feature_choice choice;
+    } made[] = {{"degree", FEATURES_DEGREE},
+                {"random", FEATURES_RANDOM},
+                {"degree+random", FEATURES_DEGREE_RANDOM}};
+    const enum error_code rc = memory_new(out, 1, "settings", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    **out = *m->settings;
+    (*out)->ingest.class_count = m->schema.class_count; /* they are those that there are */
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (strcmp(m->fold->base.feature_origin, made[i].origin) == 0)
+            (*out)->ingest.features = (struct choice_or_path){.choice = made[i].choice};
+    return ERROR_NONE;
+}
+
+/* They may be other for every node, and are written whole: who reads a merged version takes them as they are stored. */
+static enum error_code make_features(struct version_draft *m,
+                                     const struct pipeline_settings *settings, struct error *err)
+{
+    struct feature_maker maker = {0};
+    char folder[FILE_PATH_SIZE] = "", path[FILE_PATH_SIZE];
+    if (!m->makes_features)
+        return ERROR_NONE;
+    enum error_code rc = store_scratch(m->store, folder, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/features", folder);
+    if (rc == ERROR_NONE)
+        rc = feature_maker_open(&maker, path, settings, 0, m->schema.node_count, err);
+    if (rc == ERROR_NONE)
+        rc = feature_maker_choose(&maker, settings, err);
+    maker.in_degree = m->in_degree;
+    maker.out_degree = m->out_degree ? m->out_degree : m->in_degree;
+    m->schema.feature_chunk_count = 0;
+    if (rc == ERROR_NONE)
+        rc = feature_maker_write(&maker, m->store, m->id, &m->schema.feature_chunk_count, err);
+    if (rc == ERROR_NONE) {
+        m->schema.feature_dim = maker.dim;
+        m->summary.feature_numbers = (uint64_t)m->schema.node_count * maker.dim;
+        m->summary.feature_zeros = maker.zero_count;
+        m->summary.feature_origin[0] = m->schema.feature_origin;
+    }
+    feature_maker_close(&maker);
+    if (folder[0])
+        error_ignore(file_remove_all(folder, NULL)); /* store_sweep() takes what stays */
+    return rc;
+}
+
+/* ---- whole ---------------------------------------------------------------------------------------- */
+
+static enum error_code write_edges(const struct version_draft *m, struct error *err)
+{
+    struct base_cursor cursor = {.store = m->store, .first = m->base_first};
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t c = 0; rc == ERROR_NONE && c < m->chunk_count; c++) {
+        struct edge_chunk chunk = {0};
+        if (stop_signal_seen())
+            rc = error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        else
+            rc = version_edges(m->fold, &cursor, m->first[c], m->first[c + 1], &chunk, NULL, err);
+        if (rc == ERROR_NONE)
+            rc = edge_chunk_put(m->store, m->id, (int64_t)c, &chunk, err);
+        store_release_record(&chunk.view);
+    }
+    base_cursor_close(&cursor);
+    return rc;
+}
+
+static enum error_code write_features(const struct version_draft *m, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (m->makes_features)
+        return ERROR_NONE;
+    for (uint64_t c = 0; rc == ERROR_NONE && c < m->schema.feature_chunk_count; c++) {
+        struct feature_chunk chunk;
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        rc = version_features(m->fold, m->store, (int64_t)c, &chunk, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        rc = feature_chunk_put(m->store, m->id, (int64_t)c, &chunk, err);
+        store_release_record(&chunk.view);
+    }
+    return rc;
+}
+
+static enum error_code write_targets(const struct version_draft *m, struct error *err)
+{
+    struct node_labels labels;
+    struct node_splits splits;
+    struct edge_splits links;
+    enum error_code rc = version_splits(m->fold, m->store, &splits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = node_splits_put(m->store, key_dataset(m->id, "splits").text, m->id, &splits, err);
+    store_release_record(&splits.view);
+    if (rc == ERROR_NONE && version_label_task(&m->schema)) {
+        rc = version_labels(m->fold, m->store, &labels, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        rc = node_labels_put(m->store, m->id, &labels, err);
+        store_release_record(&labels.view);
+    }
+    if (rc == ERROR_NONE && task_learns_pairs(m->schema.task)) {
+        rc = version_edge_splits(m->fold, m->store, &links, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        rc = edge_splits_put(m->store, key_dataset(m->id, "edge_splits").text, m->id, &links, err);
+        store_release_record(&links.view);
+    }
+    return rc;
+}
+
+static enum error_code write_ids(const struct version_draft *m, struct error *err)
+{
+    struct node_ids ids;
+    bool are_numbers = false;
+    enum error_code rc = version_ids(m->fold, m->store, &are_numbers, &ids, err);
+    if (rc != ERROR_NONE || are_numbers)
+        return rc;
+    rc = node_ids_put(m->store, m->id, &ids, err);
+    store_release_record(&ids.view);
+    return rc;
+}
+
+static enum error_code write_whole(const struct version_draft *m, struct error *err)
+{
+    enum error_code rc = write_edges(m, err);
+    if (rc == ERROR_NONE)
+        rc = write_features(m, err);
+    if (rc == ERROR_NONE)
+        rc = write_targets(m, err);
+    return rc == ERROR_NONE ? write_ids(m, err) : rc;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------- */
+
+static enum error_code write_version(struct version_draft *m, struct error *err)
+{
+    struct pipeline_settings *own = NULL;
+    enum error_code rc = decide(m, err);
+    if (rc == ERROR_NONE)
+        rc = version_count(m, err);
+    if (rc == ERROR_NONE)
+        rc = own_settings(m, &own, err);
+    if (rc == ERROR_NONE)
+        rc = make_features(m, own, err);
+    if (rc == ERROR_NONE)
+        rc = copy_statistics(m, err);
+    if (rc == ERROR_NONE)
+        rc = copy_columns(m, err);
+    if (rc == ERROR_NONE)
+        rc = m->is_merged ? put_merge(m, err) : write_whole(m, err);
+    if (rc == ERROR_NONE)
+        rc = put_schema(m, own, err);
+    memory_free(own);
+    return rc;
+}
+
+enum error_code version_writer_run(struct store *store, const struct pipeline_settings *settings,
+                                   const char *dataset_id, const struct dataset_delta *delta,
+                                   enum version_form form, struct error *err)
+{
+    struct version_draft *m = NULL;
+    enum error_code rc = memory_new(&m, 1, "a version of a dataset", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    m->store = store;
+    m->settings = settings;
+    m->id = dataset_id;
+    m->delta = delta;
+    m->form = form;
+    m->repeated.first = UINT64_MAX;
+    rc = write_version(m, err);
+    version_fold_drop(m->fold);
+    dataset_summary_release(&m->summary);
+    memory_free(m->base_first);
+    memory_free(m->first);
+    memory_free(m->is_linked);
+    memory_free(m->in_degree);
+    memory_free(m->out_degree);
+    memory_free(m);
+    return rc;
+}
