@@ -2,6 +2,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -83,6 +86,13 @@ void memory_free(void *p)
         return;
     atomic_fetch_sub(&live_blocks, 1);
     free(p);
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 void *memory_map(size_t bytes)

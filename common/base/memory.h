@@ -37,6 +37,8 @@ MUST_CHECK enum error_code memory_grow_bytes(void **array, size_t *capacity, siz
                                              size_t size, const char *what, struct error *err);
 
 void memory_free(void *p);
+/* Gives memory that was freed back to the system, where the C library keeps some. */
+void memory_trim(void);
 
 /* A large zeroed area on 2 MB pages (a hint), page-aligned, outside the heap. NULL when refused.
  * The first touch of its pages is the slow part on virtual machines: allocate once and reuse. */

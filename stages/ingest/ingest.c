@@ -23,6 +23,7 @@
 #include "stages/engine/stage.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/dataset_summary.h"
+#include "stages/ingest/build/memory_held.h"
 #include "stages/ingest/formats/format_detect.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/input_format.h"
@@ -192,6 +193,19 @@ static void say_unread(void *context, const char *name, const char *meant)
 }
 
 /* Reads or generates the dataset and stores it. */
+/* Before the work. */
+static enum error_code check_budget(const struct stage_context *context, struct error *err)
+{
+    const uint64_t least = MEMORY_HELD_LEAST;
+    char have[32], want[32];
+    return context->memory_bytes >= least
+               ? ERROR_NONE
+               : error_set(err, ERROR_NO_MEMORY,
+                           "the memory budget is %s: expected at least %s, of which the program "
+                           "itself takes most: give more --memory",
+                           text_size(context->memory_bytes, have), text_size(least, want));
+}
+
 static enum error_code make_dataset(const struct stage_context *context, const char *id,
                                     struct remarks *remarks, struct dataset_schema *schema,
                                     struct error *err)
@@ -205,8 +219,11 @@ static enum error_code make_dataset(const struct stage_context *context, const c
                                                   .advice = advice_for(context->settings),
                                                   .summary = &summary,
                                                   .memory_bytes = context->memory_bytes,
+                                                  .counts_process = true,
                                                   .pool = context->pool};
-    enum error_code rc = unread_files_visit(context->settings, say_unread, remarks, err);
+    enum error_code rc = check_budget(context, err);
+    if (rc == ERROR_NONE)
+        rc = unread_files_visit(context->settings, say_unread, remarks, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)

@@ -53,6 +53,52 @@ leave() { # with the status that finish() looks at
 }
 trap 'leave; finish' EXIT
 
+# Ingest keeps its whole process in the budget, be it roomy or tight, and makes the same records; what is too small is refused before
+# the edges are read, where their number is known.
+command -v /usr/bin/python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+mkdir "$work/ingest"
+/usr/bin/python3 - "$work/ingest" <<'MAKE'
+import gzip, random, sys
+random.seed(2)
+nodes, edges = 400000, 5000000
+with gzip.open(sys.argv[1] + "/edges.csv.gz", "wt", compresslevel=1) as file:
+    for _ in range(edges // 50000):
+        ends = random.choices(range(nodes), k=100000)
+        file.write("".join(f"{a},{b}\n" for a, b in zip(ends[::2], ends[1::2])))
+open(sys.argv[1] + "/classes.csv", "w").write("".join(f"{i},{i % 10}\n" for i in range(0, nodes, 100)))
+MAKE
+cat >"$work/ingest/edges.yaml" <<YAML
+name: edges
+ingest: {format: edge_list, path: $work/ingest/edges.csv.gz, labels: $work/ingest/classes.csv, split: random 60/20/20, direction: undirected,
+    features: degree+random, random_dim: 30}
+YAML
+ingests() { # name, budget in MB
+    local peak
+    peak=$(/usr/bin/python3 - "$bin/graphmill-ingest" --store "dir:$work/ingest/$1" --pipeline "$work/ingest/edges.yaml" --memory "${2}M" 2>"$work/ingest/$1.log" <<'PYTHON'
+import os, resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(status)
+PYTHON
+    ) || fail "ingest with ${2}M: $(tail -1 "$work/ingest/$1.log")"
+    echo "ingest: budget $2 MB, peak of the process $peak MB"
+    [ "$peak" -le "$2" ] || fail "ingest with ${2}M: a peak of $peak MB"
+}
+ingests roomy 512
+ingests tight 88
+diff <(cd "$work/ingest/roomy/dataset" && find . -name '*.record' -exec sha256sum {} + | sort) \
+    <(cd "$work/ingest/tight/dataset" && find . -name '*.record' -exec sha256sum {} + | sort) >/dev/null || fail 'the budget of ingest changes records'
+[ "$(find "$work/ingest/tight/dataset" -name '*.record' | wc -l)" -ge 5 ] || fail 'too few records of ingest'
+refused() { # pattern, budget, pipeline file
+    local began=$SECONDS
+    expect 71 "$1" "$bin/graphmill-ingest" --store "dir:$work/ingest/refused" --pipeline "$3" --memory "$2"
+    [ "$((SECONDS - began))" -le 20 ] || fail "a budget of $2 is refused after $((SECONDS - began)) s"
+}
+refused 'the memory budget is 16.0 MiB: expected at least 32.0 MiB, .*give more --memory' 16M "$work/ingest/edges.yaml"
+sed 's/nodes: 150000/nodes: 4000000/; s/average_degree: 10/average_degree: 200/' "$work/budget.yaml" >"$work/many.yaml"
+refused 'a chunk of edges and its buffers take .* beside what ingest holds by then: expected a memory budget above' 64M "$work/many.yaml"
+rm -r "$work/ingest"
+
 # The programs beside the one that joins the group and has the budget.
 mkdir "$work/bin"
 for program in "$bin"/graphmill*; do cp "$program" "$work/bin/"; done

@@ -15,6 +15,7 @@
 #include "stages/ingest/build/declared_types.h"
 #include "stages/ingest/build/feature_maker.h"
 #include "stages/ingest/build/graph_members.h"
+#include "stages/ingest/build/memory_held.h"
 #include "stages/ingest/build/node_targets.h"
 #include "store/records/dataset_types.h"
 #include "store/records/node_columns.h"
@@ -176,6 +177,7 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
         rc = edge_holdout_init(&builder->edges.holdout, builder->config.settings, schema,
                                builder->config.memory_bytes, err);
     builder->edges.pool = builder->config.pool;
+    builder->edges.counts_process = builder->config.counts_process;
     builder->edges.holdout.ids = &builder->targets.ids;
     builder->edges.holdout.labels = &builder->edges.labels;
     if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
@@ -367,18 +369,28 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
     return ERROR_NONE;
 }
 
+enum error_code dataset_builder_expect_edges(const struct dataset_builder *builder,
+                                             uint64_t edge_count, struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    return dataset_edges_expect(&builder->edges, edge_count, builder->config.memory_bytes, err);
+}
+
 static enum error_code choose_features(struct dataset_builder *builder, struct error *err)
 {
-    char have[32], want[32];
+    char have[32], want[32], chunk[32];
+    const uint64_t held = builder->config.counts_process ? memory_held_bytes() : 0;
     enum error_code rc = ERROR_NONE;
     for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(&builder->schema); t++) {
         struct feature_maker *features = &builder->features[t];
         rc = feature_maker_choose(features, builder->config.settings, err);
-        if (rc == ERROR_NONE && feature_maker_bytes(features) > builder->config.memory_bytes)
+        const uint64_t least = held + feature_maker_bytes(features);
+        if (rc == ERROR_NONE && least > builder->config.memory_bytes)
             rc = error_set(err, ERROR_NO_MEMORY,
-                           "a chunk of features takes %s: expected a memory budget of at least "
-                           "that, found %s",
-                           text_size(feature_maker_bytes(features), want),
+                           "a chunk of features takes %s%s: expected a memory budget of at least "
+                           "%s, found %s: give more --memory",
+                           text_size(feature_maker_bytes(features), chunk),
+                           held ? " beside what ingest holds by then" : "", text_size(least, want),
                            text_size(builder->config.memory_bytes, have));
         builder->uses_degree |= features->use_degree;
     }

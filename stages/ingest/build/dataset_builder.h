@@ -4,8 +4,8 @@
  * Readers and the generator push into it; they hold a bounded piece of the input at a time. Edges go to
  * a scratch file while degrees are counted; finish() sorts them by destination in a second pass
  * (counting sort over ranges of nodes that fit the memory budget) and applies direction, self-loop and
- * duplicate policy. Peak memory is the budget plus a few arrays of one entry a node, never a multiple of
- * the edges. The chunks written do not depend on the budget.
+ * duplicate policy. Peak memory is the budget, in which arrays of one entry a node and the whole process are counted, too
+ * (config.counts_process; without it they come on top). The chunks written do not depend on the budget.
  *
  * An edge repeats another when source, target and the columns that distinguish edges (type and time) are the same,
  * after direction is applied: of an undirected graph "1 2" and "2 1" are one edge. Of repeated edges that are removed
@@ -63,6 +63,8 @@ struct dataset_builder_config {
     struct dataset_summary
         *summary; /* filled by finish, released by the caller; NULL: not wanted */
     uint64_t memory_bytes;
+    bool
+        counts_process; /* that is for the whole process (memory_held.h), not for what the builder takes */
     struct thread_pool *pool; /* borrowed; NULL: the calling thread does all */
 };
 
@@ -97,6 +99,11 @@ struct edge_piece {
 MUST_CHECK enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
                                                      const struct edge_piece *piece,
                                                      struct error *err);
+
+/* About `edge_count` edges will come, where a reader knows it before the first. Fails: ERROR_NO_MEMORY when the budget cannot be enough, which
+ * is then said before the work. */
+MUST_CHECK enum error_code dataset_builder_expect_edges(const struct dataset_builder *builder,
+                                                        uint64_t edge_count, struct error *err);
 
 /* Of which node type the feature rows are that follow; of the first before a call. Of a graph without relations all
  * types are one, and there is nothing to say. */

@@ -6,6 +6,7 @@
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/edge_sorter.h"
 #include "stages/ingest/build/graph_members.h"
+#include "stages/ingest/build/memory_held.h"
 #include "store/records/dataset_types.h"
 
 #include <inttypes.h>
@@ -446,22 +447,40 @@ static uint64_t sum_in_degrees(const struct dataset_edges *edges, uint64_t *larg
     return sum;
 }
 
-/* What the budget leaves for sorting once a chunk and the buffers have their share. */
+/* What the budget leaves for sorting once a chunk and the buffers have their share. `later_bytes`: of arrays that are not filled yet. */
 static enum error_code share_out(const struct dataset_edges *edges,
-                                 const struct edge_chunk_needs *needs, uint64_t budget,
-                                 uint64_t *sorting, struct error *err)
+                                 const struct edge_chunk_needs *needs, uint64_t later_bytes,
+                                 uint64_t budget, uint64_t *sorting, struct error *err)
 {
+    const uint64_t held = edges->counts_process ? memory_held_bytes() + later_bytes : 0;
     const uint64_t taken = SCRATCH_FILE_BUFFER_BYTES + edge_spool_piece_bytes(&edges->spool) +
                            edge_sorter_piece_bytes(&edges->spool, edges->pool) +
                            edge_chunk_writer_bytes(needs);
-    char have[32], want[32];
-    if (budget <= taken)
+    const uint64_t least =
+        held + taken + edge_sorter_bytes_of_row(&edges->spool, needs->largest_row);
+    char have[32], want[32], chunk[32];
+    if (budget <= least)
         return error_set(err, ERROR_NO_MEMORY,
-                         "a chunk of edges and its buffers take %s: expected a memory budget above "
-                         "that, found %s",
-                         text_size(taken, want), text_size(budget, have));
-    *sorting = budget - taken;
+                         "a chunk of edges and its buffers take %s%s: expected a memory budget "
+                         "above %s, found %s: give more --memory",
+                         text_size(taken, chunk), held ? " beside what ingest holds by then" : "",
+                         text_size(least, want), text_size(budget, have));
+    *sorting = budget - held - taken;
     return ERROR_NONE;
+}
+
+enum error_code dataset_edges_expect(const struct dataset_edges *edges, uint64_t edge_count,
+                                     uint64_t memory_bytes, struct error *err)
+{
+    const struct dataset_schema *schema = edges->schema;
+    const uint64_t known =
+        edge_count < UINT32_MAX ? edge_count : UINT32_MAX; /* a chunk has fewer */
+    const struct edge_chunk_needs needs = {.node_count = schema->node_count,
+                                           .edge_count = known << schema->undirected,
+                                           .width = edges->spool.width};
+    uint64_t sorting = 0;
+    return share_out(edges, &needs, schema->node_count * sizeof *edges->in_degree, memory_bytes,
+                     &sorting, err);
 }
 
 static enum error_code sort_edges(struct dataset_edges *edges, struct edge_sorter *sorter,
@@ -490,7 +509,10 @@ static enum error_code write_rows(struct dataset_edges *edges, struct store *sto
     struct edge_chunk_needs needs = {.node_count = edges->schema->node_count,
                                      .width = edges->spool.width};
     needs.edge_count = sum_in_degrees(edges, &needs.largest_row);
-    enum error_code rc = share_out(edges, &needs, memory_bytes, &sorter->memory_bytes, err);
+    const uint64_t later_bytes =
+        edges->out_degree ? edges->schema->node_count * sizeof *edges->out_degree : 0;
+    enum error_code rc =
+        share_out(edges, &needs, later_bytes, memory_bytes, &sorter->memory_bytes, err);
     if (rc == ERROR_NONE)
         rc = edge_chunk_writer_open(&edges->writer, store, edges->schema->id, &needs, err);
     return rc == ERROR_NONE ? sort_edges(edges, sorter, err) : rc;

@@ -45,6 +45,7 @@ struct dataset_edges { /* {0} is closed */
     struct edge_labels labels;
     const struct graph_members *graphs; /* borrowed; NULL: the dataset is one */
     struct thread_pool *pool;           /* borrowed; NULL: the calling thread alone sorts */
+    bool counts_process;                /* the budget is of the whole process (memory_held.h) */
     struct edge_holdout
         holdout; /* set by the caller, before the first edge; {0}: none is held out */
 };
@@ -59,6 +60,11 @@ void dataset_edges_close(struct dataset_edges *edges);
 /* See dataset_builder.h. */
 MUST_CHECK enum error_code dataset_edges_add(struct dataset_edges *edges,
                                              const struct edge_piece *piece, struct error *err);
+/* When the nodes are known: about `edge_count` edges of the input will come. Fails: ERROR_NO_MEMORY when the budget cannot be enough for
+ * dataset_edges_write(). */
+MUST_CHECK enum error_code dataset_edges_expect(const struct dataset_edges *edges,
+                                                uint64_t edge_count, uint64_t memory_bytes,
+                                                struct error *err);
 /* Fails: ERROR_INPUT for repeated edges that are refused, before anything is stored; ERROR_NO_MEMORY
  * when the budget is too small, saying what is needed. */
 MUST_CHECK enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *store,

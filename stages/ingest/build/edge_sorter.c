@@ -20,12 +20,17 @@ struct node_range {
 
 enum { ALIGNMENT = 8 }; /* of each array in the block */
 
-static uint64_t bytes_of(const struct edge_sorter *sorter, uint64_t nodes, uint64_t edges,
+static uint64_t bytes_of(const struct edge_spool *spool, uint64_t nodes, uint64_t edges,
                          uint64_t largest_row)
 {
     const uint64_t gaps = (1 + EDGE_COLUMN_COUNT) * (uint64_t)ALIGNMENT;
     return nodes * sizeof(uint64_t) + largest_row * 2 * sizeof(uint64_t) +
-           edges * edge_spool_entry_bytes(sorter->spool) + gaps;
+           edges * edge_spool_entry_bytes(spool) + gaps;
+}
+
+uint64_t edge_sorter_bytes_of_row(const struct edge_spool *spool, uint64_t degree)
+{
+    return bytes_of(spool, 1, degree, degree);
 }
 
 uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter)
@@ -36,7 +41,7 @@ uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter)
         edges += degree;
         largest_row = degree > largest_row ? degree : largest_row;
     }
-    return bytes_of(sorter, sorter->node_count, edges, largest_row);
+    return bytes_of(sorter->spool, sorter->node_count, edges, largest_row);
 }
 
 /* Takes nodes from `first` on while they fit `memory_bytes`. */
@@ -48,7 +53,8 @@ static enum error_code plan_range(const struct edge_sorter *sorter, uint32_t fir
         const uint64_t degree = sorter->in_degree[range->end];
         const uint64_t largest = degree > range->largest_row ? degree : range->largest_row;
         const uint64_t nodes = (uint64_t)(range->end - first) + 1;
-        if (bytes_of(sorter, nodes, range->edge_count + degree, largest) > sorter->memory_bytes)
+        if (bytes_of(sorter->spool, nodes, range->edge_count + degree, largest) >
+            sorter->memory_bytes)
             break;
         range->end++;
         range->edge_count += degree;
@@ -60,7 +66,8 @@ static enum error_code plan_range(const struct edge_sorter *sorter, uint32_t fir
     return error_set(err, ERROR_NO_MEMORY,
                      "sorting the %" PRIu64 " edges that end in node %u takes %" PRIu64
                      " bytes; the memory budget leaves %" PRIu64,
-                     degree, first, bytes_of(sorter, 1, degree, degree), sorter->memory_bytes);
+                     degree, first, bytes_of(sorter->spool, 1, degree, degree),
+                     sorter->memory_bytes);
 }
 
 static void *carve(uint8_t **at, uint64_t count, size_t size)

@@ -60,6 +60,8 @@ MUST_CHECK enum error_code edge_sorter_run(struct edge_sorter *sorter, struct er
 
 /* Bytes of the pieces that filling rows takes beside memory_bytes: of spool and pool. */
 uint64_t edge_sorter_piece_bytes(const struct edge_spool *spool, const struct thread_pool *pool);
+/* Least memory_bytes for a row of so many edges. */
+uint64_t edge_sorter_bytes_of_row(const struct edge_spool *spool, uint64_t degree);
 /* Bytes that let all nodes be one range. */
 uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter);
 

@@ -192,6 +192,8 @@ enum error_code matrix_market_reader_run(const struct pipeline_settings *setting
                                   m.is_symmetric ? STATED_UNDIRECTED : STATED_DIRECTED, m.path,
                                   memory_bytes, builder, err);
     if (rc == ERROR_NONE)
+        rc = dataset_builder_expect_edges(builder, m.entries, err);
+    if (rc == ERROR_NONE)
         rc = push_entries(&m, builder, err);
     if (rc == ERROR_NONE)
         rc = numbered_nodes_push_files(&nodes, settings, builder, err);

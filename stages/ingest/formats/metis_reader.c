@@ -195,6 +195,8 @@ enum error_code metis_reader_run(const struct pipeline_settings *settings, uint6
         rc = numbered_nodes_begin(&nodes, m.nodes, STATED_UNDIRECTED, m.path, memory_bytes, builder,
                                   err);
     if (rc == ERROR_NONE)
+        rc = dataset_builder_expect_edges(builder, m.edges, err);
+    if (rc == ERROR_NONE)
         rc = push_edges(&m, builder, err);
     if (rc == ERROR_NONE)
         rc = numbered_nodes_push_files(&nodes, settings, builder, err);

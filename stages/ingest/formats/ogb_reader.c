@@ -158,6 +158,8 @@ static enum error_code read_edges(struct ogb *ogb, struct error *err)
             " and %" PRIu64,
             ogb->raw, ogb->edges.count, ogb->nodes.count);
     if (rc == ERROR_NONE)
+        rc = dataset_builder_expect_edges(ogb->builder, expected, err);
+    if (rc == ERROR_NONE)
         rc = find_needed(ogb, "edge", "edge_index", path, err);
     if (rc == ERROR_NONE)
         rc = ogb->binary.is_there

@@ -117,11 +117,16 @@ static void draw_edge(const struct generator *generator, const struct random_str
     *target = generator->node_of[to];
 }
 
+static uint64_t count_edges(const struct generator *generator)
+{
+    const double degree = generator->settings->ingest.average_degree;
+    return (uint64_t)(generator->node_count * degree / 2.0 + 0.5);
+}
+
 static enum error_code push_edges(const struct generator *generator, struct error *err)
 {
     const struct random_stream stream = stream_of(generator, DRAW_EDGE);
-    const double degree = generator->settings->ingest.average_degree;
-    const uint64_t edge_count = (uint64_t)(generator->node_count * degree / 2.0 + 0.5);
+    const uint64_t edge_count = count_edges(generator);
     int64_t *end = NULL;
     enum error_code rc = memory_new(&end, 2 * (size_t)PIECE_EDGES, "a piece of edges", err);
     for (uint64_t first = 0; rc == ERROR_NONE && first < edge_count; first += PIECE_EDGES) {
@@ -274,6 +279,8 @@ static enum error_code push_all(struct generator *generator, struct error *err)
 {
     enum error_code rc = dataset_builder_set_nodes(generator->builder, generator->node_count,
                                                    STATED_UNDIRECTED, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_expect_edges(generator->builder, count_edges(generator), err);
     if (rc == ERROR_NONE)
         rc = number_nodes(generator, err);
     if (rc == ERROR_NONE)

@@ -365,7 +365,10 @@ static void a_budget_that_cannot_do_says_what_can(void **state)
     assert_ok(dataset_builder_set_nodes(builder, 3, false, &err), &err);
     assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
     assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_NO_MEMORY,
-                 "expected a memory budget above that, found 1000", &err);
+                 "a chunk of edges and its buffers take 384.0 KiB: expected a memory budget above "
+                 "384.1 KiB, "
+                 "found 1000 B: give more --memory",
+                 &err);
     fixture.settings.ingest.features.choice = FEATURES_RANDOM;
     builder = start("wide", 1000);
     assert_ok(dataset_builder_set_nodes(builder, 4, false, &err), &err);
