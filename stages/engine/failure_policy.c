@@ -142,7 +142,8 @@ static void wait_for_room(struct failure_policy *policy, struct work_keeper *kee
         describe_room(policy->store, room, sizeof room);
         log_warn("%s%s; waiting until there is room for it, then going on", err->message, room);
         if (keeper)
-            work_keeper_note(keeper, "waits for room: the disk or a quota is full");
+            work_keeper_note(keeper,
+                             "waits for room: the disk, a quota or the store's memory is full");
     }
     failure_policy_sleep(policy, pause_ms(policy->full_pauses++, ROOM_PAUSE_MS_MAX));
 }

@@ -28,6 +28,7 @@
 #include "stages/sample/graph_units.h"
 #include "stages/sample/pair_units.h"
 #include "stages/sample/relation_units.h"
+#include "stages/sample/sample_room.h"
 #include "stages/sample/sampler_tables.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
@@ -49,6 +50,7 @@ struct sample_state {
     struct relation_fanouts fanouts; /* of a graph with relations */
     struct pair_units pairs;
     struct graph_units graphs;
+    struct sample_room room;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
@@ -460,10 +462,12 @@ static enum error_code sample_work(const struct stage_context *context, void *op
                                    const struct unit *unit, struct error *err)
 {
     struct sample_state *state = opaque;
-    struct drawer *drawer = take_drawer(state);
     struct mini_batch batch = {0};
     struct key key = {0};
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = sample_room_wait(context, &state->room, unit, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct drawer *drawer = take_drawer(state);
     const bool is_training = unit->kind == UNIT_SAMPLE;
     if (unit->kind == UNIT_COUNT_WALKS) {
         rc = sampler_tables_count(context, &state->topology, &state->splits, &state->tables,

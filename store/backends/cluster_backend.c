@@ -205,7 +205,7 @@ void cluster_store_damage(void *state, const char *key, const void *bytes, size_
     .get_range = cluster_artifact_read, .sweep = sweep, .has = has_key, .remove = remove_key,      \
     .list = cluster_list_keys, .ref_get = cluster_ref_get, .ref_set = cluster_ref_set,             \
     .ref_cas = cluster_ref_exchange, .ref_list = cluster_ref_list, .note_put = cluster_note_put,   \
-    .note_get = cluster_note_get
+    .note_get = cluster_note_get, .memory_share = cluster_memory_share
 
 const struct object_backend cluster_backend = {
     .scheme = "redis+cluster", .open = open_plain, CLUSTER_FUNCTIONS};

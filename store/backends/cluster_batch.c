@@ -36,6 +36,15 @@ void cluster_batch_add(struct cluster_batch *batch, int tag, const char *command
     cluster_words_add(words, name->text);
 }
 
+void cluster_batch_add_plain(struct cluster_batch *batch, int slot, const char *command,
+                             const char *word)
+{
+    struct cluster_words *words = add(batch, 0);
+    batch->command[batch->count - 1].slot = slot;
+    cluster_words_add(words, command);
+    cluster_words_add(words, word);
+}
+
 void cluster_batch_add_script(struct cluster_batch *batch, int tag, enum cluster_script script,
                               size_t keys)
 {

@@ -26,6 +26,9 @@ MUST_CHECK enum error_code cluster_batch_init(struct cluster_batch *batch,
 /* A command whose key is PREFIX{TAG}KEY!WHAT. */
 void cluster_batch_add(struct cluster_batch *batch, int tag, const char *command, const char *key,
                        const char *what);
+/* A command without a key, and what it says, for the node that has the slot. */
+void cluster_batch_add_plain(struct cluster_batch *batch, int slot, const char *command,
+                             const char *word);
 /* A script: its keys follow, then its arguments. */
 void cluster_batch_add_script(struct cluster_batch *batch, int tag, enum cluster_script script,
                               size_t keys);

@@ -97,6 +97,10 @@ MUST_CHECK enum error_code cluster_record_drop(const struct cluster_place *place
 
 void cluster_record_get_many(void *state, struct object_get *get, size_t count);
 
+/* --- cluster_memory.c --- */
+
+MUST_CHECK enum error_code cluster_memory_share(void *state, double *share, struct error *err);
+
 /* --- cluster_index.c --- */
 
 MUST_CHECK enum error_code cluster_list_keys(void *state, const char *prefix, const char *after,

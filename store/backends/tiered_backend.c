@@ -243,6 +243,16 @@ static void preallocate(void *state)
         fast.backend->preallocate(fast.state);
 }
 
+/* That of rounds. */
+static enum error_code memory_share(void *state, double *share, struct error *err)
+{
+    const struct tier_store fast = fast_of(state);
+    *share = 0;
+    return fast.backend && fast.backend->memory_share
+               ? fast.backend->memory_share(fast.state, share, err)
+               : ERROR_NONE;
+}
+
 static void drop_cache(void *state, const char *key)
 {
     const struct tier_store of =
@@ -277,6 +287,7 @@ const struct object_backend tiered_backend = {
     .note_put = put_note,
     .note_get = get_note,
     .note_path = note_path,
+    .memory_share = memory_share,
     .start_writeback = start_writeback,
     .preallocate = preallocate,
     .drop_cache = drop_cache,

@@ -139,6 +139,9 @@ struct object_backend {
     enum error_code (*note_path)(const void *state, const char *name, char path[FILE_PATH_SIZE],
                                  struct error *err);
 
+    /* The share of the memory for records that is full, of the server where it is the most; NULL: they do not lie in memory that has a bound. */
+    enum error_code (*memory_share)(void *state, double *share, struct error *err);
+
     /* --- hints; NULL, for each of these: there is nothing to gain --- */
 
     void (*start_writeback)(void *state);

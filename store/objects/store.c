@@ -87,6 +87,13 @@ void store_preallocate(struct store *store)
         store->backend->preallocate(store->state);
 }
 
+enum error_code store_memory_share(struct store *store, double *share, struct error *err)
+{
+    *share = 0;
+    return store->backend->memory_share ? store->backend->memory_share(store->state, share, err)
+                                        : ERROR_NONE;
+}
+
 void store_drop_cache(struct store *store, const char *key)
 {
     if (store_may_write(store) && store->backend->drop_cache &&

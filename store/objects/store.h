@@ -153,6 +153,10 @@ MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
 void store_start_writeback(struct store *store);
 /* For a worker that has nothing else to do: makes the records that are put next quick to write. */
 void store_preallocate(struct store *store);
+/* How full the memory is that records lie in: 0 to 1, and 0 where it has no bound or they lie on disk. Takes the time of a small
+ * record. Fails: ERROR_UNAVAILABLE. */
+MUST_CHECK enum error_code store_memory_share(struct store *store, double *share,
+                                              struct error *err);
 /* Nobody is likely to read this record soon: the memory that holds it may serve the records that come, as far
  * as it was sent. It stays in the store. A missing one is fine. */
 void store_drop_cache(struct store *store, const char *key);

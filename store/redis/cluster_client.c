@@ -422,6 +422,22 @@ void cluster_client_perform(struct cluster_client *client, struct cluster_comman
     }
 }
 
+int cluster_client_masters(struct cluster_client *client, int slot[CLUSTER_NODE_MAX])
+{
+    bool seen[CLUSTER_NODE_MAX] = {false};
+    int count = 0;
+    (void)pthread_mutex_lock(&client->lock);
+    for (int i = 0; i < CLUSTER_SLOT_COUNT; i++) {
+        const int node = client->map.slot_node[i];
+        if (node < 0 || seen[node])
+            continue;
+        seen[node] = true;
+        slot[count++] = i;
+    }
+    (void)pthread_mutex_unlock(&client->lock);
+    return count;
+}
+
 uint64_t cluster_client_round_trips(struct cluster_client *client)
 {
     (void)pthread_mutex_lock(&client->lock);

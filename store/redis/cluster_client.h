@@ -62,6 +62,8 @@ void cluster_client_close(struct cluster_client *client);
  * else what redis_error_code() says of its answer. */
 void cluster_client_perform(struct cluster_client *client, struct cluster_command *command,
                             size_t count);
+/* A slot of each master, as far as it is known; how many. */
+int cluster_client_masters(struct cluster_client *client, int slot[CLUSTER_NODE_MAX]);
 /* How often commands were sent and their answers waited for, since it was opened; again after a redirection or a loss counts too. For
  * figures and tests. */
 uint64_t cluster_client_round_trips(struct cluster_client *client);

@@ -356,6 +356,29 @@ static void a_cluster_that_stays_full_is_told(void **state)
     free(b.mebibyte);
 }
 
+static double share_of(struct scene *s)
+{
+    double share = -1;
+    assert_ok(store_memory_share(s->store, &share, &s->err), &s->err);
+    return share;
+}
+
+static void it_is_known_how_full_the_memory_is(void **state)
+{
+    (void)state;
+    struct scene s;
+    if (!open_scene(&s, "share"))
+        skip();
+    assert_true(share_of(&s) == 0); /* no bound */
+    tell_all("CONFIG SET maxmemory 1gb");
+    const double before = share_of(&s);
+    assert_true(before > 0 && before < 0.5);
+    redis_cluster_tell(&cluster, 2, "CONFIG SET maxmemory 1", NULL); /* the fullest counts */
+    assert_true(share_of(&s) > 1);
+    tell_all("CONFIG SET maxmemory 0");
+    store_close(s.store);
+}
+
 static void nothing_is_missed_while_slots_move(void **state)
 {
     enum { COUNT = 400, MOVED = 24 };
@@ -413,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_server_that_evicts_is_refused),
         cmocka_unit_test(a_full_cluster_is_waited_for),
         cmocka_unit_test(a_cluster_that_stays_full_is_told),
+        cmocka_unit_test(it_is_known_how_full_the_memory_is),
         cmocka_unit_test(nothing_is_missed_while_slots_move),
         cmocka_unit_test(a_replica_takes_over_from_a_master_that_is_killed),
     };
