@@ -42,7 +42,7 @@ static const struct option_spec option_table[] = {
     {"claim", OPTION_TEXT, AT(claim), NULL, 0, 0, "CLAIM", "volume claim that is /data in the Pods (default: graphmill-data when the store is dir:)"},
     {"credentials", OPTION_TEXT, AT(credentials), NULL, 0, 0, "SECRET", "Secret with a file of S3 credentials, under the key credentials"},
     {"metrics", OPTION_TEXT, AT(metrics), "http://prometheus-server.monitoring.svc:80", 0, 0, "URL", "form keda: where the cluster's Prometheus answers"},
-    {"egress", OPTION_LIST, AT(egress), NULL, 0, 0, "PORT", "TCP port that the Pods may reach beside Redis's; may be repeated (default: 443 when the store is not dir:)"},
+    {"egress", OPTION_LIST, AT(egress), NULL, 0, 0, "PORT", "TCP port that the Pods may reach beside that of the Redis that lasts; may be repeated (default: those in --store and --redis)"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -206,24 +206,6 @@ static enum error_code set_resources(struct render_run *run, const char *item, s
                      (int)name, item);
 }
 
-static enum error_code set_ports(struct render_run *run, const struct option_list *egress,
-                                 struct error *err)
-{
-    if (!egress->count && strncmp(run->store, "dir:", 4) != 0)
-        run->port[run->port_count++] = 443;
-    for (int i = 0; i < egress->count; i++) {
-        int64_t port = 0;
-        const char *text = egress->item[i];
-        if (!text_int64(text, strlen(text), &port) || port < 1 || port > UINT16_MAX ||
-            run->port_count == RENDER_PORT_MAX)
-            return error_set(err, ERROR_USAGE,
-                             "--egress: expected at most %d ports of 1 to 65535, found '%s'",
-                             RENDER_PORT_MAX, text);
-        run->port[run->port_count++] = port;
-    }
-    return ERROR_NONE;
-}
-
 /* --- the pipeline --- */
 
 static bool has_variable(const struct render_run *run, const char *name, size_t size)
@@ -320,7 +302,7 @@ static enum error_code make_run(struct render_run *run, const struct render_opti
     memcpy(run->stage, render_stages, sizeof run->stage);
     for (int i = 0; i < STAGE_COUNT; i++)
         run->stage[i].scratch_gib = o->scratch;
-    enum error_code rc = set_ports(run, &o->egress, err);
+    enum error_code rc = render_find_ports(run, &o->egress, err);
     for (int i = 0; i < o->resources.count && rc == ERROR_NONE; i++)
         rc = set_resources(run, o->resources.item[i], err);
     return rc == ERROR_NONE ? read_pipeline(run, path, text, o->name, err) : rc;

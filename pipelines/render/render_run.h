@@ -77,6 +77,10 @@ void render_object_head(struct yaml_writer *w, const struct render_run *run,
 /* Opens the spec of an Indexed Job up to `template:`, what its exit statuses mean included. */
 void render_job_head(struct yaml_writer *w, const struct render_run *run, const char *name,
                      const char *component, int64_t pods);
+/* run->port: those that are `given`, or those in the addresses of the store and of a queue that is not the Redis of the namespace.
+ * Fails: ERROR_USAGE; ERROR_INVALID for an address that is wrong. */
+MUST_CHECK enum error_code render_find_ports(struct render_run *run,
+                                             const struct option_list *given, struct error *err);
 struct render_policy { /* a NetworkPolicy: TCP ports that are open to Pods of the run, or of them */
     const char *name, *component;
     bool is_of_component; /* for the Pods of that component; else for all of the run */

@@ -45,6 +45,30 @@ INPUT_OF_RUN='/data/"in"' "$bin/graphmill" render variable.yaml --image r/g:1 --
 grep -A1 'name: INPUT_OF_RUN' variable.out >found.txt || fail "the Pods do not have INPUT_OF_RUN"
 grep -qF 'value: "/data/\"in\""' found.txt || fail "INPUT_OF_RUN: found $(cat found.txt)"
 
+# The ports that its Pods reach are those in the addresses, unless they are given.
+ports_of() { # options: the ports of the policy
+    "${render[@]}" "$@" 2>stderr.log >ports.yaml || fail "render $*: $(cat stderr.log)"
+    python3 -c 'import sys, yaml
+found = [d for d in yaml.safe_load_all(open("ports.yaml")) if d["kind"] == "NetworkPolicy"]
+print(*[p["port"] for d in found for p in d["spec"]["egress"][0]["ports"]])'
+}
+expect_ports() { # ports, options
+    local found
+    found=$(ports_of "${@:2}")
+    [ "$found" = "$1" ] || fail "ports of ${*:2}: expected '$1', found '$found'"
+}
+expect_ports '' --store dir:/data/store
+expect_ports 443 --store s3://bucket/store
+expect_ports 8333 --store 's3://bucket/store?region=x&endpoint=http://weed.storage:8333'
+expect_ports 80 --store 's3://bucket/store?endpoint=http://weed.storage/&region=x'
+expect_ports 443 --store 's3://bucket/store?endpoint=https://weed.storage'
+expect_ports '7000 7001 9000' --store 'tiered:redis+cluster://a:7000,b:7001,c:7000/rounds^s3://bucket/store?endpoint=https://[fd00::1]:9000'
+expect_ports '6380' --store dir:/data/store --redis rediss://queue.elsewhere:6380
+expect_ports '443 6379' --store s3://bucket/store --redis redis://queue.elsewhere:6379
+expect_ports '8333 9001' --store s3://bucket/store --egress 8333 --egress 9001 --egress 8333 --redis redis://queue.elsewhere:6380
+expect 78 '--store: .*expected redis.+cluster' "${render[@]}" --store tiered:redis+cluster://a:x/rounds^s3://bucket/store
+expect 78 '--redis: ' "${render[@]}" --redis http://queue
+
 # Two runs, as Pods of the form indexed would be.
 mkdir -p data scratch queue
 printf secret >queue/password
