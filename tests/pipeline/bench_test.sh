@@ -97,7 +97,7 @@ expect 2 "there is no 'ball'" "$bench/topologies" --shapes ball
 # updates: each beside training from nothing, and a drift that is planted
 "$bench/updates" --generated 1500 --updates 2 --epochs 6 --warm-epochs 2 --batch 128 >"$work/updates" 2>"$work/updates.log" ||
     fail "updates: $(tail -3 "$work/updates.log") $(cat "$work/updates")"
-for name in 'update 5-7 1125 [0-9]+ 0\.[0-9]+ 0\.[0-9]+ -?0\.[0-9]+ [0-9.]+ [0-9.]+ [0-9.]+ [0-9.]+' 'update 7-9 1500 .*' 'worst difference -?0\.[0-9]+' \
+for name in 'update 5-7 1125 [0-9]+ 0\.[0-9]+ 0\.[0-9]+ -?0\.[0-9]+ [0-9.]+ [0-9.]+ [0-9.]+ [0-9.]+ [0-9]+' 'update 7-9 1500 .*' 'worst difference -?0\.[0-9]+' \
     'worst ratio [0-9.]+' 'drift ordinary False .*no_figure.*' 'drift planted True .*ingest.retrain_valid_drop:.*'; do
     grep -qxE "$name" "$work/updates" || fail "updates printed no line $name: $(cat "$work/updates")"
 done
