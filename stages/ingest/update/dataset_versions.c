@@ -95,8 +95,8 @@ static enum error_code build(const struct version_place *place, const char *id,
                              const struct dataset_delta *delta, enum version_form form,
                              struct error *err)
 {
-    const enum error_code rc =
-        version_writer_run(place->store, place->settings, id, delta, form, err);
+    const enum error_code rc = version_writer_run(place->store, place->settings, id, delta, form,
+                                                  place->memory_bytes, err);
     return rc == ERROR_NONE && store_may_write(place->store) ? identity_note(place->store, id, err)
                                                              : rc;
 }

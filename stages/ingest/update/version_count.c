@@ -107,6 +107,8 @@ static enum error_code count_rows(struct version_draft *m, const struct edge_chu
         if (m->in_degree)
             m->in_degree[node] = (uint32_t)count;
         m->chunk_edges += count;
+        if (m->chunk_edges > m->largest_chunk)
+            m->largest_chunk = m->chunk_edges;
         m->schema.edge_count += count;
         if (rc == ERROR_NONE)
             rc = count_row(m, node, rows, rows->row_start[i], rows->row_start[i + 1], err);

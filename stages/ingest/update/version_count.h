@@ -24,6 +24,7 @@ struct version_draft {
     const char *id;
     const struct dataset_delta *delta;
     enum version_form form;
+    uint64_t memory_bytes;
     bool is_merged, makes_features;
     struct version_fold *fold;
     struct dataset_schema schema; /* of the version */
@@ -33,8 +34,8 @@ struct version_draft {
     uint32_t *first;      /* [chunk_count + 1] once counted */
     size_t first_room;
     uint64_t chunk_count;
-    uint64_t chunk_edges; /* of the chunk at hand */
-    uint8_t *is_linked;   /* [nodes / 8 + 1] a bit a node: it has an edge to another */
+    uint64_t chunk_edges, largest_chunk; /* of the chunk at hand, and of all */
+    uint8_t *is_linked; /* [nodes / 8 + 1] a bit a node: it has an edge to another */
     uint32_t *in_degree,
         *out_degree; /* [nodes] where features are made of them; out_degree NULL of an undirected graph */
     struct repeated_edges repeated;

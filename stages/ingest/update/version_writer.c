@@ -141,6 +141,28 @@ static enum error_code own_settings(const struct version_draft *m, struct pipeli
     return ERROR_NONE;
 }
 
+/* What is written whole lies in memory chunk by chunk. */
+static enum error_code check_budget(const struct version_draft *m, uint64_t features,
+                                    struct error *err)
+{
+    const uint64_t rows =
+        m->schema.node_count < EDGE_CHUNK_NODES_MAX ? m->schema.node_count : EDGE_CHUNK_NODES_MAX;
+    const uint64_t edges =
+        m->is_merged
+            ? 0
+            : (rows + 1) * sizeof(uint64_t) +
+                  m->largest_chunk * (sizeof(uint32_t) + edge_widths_bytes(&m->schema.edge_width));
+    const uint64_t wanted = edges > features ? edges : features;
+    char have[32], want[32];
+    return wanted <= m->memory_bytes
+               ? ERROR_NONE
+               : error_set(err, ERROR_NO_MEMORY,
+                           "a chunk of %s takes %s: expected a memory budget of at least that, "
+                           "found %s",
+                           edges > features ? "edges" : "features", text_size(wanted, want),
+                           text_size(m->memory_bytes, have));
+}
+
 /* They may be other for every node, and are written whole: who reads a merged version takes them as they are stored. */
 static enum error_code make_features(struct version_draft *m,
                                      const struct pipeline_settings *settings, struct error *err)
@@ -156,6 +178,8 @@ static enum error_code make_features(struct version_draft *m,
         rc = feature_maker_open(&maker, path, settings, 0, m->schema.node_count, err);
     if (rc == ERROR_NONE)
         rc = feature_maker_choose(&maker, settings, err);
+    if (rc == ERROR_NONE)
+        rc = check_budget(m, feature_maker_bytes(&maker), err);
     maker.in_degree = m->in_degree;
     maker.out_degree = m->out_degree ? m->out_degree : m->in_degree;
     m->schema.feature_chunk_count = 0;
@@ -270,6 +294,8 @@ static enum error_code write_version(struct version_draft *m, struct error *err)
         rc = version_count(m, err);
     if (rc == ERROR_NONE)
         rc = own_settings(m, &own, err);
+    if (rc == ERROR_NONE && !m->is_merged)
+        rc = check_budget(m, 0, err);
     if (rc == ERROR_NONE)
         rc = make_features(m, own, err);
     if (rc == ERROR_NONE)
@@ -286,7 +312,7 @@ static enum error_code write_version(struct version_draft *m, struct error *err)
 
 enum error_code version_writer_run(struct store *store, const struct pipeline_settings *settings,
                                    const char *dataset_id, const struct dataset_delta *delta,
-                                   enum version_form form, struct error *err)
+                                   enum version_form form, uint64_t memory_bytes, struct error *err)
 {
     struct version_draft *m = NULL;
     enum error_code rc = memory_new(&m, 1, "a version of a dataset", err);
@@ -297,6 +323,7 @@ enum error_code version_writer_run(struct store *store, const struct pipeline_se
     m->id = dataset_id;
     m->delta = delta;
     m->form = form;
+    m->memory_bytes = memory_bytes;
     m->repeated.first = UINT64_MAX;
     rc = write_version(m, err);
     version_fold_drop(m->fold);

@@ -21,6 +21,8 @@
 #include "store/objects/store.h"
 #include "store/records/dataset_delta.h"
 
+#include <stdint.h>
+
 /* Deltas between a version and what it is merged from, at most: each is a record to be read. */
 enum { MERGED_DEPTH_MAX = 256 };
 
@@ -31,12 +33,11 @@ enum version_form {
     VERSION_WHOLE
 };
 
-/* `settings`: those that the root was made with. `delta` is stored. The schema is stored last. Replaces nothing that is there. Fails: ERROR_INPUT
+/* `settings`: those that the root was made with. Above `memory_bytes` a chunk that is written whole is refused. `delta` is stored. The schema is stored last. Replaces nothing that is there. Fails: ERROR_INPUT
  * where ingest.duplicates refuses an edge that is added; ERROR_CORRUPT; ERROR_NO_MEMORY, ERROR_IO, ERROR_UNAVAILABLE. */
-MUST_CHECK enum error_code version_writer_run(struct store *store,
-                                              const struct pipeline_settings *settings,
-                                              const char *dataset_id,
-                                              const struct dataset_delta *delta,
-                                              enum version_form form, struct error *err);
+MUST_CHECK enum error_code
+version_writer_run(struct store *store, const struct pipeline_settings *settings,
+                   const char *dataset_id, const struct dataset_delta *delta,
+                   enum version_form form, uint64_t memory_bytes, struct error *err);
 
 #endif

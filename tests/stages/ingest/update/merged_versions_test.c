@@ -625,6 +625,32 @@ static void what_is_tested_is_never_trained_on(void **state)
     }
 }
 
+/* Merged it takes no chunk. */
+static void a_chunk_that_is_written_whole_fits_the_budget(void **state)
+{
+    struct temp_store *t = *state;
+    static struct world w;
+    const struct kind kind = {
+        .nodes = 1U << 19, .edges = 400, .dim = 1, .ids = NODE_ID_CONSECUTIVE};
+    const struct version_place place = {
+        .store = t->store, .settings = &settings, .memory_bytes = 1 << 21, .root = "g-0000"};
+    const struct update_request request = {.add_edges = put("edges", "1,2\n")};
+    char id[ID_SIZE];
+    bool unchanged = false;
+    pipeline_settings_defaults(&settings);
+    (void)snprintf(settings.name, sizeof settings.name, "g");
+    settings.ingest.direction = DIRECTION_AS_GIVEN;
+    world_begin(&w, &kind);
+    ingest(t->store, &w, "g-0000");
+    world_end(&w);
+    settings.partition.compact = 0.0;
+    assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err),
+                 ERROR_NO_MEMORY, "a chunk of edges takes 4.0 MiB: expected a memory budget",
+                 &t->err);
+    settings.partition.compact = 0.2;
+    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+}
+
 static void chunks_end_where_those_of_the_whole_do(void **state)
 {
     (void)state;
@@ -661,6 +687,7 @@ int main(void)
         cmocka_unit_test(so_is_one_that_is_written_whole),
         cmocka_unit_test(links_are_held_out_as_ingest_draws_them),
         cmocka_unit_test(what_is_tested_is_never_trained_on),
+        test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
