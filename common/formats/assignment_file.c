@@ -3,12 +3,12 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/base/text_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LINE_SIZE = 32 };
 
@@ -94,35 +94,24 @@ enum error_code assignment_file_read(const char *path, uint32_t part_count, uint
     return rc;
 }
 
-static int write_lines(FILE *file, const uint32_t *part, uint32_t node_count)
+struct writing {
+    const uint32_t *part;
+    uint32_t node_count;
+};
+
+static enum error_code write_lines(void *context, FILE *file, struct error *err)
 {
-    for (uint32_t node = 0; node < node_count; node++)
-        if (fprintf(file, "%" PRIu32 "\n", part[node]) < 0)
-            return -1;
-    return fflush(file) || fsync(fileno(file)) ? -1 : 0;
+    const struct writing *w = context;
+    int written = 0;
+    (void)err;
+    for (uint32_t node = 0; node < w->node_count && written >= 0; node++)
+        written = fprintf(file, "%" PRIu32 "\n", w->part[node]);
+    return ERROR_NONE;
 }
 
 enum error_code assignment_file_write(const char *path, const uint32_t *part, uint32_t node_count,
                                       struct error *err)
 {
-    char temporary[FILE_PATH_SIZE];
-    int fd = -1;
-    enum error_code rc = file_create_temporary(path, temporary, &fd, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    FILE *file = fdopen(fd, "wb");
-    if (!file) {
-        rc = error_set_errno(err, ERROR_IO, "%s", temporary);
-        (void)close(fd);
-        (void)unlink(temporary);
-        return rc;
-    }
-    const int written = write_lines(file, part, node_count);
-    if (fclose(file) != 0 || written != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", temporary);
-    else
-        rc = file_rename(temporary, path, err);
-    if (rc != ERROR_NONE)
-        (void)unlink(temporary); /* the failure before is what matters */
-    return rc;
+    struct writing writing = {part, node_count};
+    return text_file_write(path, write_lines, &writing, err);
 }

@@ -1,15 +1,14 @@
 #include "stages/plan/node_loads.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/base/text_file.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char header[] = "node,reads,remote,edges";
 static const char *const columns[] = {"reads", "remote", "edges"};
@@ -53,22 +52,24 @@ static enum error_code id_field_set(struct id_field *field, const struct node_id
 
 /* --- writing --- */
 
-static enum error_code write_lines(FILE *file, const char *path, const struct node_loads *loads,
-                                   const struct node_ids *ids, struct error *err)
+struct writing {
+    const struct node_loads *loads;
+    const struct node_ids *ids;
+};
+
+static enum error_code write_lines(void *context, FILE *file, struct error *err)
 {
+    const struct writing *w = context;
+    const struct node_loads *loads = w->loads;
     struct id_field id = {0};
     enum error_code rc = ERROR_NONE;
     int written = fprintf(file, "%s\n", header);
     for (uint32_t node = 0; rc == ERROR_NONE && written >= 0 && node < loads->node_count; node++) {
-        rc = id_field_set(&id, ids, node, err);
+        rc = id_field_set(&id, w->ids, node, err);
         if (rc == ERROR_NONE && fwrite(id.text, 1, id.size, file) == id.size)
             written = fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", loads->reads[node],
                               loads->remote[node], loads->edges[node]);
-        else
-            written = -1;
     }
-    if (rc == ERROR_NONE && (written < 0 || fflush(file) || fsync(fileno(file))))
-        rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", path);
     memory_free(id.text);
     return rc;
 }
@@ -76,25 +77,8 @@ static enum error_code write_lines(FILE *file, const char *path, const struct no
 enum error_code node_loads_write(const char *path, const struct node_loads *loads,
                                  const struct node_ids *ids, struct error *err)
 {
-    char temporary[FILE_PATH_SIZE];
-    int fd = -1;
-    enum error_code rc = file_create_temporary(path, temporary, &fd, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    FILE *file = fdopen(fd, "wb");
-    if (!file) {
-        rc = error_set_errno(err, ERROR_IO, "%s", temporary);
-        (void)close(fd);
-    } else {
-        rc = write_lines(file, temporary, loads, ids, err);
-        if (fclose(file) != 0 && rc == ERROR_NONE)
-            rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", temporary);
-    }
-    if (rc == ERROR_NONE)
-        rc = file_rename(temporary, path, err);
-    if (rc != ERROR_NONE)
-        (void)unlink(temporary); /* the failure before is what matters */
-    return rc;
+    struct writing writing = {loads, ids};
+    return text_file_write(path, write_lines, &writing, err);
 }
 
 /* --- reading --- */

@@ -2,6 +2,7 @@
 # A graph that changes, with a store in a bucket of a real SeaweedFS, in a real Redis Cluster, and in both: two updates are trained bit for bit as in
 # a folder, from another machine's cache, replayed, verified, mended, and taken away when no run needs them.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+. "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }
 seaweedfs
@@ -9,25 +10,11 @@ cluster_start
 mkdir "$work/g" && cd "$work/g"
 
 # 600 nodes in three classes, four columns of features, and two updates of them.
-awk 'BEGIN {for (v = 0; v < 600; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % 600 "," (v + k) % 9 + 1}' >edges.csv
-awk 'BEGIN {for (v = 0; v < 600; v++) print "n" v "," v % 3}' >labels.csv
-rows() { awk -v from="$1" -v end="$2" -v name="$3" -v by="$4" 'BEGIN {for (v = from; v < end; v++) {
-    printf "%s%d", name, v
-    for (c = 0; c < 4; c++) printf ",%g", (v % 3 == c) + (v * (c + 3) * by) % 17 / 16
-    print ""}}'; }
-rows 0 600 n 1 >rows.csv
-cat >g.yaml <<'Y'
-name: g
-epochs: 2
-ingest: {format: edge_list, path: edges.csv, labels: labels.csv, features: rows.csv, split: random 60/20/20, direction: undirected}
-partition: {parts: 3, drift: 100}
-sample: {fanouts: [3, 3], batch_size: 64}
-train-step: {hidden: 8}
-Y
+class_graph 600 4
 for v in 1 2; do
     mkdir u$v
     awk -v v=$v 'BEGIN {for (i = 0; i < 6; i++) print "m" v i ",train," i % 3}' >u$v/nodes
-    { rows "${v}0" "${v}6" m 5 && rows $((v * 40)) $((v * 40 + 9)) n 7; } >u$v/rows
+    { class_rows 4 "${v}0" "${v}6" m 5 && class_rows 4 $((v * 40)) $((v * 40 + 9)) n 7; } >u$v/rows
     awk -v v=$v 'BEGIN {for (i = 0; i < 6; i++) {print "m" v i ",n" (v * 200 + i * 31) % 400 ",2"; print "m" v i ",n" (v * 211 + i * 17) % 400 ",3"}}' >u$v/edges
     awk -v v=$v 'BEGIN {for (i = 0; i < 5; i++) {a = v * 100 + i * 5; print "n" a ",n" (a * 7 + 22) % 600}}' >u$v/old_edges
     awk -v v=$v 'BEGIN {for (i = 0; i < 4; i++) print "n" 599 - v * 20 - 3 * i}' >u$v/old_nodes

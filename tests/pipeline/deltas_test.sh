@@ -2,28 +2,15 @@
 # Parts of versions as deltas: a chain of three updates is trained and computed bit for bit as over parts that are written whole; replayed,
 # verified, mended when base or delta is damaged, kept by gc as long as it is needed, killed at any moment; and on a store of two.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+. "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 mkdir "$work/g" && cd "$work/g"
 
 # 1,200 nodes in three classes, six columns of features, and three updates of them.
-awk 'BEGIN {for (v = 0; v < 1200; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % 1200 "," (v + k) % 9 + 1}' >edges.csv
-awk 'BEGIN {for (v = 0; v < 1200; v++) print "n" v "," v % 3}' >labels.csv
-row() { awk -v from="$1" -v end="$2" -v name="$3" -v by="$4" 'BEGIN {for (v = from; v < end; v++) {
-    printf "%s%d", name, v
-    for (c = 0; c < 6; c++) printf ",%g", (v % 3 == c) + (v * (c + 3) * by) % 17 / 16
-    print ""}}'; }
-row 0 1200 n 1 >rows.csv
-cat >g.yaml <<'Y'
-name: g
-epochs: 2
-ingest: {format: edge_list, path: edges.csv, labels: labels.csv, features: rows.csv, split: random 60/20/20, direction: undirected}
-partition: {parts: 3, drift: 100}
-sample: {fanouts: [3, 3], batch_size: 64}
-train-step: {hidden: 8}
-Y
+class_graph 1200 6
 for v in 1 2 3; do
     mkdir u$v
     awk -v v=$v 'BEGIN {for (i = 0; i < 9; i++) print "m" v i ",train," i % 3}' >u$v/nodes
-    { row "${v}0" "${v}9" m 5 && row $((v * 40)) $((v * 40 + 15)) n 7; } >u$v/rows
+    { class_rows 6 "${v}0" "${v}9" m 5 && class_rows 6 $((v * 40)) $((v * 40 + 15)) n 7; } >u$v/rows
     awk -v v=$v 'BEGIN {for (i = 0; i < 9; i++) {print "m" v i ",n" (v * 200 + i * 31) % 900 ",2"; print "m" v i ",n" (v * 211 + i * 17) % 900 ",3"}
         for (i = 0; i < 12; i++) print "n" v * 60 + i ",n" v * 90 + 2 * i + 1 ",4"}' >u$v/edges
     awk -v v=$v 'BEGIN {for (i = 0; i < 8; i++) {a = v * 300 + i * 5; print "n" a ",n" (a * 7 + 22) % 1200}}' >u$v/old_edges
