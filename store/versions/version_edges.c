@@ -32,19 +32,6 @@ static uint64_t first_added(const struct version_fold *fold, uint32_t node)
     return low;
 }
 
-static uint64_t first_gone(const struct version_fold *fold, uint64_t key)
-{
-    uint64_t low = 0, high = fold->gone_edges;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (fold->gone_edge[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ---- one row ------------------------------------------------------------------------------------ */
 
 static bool repeats_last(const struct row_maker *m, uint64_t row, uint32_t source,
@@ -269,7 +256,8 @@ enum error_code version_edges(const struct version_fold *fold, struct base_curso
     *out = (struct edge_chunk){.first_node = first, .node_count = end - first};
     m.next_added = first_added(fold, first);
     if (first < fold->stay)
-        m.next_gone = first_gone(fold, (uint64_t)version_fold_origin(fold, first) << 32);
+        m.next_gone =
+            version_fold_first_gone(fold, (uint64_t)version_fold_origin(fold, first) << 32);
     enum error_code rc = count_base(fold, cursor, first, end, &edges, err);
     if (rc == ERROR_NONE)
         rc = open_rows(&m, out, end - first, edges + first_added(fold, end) - m.next_added, err);

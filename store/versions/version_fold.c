@@ -134,3 +134,16 @@ enum error_code version_fold_get(struct store *store, const char *id,
         store_kept_set(store, &(*out)->kept);
     return rc;
 }
+
+uint64_t version_fold_first_gone(const struct version_fold *fold, uint64_t key)
+{
+    uint64_t low = 0, high = fold->gone_edges;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (fold->gone_edge[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -100,6 +100,8 @@ static inline uint32_t version_fold_number(const struct version_fold *fold, uint
            (uint32_t)__builtin_popcountll(word & ((UINT64_C(1) << node % 64) - 1));
 }
 
+/* The first of gone_edge that is `key`, target and source, or behind it; gone_edges: none. */
+uint64_t version_fold_first_gone(const struct version_fold *fold, uint64_t key);
 /* What its nodes have labels of, or NULL. */
 static inline const struct task *version_label_task(const struct dataset_schema *schema)
 {

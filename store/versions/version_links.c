@@ -33,15 +33,8 @@ static int by_ends(const void *left, const void *right)
 static bool is_gone(const struct version_fold *fold, uint32_t target, uint32_t source)
 {
     const uint64_t key = (uint64_t)target << 32 | source;
-    uint64_t low = 0, high = fold->gone_edges;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (fold->gone_edge[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < fold->gone_edges && fold->gone_edge[low] == key;
+    const uint64_t first = version_fold_first_gone(fold, key);
+    return first < fold->gone_edges && fold->gone_edge[first] == key;
 }
 
 static void take_base(const struct version_fold *fold, const struct edge_splits *base, int split,
