@@ -2,26 +2,21 @@
  * How full the memory of a Redis Cluster is. Declared in cluster_place.h.
  */
 #include "store/backends/cluster_batch.h"
+#include "store/redis/redis_policy.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* "name:123" at the beginning of a line of INFO; 0 where there is none. */
-static uint64_t number_of(const char *text, const char *name)
+static double number_of(const char *info, const char *name)
 {
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, strlen(name)) == 0)
-            return strtoull(line + strlen(name), NULL, 10);
-    }
-    return 0;
+    char text[32];
+    return redis_info_value(info, name, text, sizeof text) ? strtod(text, NULL) : 0;
 }
 
 /* Of a server without a bound nothing is known. */
 static double share_of(const char *info)
 {
-    const uint64_t used = number_of(info, "used_memory:"), most = number_of(info, "maxmemory:");
-    return most ? (double)used / (double)most : 0;
+    const double most = number_of(info, "maxmemory");
+    return most > 0 ? number_of(info, "used_memory") / most : 0;
 }
 
 enum error_code cluster_memory_share(void *state, double *share, struct error *err)

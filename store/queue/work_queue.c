@@ -74,6 +74,8 @@ enum error_code work_queue_check_server(const char *url, const char *password_fi
     if (rc == ERROR_NONE)
         rc = redis_connection_call(connection, 1, argv, &reply, err);
     if (rc == ERROR_NONE)
+        rc = redis_version_check(connection, err);
+    if (rc == ERROR_NONE)
         rc = check_policy(connection, err);
     redis_reply_free(reply);
     redis_connection_free(connection);

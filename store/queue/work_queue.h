@@ -59,7 +59,7 @@ struct work_queue_config {
 struct work_queue;
 
 /* Whether the server can hold a queue, said before there is anything to put into one.
- * Fails: ERROR_UNAVAILABLE when nobody answers there, ERROR_INVALID for a bad URL, a wrong password, or a server that
+ * Fails: ERROR_UNAVAILABLE when nobody answers there, ERROR_INVALID for a bad URL, a wrong password, a server before 6.2, or one that
  * throws keys away when its memory is full (maxmemory with a maxmemory-policy other than noeviction). */
 MUST_CHECK enum error_code work_queue_check_server(const char *url, const char *password_file,
                                                    struct error *err);

@@ -1,5 +1,6 @@
 #include "store/redis/redis_policy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool redis_info_value(const char *info, const char *name, char *out, size_t size)
@@ -48,6 +49,31 @@ enum error_code redis_policy_check(struct redis_connection *connection, const ch
                       "%s away when its memory is full; set it with CONFIG SET maxmemory-policy "
                       "noeviction, or name another server",
                       redis_connection_url(connection), policy, what);
+    redis_reply_free(reply);
+    return rc;
+}
+
+bool redis_version_is_old(const char *info, char version[REDIS_VERSION_SIZE])
+{
+    int major = 0, minor = 0;
+    /* Two digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
+    return redis_info_value(info, "redis_version", version, REDIS_VERSION_SIZE) &&
+           sscanf(version, "%2d.%2d", &major, &minor) == 2 &&
+           (major < 6 || (major == 6 && minor < 2));
+}
+
+enum error_code redis_version_check(struct redis_connection *connection, struct error *err)
+{
+    struct redisReply *reply = NULL;
+    char version[REDIS_VERSION_SIZE];
+    const char *argv[] = {"INFO", "server"};
+    enum error_code rc = redis_connection_call(connection, 2, argv, &reply, err);
+    if (rc == ERROR_INVALID || rc == ERROR_IO)
+        rc = ERROR_NONE; /* it forbids INFO */
+    else if (rc == ERROR_NONE && redis_version_is_old(redis_reply_text(reply), version))
+        rc = error_set(err, ERROR_INVALID,
+                       "Redis at %s is version %s: expected 6.2 or a newer one, or Valkey",
+                       redis_connection_url(connection), version);
     redis_reply_free(reply);
     return rc;
 }

@@ -64,3 +64,19 @@ done <"$work/keys"
 found=$(run shared "$pipeline" "${settings[@]}" | json weights_hash)
 [ "$found" = "$peace" ] || fail "by hand: weights $found, locally $peace"
 [ -z "$(find "$work" -mindepth 1 -maxdepth 1 -name 'graphmill-*')" ] || fail "left in the scratch folder: $(ls "$work")"
+
+# A server that is too old says so before any work: a listener that answers as Redis 6.0 does.
+python3 -c 'import socketserver, sys
+class Old(socketserver.StreamRequestHandler):
+    def handle(self):
+        while header := self.rfile.readline():
+            words = [self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2] for _ in range(int(header[1:]))]
+            text = b"redis_version:6.0.16\r\n"
+            self.wfile.write(b"$%d\r\n%s\r\n" % (len(text), text) if words[0] == b"INFO" else b"+OK\r\n")
+server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Old)
+print(server.server_address[1], flush=True)
+server.serve_forever()' >"$work/old" &
+started+=($!)
+for _ in $(seq 100); do [ -s "$work/old" ] && break || sleep 0.05; done
+expect 78 'is version 6.0.16: expected 6.2 or a newer one, or Valkey' \
+    "$bin/graphmill" start "$pipeline" --directory "$work/old-redis" --redis "redis://127.0.0.1:$(cat "$work/old")"

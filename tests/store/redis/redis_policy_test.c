@@ -42,9 +42,25 @@ static void only_a_server_with_limit_and_policy_throws_keys_away(void **state)
     assert_false(evicts("maxmemory:100\nmaxmemory_policy:allkeys-lru\n", small, sizeof small));
 }
 
+static void a_server_before_6_2_is_too_old(void **state)
+{
+    (void)state;
+    char version[REDIS_VERSION_SIZE];
+    assert_true(redis_version_is_old("# Server\r\nredis_version:6.0.16\r\n", version));
+    assert_string_equal(version, "6.0.16");
+    assert_true(redis_version_is_old("redis_version:5.0.14", version));
+    static const char *const fits[] = {"redis_version:6.2.0\r\n",    "redis_version:7.0.15\r\n",
+                                       "redis_version:10.0.1\r\n",   "redis_version:\r\n",
+                                       "redis_version:unstable\r\n", ""};
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++)
+        if (redis_version_is_old(fits[i], version))
+            fail_msg("%s: version %s", fits[i], version);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_before_6_2_is_too_old),
         cmocka_unit_test(only_a_server_with_limit_and_policy_throws_keys_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
