@@ -56,9 +56,9 @@ enum error_code redis_policy_check(struct redis_connection *connection, const ch
 bool redis_version_is_old(const char *info, char version[REDIS_VERSION_SIZE])
 {
     int major = 0, minor = 0;
-    /* Two digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
+    /* Two digits each, so that nothing overflows. */
     return redis_info_value(info, "redis_version", version, REDIS_VERSION_SIZE) &&
-           sscanf(version, "%2d.%2d", &major, &minor) == 2 &&
+           sscanf(version, "%2d.%2d", &major, &minor) == 2 && /* NOLINT(cert-err34-c) */
            (major < 6 || (major == 6 && minor < 2));
 }
 
