@@ -31,8 +31,9 @@ enum error_code json_parse(const char *text, size_t size, const char *name,
     *out = NULL;
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &cause);
     if (!root)
-        return error_set(err, ERROR_INPUT, "%s:%d:%d: not valid JSON: %s", name, cause.line,
-                         cause.column, cause.text);
+        return error_set(err, ERROR_INPUT,
+                         "%s:%d:%d: expected JSON, found what is not valid JSON: %s", name,
+                         cause.line, cause.column, cause.text);
     const enum error_code rc = memory_new(out, 1, "a JSON document", err);
     if (rc != ERROR_NONE) {
         json_decref(root);

@@ -76,7 +76,9 @@ static void XMLCALL begin_doctype(void *context, const XML_Char *name, const XML
     (void)public_id;
     (void)has_internal_subset;
     if (stream->rc == ERROR_NONE)
-        stop(stream, refuse(stream, "expected no DOCTYPE, which could define entities: remove it"));
+        stop(stream,
+             refuse(stream,
+                    "expected no DOCTYPE, which could define entities, found one: remove it"));
 }
 
 enum error_code xml_stream_new(const struct xml_visitor *visitor, struct xml_stream **out,
@@ -120,7 +122,8 @@ enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, si
         XML_Parse(stream->parser, bytes ? bytes : "", (int)size, is_last ? 1 : 0);
     if (stream->rc != ERROR_NONE || status == XML_STATUS_OK)
         return stream->rc;
-    return error_set(err, stream->visitor.malformed, "%s is no XML: line %lu, column %lu: %s",
+    return error_set(err, stream->visitor.malformed,
+                     "%s is no XML: line %lu, column %lu: expected it to go on, found: %s",
                      stream->visitor.name, XML_GetCurrentLineNumber(stream->parser),
                      XML_GetCurrentColumnNumber(stream->parser),
                      XML_ErrorString(XML_GetErrorCode(stream->parser)));

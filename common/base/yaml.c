@@ -191,8 +191,8 @@ static enum error_code not_yaml(const yaml_parser_t *parser, const char *text, s
                          "%s:%zu: the line is indented by a tab, which YAML does not allow; write "
                          "two blanks",
                          name, line + 1);
-    return error_set(err, ERROR_INVALID, "%s:%zu: not valid YAML: %s", name, line + 1,
-                     parser->problem ? parser->problem : "unreadable");
+    return error_set(err, ERROR_INVALID, "%s:%zu: expected YAML, found what is not valid YAML: %s",
+                     name, line + 1, parser->problem ? parser->problem : "unreadable");
 }
 
 enum error_code yaml_parse(const char *text, size_t size, const char *name, struct yaml_node **out,

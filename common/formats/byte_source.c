@@ -271,7 +271,9 @@ static enum error_code unzstd_some(struct byte_source *source, struct error *err
     const uint64_t offset = packed_offset(source);
     const char *wrong = zstd_unpacker_step(source->zstd, &piece, &is_between);
     if (wrong)
-        return error_set(err, ERROR_INPUT, "%s: byte %" PRIu64 ": damaged zstd data: %s",
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte %" PRIu64
+                         ": expected whole zstd data, found damaged zstd data: %s",
                          source->name, offset, wrong);
     at->next_in += at->avail_in - piece.in_left;
     at->avail_in = (uInt)piece.in_left;

@@ -331,8 +331,10 @@ static enum error_code parse_values(struct column_code *column, struct text_fiel
                    : not_a_line(err);
     while (rc == ERROR_NONE && column->kind == COLUMN_ONE_HOT && next_field(fields, &field)) {
         if (column->count > 0 && compare_field(&field, column->word[column->count - 1]) <= 0)
-            return error_set(err, ERROR_INPUT, "column %.60s: expected ascending words",
-                             column->name);
+            return error_set(
+                err, ERROR_INPUT,
+                "column %.60s: expected ascending words, found another order: sort them",
+                column->name);
         rc = column_code_add_word(column, field.text, field.size, err);
     }
     while (rc == ERROR_NONE && column->kind == COLUMN_BUCKETS && fields->at)
@@ -372,7 +374,10 @@ static enum error_code parse_class(struct column_encoding *out, struct text_fiel
     if (!next_field(fields, &name) || name.size == 0 || fields->at)
         return not_a_line(err);
     if (out->class_count > 0 && compare_field(&name, out->class_name[out->class_count - 1]) <= 0)
-        return error_set(err, ERROR_INPUT, "expected classes in ascending order");
+        return error_set(
+            err, ERROR_INPUT,
+            "expected classes in ascending order, found '%.*s' behind a later one: sort them",
+            name.size < 40 ? (int)name.size : 40, name.text);
     return column_encoding_add_class(out, name.text, name.size, err);
 }
 
@@ -386,6 +391,15 @@ static enum error_code parse_line(struct column_encoding *out, const char *text,
     return field_is(&word, "column") ? parse_column(out, &fields, err) : not_a_line(err);
 }
 
+/* Behind what was expected of a line. */
+static enum error_code say_found(const char *text, size_t size, struct error *err)
+{
+    char expected[sizeof err->message];
+    memcpy(expected, err->message, sizeof expected);
+    return error_set(err, ERROR_INPUT, "%.600s, found '%.*s': write it as graphmill did", expected,
+                     size < 60 ? (int)size : 60, text);
+}
+
 enum error_code column_encoding_parse(struct column_encoding *out, const char *text, size_t size,
                                       const char *where, struct error *err)
 {
@@ -396,6 +410,8 @@ enum error_code column_encoding_parse(struct column_encoding *out, const char *t
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         const size_t length = (size_t)((stop ? stop : end) - at);
         rc = parse_line(out, at, length, err);
+        if (rc == ERROR_INPUT && err && !strstr(err->message, "found"))
+            rc = say_found(at, length, err);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "%s:%" PRId64, where, line);
         at += length + 1;

@@ -219,11 +219,11 @@ static enum error_code count_elements(const char *name, struct npy_header *out,
     }
     overflow |= __builtin_mul_overflow(out->element_count, (uint64_t)out->item_size, &bytes);
     *data_bytes = bytes;
-    return overflow
-               ? error_set(err, ERROR_INPUT,
-                           "%s: byte %" PRIu64 ": the shape means more than 2^64 bytes of data",
-                           name, out->data_offset)
-               : ERROR_NONE;
+    return overflow ? error_set(err, ERROR_INPUT,
+                                "%s: byte %" PRIu64 ": expected the shape of the data, found one "
+                                "that means more than 2^64 bytes of data",
+                                name, out->data_offset)
+                    : ERROR_NONE;
 }
 
 /* The file must hold exactly what the shape says: what makes every later read safe. */

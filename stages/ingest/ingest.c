@@ -27,6 +27,7 @@
 #include "stages/ingest/formats/format_detect.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/mending.h"
 #include "stages/ingest/formats/node_files.h"
 #include "stages/ingest/formats/unread_files.h"
 #include "stages/ingest/remote_input.h"
@@ -231,6 +232,7 @@ static enum error_code make_dataset(const struct stage_context *context, const c
                  ->run(context->settings, context->memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_finish(builder, schema, err);
+    rc = mending_add((enum ingest_format)context->settings->ingest.format, rc, err);
     if (rc == ERROR_NONE)
         dataset_summary_lines(&summary, schema, context->settings, say_line, remarks);
     dataset_summary_release(&summary);

@@ -32,20 +32,46 @@ ingest() { # folder
         --set "ingest.path=$1" >"$work/out" 2>"$work/err"
 }
 
+# What each message says: where (a file, and a line, byte, row or item of it, or that the file as a whole is meant), what was expected,
+# what was found, and what to do.
+places=':[0-9]+|(byte|row|element|line|item|column) [0-9]|[.a-z_-]+(json|yaml): "|: (expected|found|no |format|shape|column )|^expected |is (text|a zip|no XML|not there)|lies column'
+finds='found|: [^:]* (is|has|stands) |: (the|an) [a-z]+ (is|are|lies|between)|is (text|a zip|not there)'
+verbs='write|give|remove|add|close|save|rename|leave|make|keep|name|set|raise|are|copy|mend|change|use|sort|in Python'
+five_parts() { # name, message
+    [[ $2 =~ \.(csv|npy|npz|json|yaml|txt|mtx|metis|graphml|content|cites|pt|gz|zst) || $2 =~ tests/data/bad/ || $2 =~ ^empty\ graph ]] || fail "$1: no file in: $2"
+    [[ $2 =~ $places || $2 =~ ^empty\ graph ]] || fail "$1: no place in: $2"
+    [[ $2 =~ expected ]] || fail "$1: nothing expected in: $2"
+    [[ $2 =~ $finds ]] || fail "$1: nothing found in: $2"
+    [[ $2 =~ (:|\;|,|,\ or|\()\ ($verbs)[\ ,] ]] || fail "$1: nothing to do in: $2"
+}
+
 printf 'name: sample\n' >"$work/pipeline.yaml"
+mistakes=0
+declare -A of_format=()
 for folder in "$source"/tests/data/bad/*/; do
     name=$(basename "$folder")
     ingest "${folder%/}"
     status=$?
     [ $status = 65 ] || fail "$name: status $status, expected 65: $(cat "$work/err")"
+    five_parts "$name" "$(sed -n 's,^[^ ]* error graphmill-ingest ,,p' "$work/err")"
+    format=$(sed -n 's/^ *format: *//p' "$folder/pipeline.yaml" 2>/dev/null)
+    of_format[${format:-folder}]=$((${of_format[${format:-folder}]:-0} + 1))
+    mistakes=$((mistakes + 1))
     [ "$(grep -c "tests/data/bad/$name\|empty graph" "$work/err")" = 1 ] || fail "$name: not named once: $(cat "$work/err")"
     [ -s "$work/out" ] && fail "$name: printed an answer: $(cat "$work/out")"
     [ -z "$(find "$work/store" -type f -path '*dataset*' 2>/dev/null)" ] || fail "$name: left something"
 done
 
+# Each format that is read has some.
+[ $mistakes -ge 150 ] || fail "$mistakes mistakes, expected at least 150"
+for format in folder ogb edge_list tu matrix_market metis npz graphsaint graphbolt distdgl dgl_csv graphml linqs; do
+    echo "$format: ${of_format[$format]:-0} mistakes"
+    [ "${of_format[$format]:-0}" -ge 5 ] || fail "$format has ${of_format[$format]:-0} mistakes, expected at least 5"
+done
+
 # The place in the source is said to those who ask for it, and to nobody else.
 "$bin/graphmill-ingest" --store "$work/store" --pipeline "$source/tests/data/bad/table-row-short/pipeline.yaml" --debug >"$work/out" 2>"$work/err"
-grep -q 'found 9 \[.*keyed_file.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"
+grep -q 'found 9: .* \[.*keyed_file.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"
 
 ingest "$source/tests/data/karate" || fail "good input after bad: $(cat "$work/err")"
 grep -q '^dataset=sample-[0-9a-f]\{16\} nodes=34 edges=156 ' "$work/out" || fail "answer: $(cat "$work/out")"

@@ -551,7 +551,7 @@ bad 'small.content: expected a line a paper, found none' linqs linqs-empty "$lin
 bad 'small.cites:1: expected two ids, of the cited paper and of the citing one, found 3 columns' linqs linqs-three "$links"
 bad 'linqs-two: expected one file \*.content, found' linqs linqs-two "$links"
 bad 'linqs-no-cites: expected a file \*.cites, found none' linqs linqs-no-cites "$links"
-bad 'doctype.graphml:2: expected no DOCTYPE, which could define entities: remove it' graphml doctype.graphml
+bad 'doctype.graphml:2: expected no DOCTYPE, which could define entities, found one: remove it' graphml doctype.graphml
 bad 'cut.graphml is no XML: line [0-9]*, column' graphml cut.graphml
 bad 'second.graphml:[0-9]*: expected one graph in the file, found a second' graphml second.graphml
 bad 'nested.graphml:[0-9]*: expected no graph within a node or an edge' graphml nested.graphml

@@ -266,7 +266,7 @@ bad 'metadata.json: expected one of the node types of the graph, found .page.' d
 bad 'paper-label-0.npy: expected 9 rows, one for each node, found 10' distdgl chunks-rows
 bad 'paper-label-0.npy:[0-9]*: expected 0 or 1, whether the node is in the split, found 2' distdgl chunks-mask
 bad '"[a-z_]*": expected one file, or as many as num_nodes_per_chunk has counts' distdgl chunks-three
-bad 'chunks-cut/metadata.json:1:200: not valid JSON' distdgl chunks-cut
+bad 'chunks-cut/metadata.json:1:200: expected JSON, found what is not valid JSON' distdgl chunks-cut
 bad 'expected metadata.json, found no such file' distdgl plain
 
 ingest csv dgl_csv csv "$relations"

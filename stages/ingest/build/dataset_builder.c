@@ -362,8 +362,8 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
         builder->targets.expected_classes)
         return ERROR_NONE;
     if (builder->targets.class_count == 0)
-        return error_set(err, ERROR_INPUT, "%s: no %s has a label: %s", path, subject,
-                         advice->labels);
+        return error_set(err, ERROR_INPUT, "%s: expected labels, found that no %s has a label: %s",
+                         path, subject, advice->labels);
     if (builder->targets.split[SPLIT_TRAIN].count == 0)
         return error_set(err, ERROR_INPUT, "%s: no training %ss: %s", path, subject, advice->train);
     return ERROR_NONE;

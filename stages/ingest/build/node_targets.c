@@ -141,10 +141,13 @@ static enum error_code mark(struct node_targets *targets, enum split split, int6
             subject, first + node, subject, first, first + (int64_t)targets->node_count - 1);
     const int before = targets->split_of[node];
     if (before == 1 + (int)split)
-        return error_set(err, ERROR_INPUT, "%s %s is in the %s split twice", subject,
-                         name_of(targets, (uint32_t)node, text), split_names[split]);
+        return error_set(err, ERROR_INPUT,
+                         "%s %s is in the %s split twice: expected once, remove one of the lines",
+                         subject, name_of(targets, (uint32_t)node, text), split_names[split]);
     if (before)
-        return error_set(err, ERROR_INPUT, "%s %s of the %s split is in the %s split already",
+        return error_set(err, ERROR_INPUT,
+                         "%s %s of the %s split is in the %s split already: expected one of them, "
+                         "remove it from the other",
                          subject, name_of(targets, (uint32_t)node, text), split_names[split],
                          split_names[before - 1]);
     targets->split_of[node] = (uint8_t)(1 + split);

@@ -51,8 +51,8 @@ static const char *text_of(const struct yaml_node *map, const char *key)
 static enum error_code wrong(const struct graphbolt *g, const struct yaml_node *at,
                              const char *expected, struct error *err)
 {
-    return error_set(err, ERROR_INPUT, "%s:%d: expected %s", g->metadata, at ? at->line : 1,
-                     expected);
+    return error_set(err, ERROR_INPUT, "%s:%d: expected %s%s", g->metadata, at ? at->line : 1,
+                     expected, strstr(expected, "found") ? "" : ", found none or another");
 }
 
 /* The items of a list that must be one. */

@@ -155,7 +155,7 @@ static enum error_code begin_node(struct graphml *g, const char *const *attribut
     if (g->in_node || g->in_edge || g->graph_count == 0)
         return wrong(g, "<node> in <graph>", NULL, err);
     if (!id || !id[0])
-        return wrong(g, "an id of <node>", NULL, err);
+        return wrong(g, "an id of <node>, found none", NULL, err);
     const struct field field = field_of(id);
     g->in_node = true;
     g->node = named_nodes_find(&g->names, &field);

@@ -184,7 +184,9 @@ static enum error_code read_splits(const struct graphsaint *g, struct error *err
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
         const struct json_node *list = json_get(json_root(document), name[s]);
         if (list && !json_node_is_array(list))
-            rc = error_set(err, ERROR_INPUT, "%s: \"%s\": expected a list of nodes", path, name[s]);
+            rc = error_set(err, ERROR_INPUT,
+                           "%s: \"%s\": expected a list of nodes, found something else", path,
+                           name[s]);
         else if (list)
             rc = push_split(g, path, (enum split)s, list, err);
     }

@@ -249,11 +249,11 @@ static enum error_code run_layout(struct archive *a, struct error *err)
         if (found)
             return layouts[i].run(a, err);
     }
-    return error_set(
-        err, ERROR_INPUT,
-        "%s: expected the arrays of a scipy matrix (indptr, indices, shape), of a "
-        "citation graph (adj_indptr, ...) or of node tasks (edges, node_features, ...)",
-        a->folder.archive);
+    return error_set(err, ERROR_INPUT,
+                     "%s: expected the arrays of a scipy matrix (indptr, indices, shape), of a "
+                     "citation graph (adj_indptr, ...) or of node tasks (edges, node_features, "
+                     "...), found others",
+                     a->folder.archive);
 }
 
 enum error_code npz_reader_run(const struct pipeline_settings *settings,

@@ -133,10 +133,11 @@ static void bad_text_is_refused_with_its_place(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "t.json:1:0: not valid JSON"},
-        {"{\"a\":1,\n \"a\":2}", "t.json:2:4: not valid JSON: duplicate object key"},
-        {"{\"a\":\n\n nope}", "t.json:3:5: not valid JSON"},
-        {"{} x", "t.json:1:4: not valid JSON: end of file expected"},
+        {"", "t.json:1:0: expected JSON, found what is not valid JSON"},
+        {"{\"a\":1,\n \"a\":2}",
+         "t.json:2:4: expected JSON, found what is not valid JSON: duplicate object key"},
+        {"{\"a\":\n\n nope}", "t.json:3:5: expected JSON, found what is not valid JSON"},
+        {"{} x", "t.json:1:4: expected JSON, found what is not valid JSON: end of file expected"},
         {"[1e999]", "not valid JSON: real number overflow"},
         {"[\"\xff\"]", "not valid JSON: unable to decode byte 0xff"},
     };

@@ -70,7 +70,7 @@ static void what_is_not_used_is_refused_by_line(void **state)
         {"a:\n  b: 1\nc: 1\na:\n  d: 2\n", "p.yaml:4: a stands a second time; first on line 1"},
         {"a: [{b: 1, b: 2}]\n", "p.yaml:1: b stands a second time; first on line 1"},
         {"a: 1\nb: \"x\\0y\"\n", "p.yaml:2: a NUL character"},
-        {"a: 1\nb: [1\n", "p.yaml:3: not valid YAML"},
+        {"a: 1\nb: [1\n", "p.yaml:3: expected YAML, found what is not valid YAML"},
         {"a: 1\n\tb: 2\n", "p.yaml:2: the line is indented by a tab"},
         {"a:\n  b: 1\n \tc: 2\n", "p.yaml:3: the line is indented by a tab"},
     };

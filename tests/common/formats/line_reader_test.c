@@ -182,7 +182,9 @@ static void refuses_damaged_zstd(void **state)
                  "damaged zstd data: Unknown frame descriptor", &err);
     packed[size - 1] ^= 1; /* the checksum behind the data */
     assert_fails(join("t.zst", packed, size, out, sizeof out, &err), ERROR_INPUT,
-                 "t.zst: byte 0: damaged zstd data: Restored data doesn't match checksum", &err);
+                 "t.zst: byte 0: expected whole zstd data, found damaged zstd data: Restored data "
+                 "doesn't match checksum",
+                 &err);
     assert_fails(join("t.zst", "0,1\n", 4, out, sizeof out, &err), ERROR_INPUT,
                  "t.zst: byte 0: expected zstd's magic 28 b5 2f fd", &err);
     const uint8_t of_4_gigabytes[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0xb0, 0, 0, 0}; /* its window */

@@ -242,7 +242,7 @@ static const struct {
     {"split-node-in-two", "valid.csv:1"},
     {"train-node-without-label", "train.csv:1"},
     {"no-nodes", "empty graph"},
-    {"meta-not-json", "meta.json:2:0: not valid JSON"},
+    {"meta-not-json", "meta.json:2:0: expected JSON, found what is not valid JSON"},
     {"meta-without-direction", "meta.json: \"directed\": expected true or false, found nothing"},
     {"edge-time-as-date", "edges.csv:2: time: expected a finite number, found '2020-01-01'"},
     {"edge-type-negative", "edges.csv:2: edge type: expected 0 to 511, found -1"},
@@ -290,7 +290,7 @@ static const struct {
     {"labels-with-header", "node-label.csv:1: label in column 1: expected a number, found "
                            "'label' (classes are numbered"},
     {"meta-a-list", "meta.json: \"num_nodes\": expected a whole number, found nothing"},
-    {"meta-cut-off", "meta.json:1:21: not valid JSON"},
+    {"meta-cut-off", "meta.json:1:21: expected JSON, found what is not valid JSON"},
     {"meta-direction-as-text",
      "meta.json: \"directed\": expected true or false, found something else"},
     {"meta-nodes-as-text",
