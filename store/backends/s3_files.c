@@ -275,13 +275,13 @@ static enum error_code take_names(struct s3_files *files, const char *address,
     if (files->is_pattern) {
         const size_t path = strcspn(address, "?"), begins = name_begins(address, path);
         (void)snprintf(files->folder, sizeof files->folder, "%s", at->prefix);
-        if (path - begins >= sizeof files->name || size + path - begins >= sizeof files->listed)
-            return error_set(err, ERROR_INVALID, "the pattern is too long");
-        (void)snprintf(files->name, sizeof files->name, "%.*s", (int)(path - begins),
-                       address + begins);
-        (void)snprintf(files->listed, sizeof files->listed, "%s%.*s", at->prefix,
-                       (int)strcspn(files->name, "*[\\"), files->name);
-        return ERROR_NONE;
+        const int name = snprintf(files->name, sizeof files->name, "%.*s", (int)(path - begins),
+                                  address + begins);
+        const int listed = snprintf(files->listed, sizeof files->listed, "%s%.*s", at->prefix,
+                                    (int)strcspn(files->name, "*[\\"), files->name);
+        return name < (int)sizeof files->name && listed < (int)sizeof files->listed
+                   ? ERROR_NONE
+                   : error_set(err, ERROR_INVALID, "the pattern is too long");
     }
     if (size == 0)
         return error_set(err, ERROR_INVALID,
