@@ -255,7 +255,7 @@ static void say_row(const struct world *w, struct texts *t, uint32_t node)
         at += (size_t)sprintf(t->rows + at, ",%g", (double)feature_of(w->node[node].features, c));
         assert_true(at + 32 < sizeof t->rows);
     }
-    (void)strcpy(t->rows + at, "\n");
+    (void)snprintf(t->rows + at, sizeof t->rows - at, "\n");
 }
 
 static void say_edge(const struct world *w, struct texts *t, const struct edge *edge)
