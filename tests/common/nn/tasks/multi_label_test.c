@@ -106,12 +106,12 @@ static void binary_gradient_agrees_with_central_differences(void **state)
 
 static void several_labels_are_predicted_above_zero(void **state)
 {
-    const float logits[] = {1, -1, 0, 1, 5, 5};
-    const float label[] = {1, 1, 1, 0, NAN, NAN};
-    double confusion[6] = {0};
-    const double expected[6] = {1, 0, 0, 1, 1, 1};
+    const float logits[] = {1, -1, 0, 1, 5, 5, 2, -2};
+    const float label[] = {1, 1, 1, 0, NAN, NAN, 1, 0};
+    double confusion[7] = {0};
+    const double expected[7] = {2, 0, 0, 1, 1, 1, 1}; /* the last row is right as a whole */
     (void)state;
-    task_multi_label.count(logits, label, 3, 2, false, confusion);
+    task_multi_label.count(logits, label, 4, 2, false, confusion);
     assert_memory_equal(confusion, expected, sizeof expected);
 }
 
