@@ -292,15 +292,6 @@ zstd -q graph.mtx
 pipeline() { # name, format, path, more lines of the ingest section
     printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
 }
-# The hashes of a dataset's records of these kinds: records NAME KIND...
-records() {
-    local name=$1 kind
-    shift
-    "$bin/graphmill" verify "runs/$name" --list >"$name.list"
-    for kind in "$@"; do
-        awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
-    done
-}
 mkdir runs
 all='edge_chunk feature_chunk node_labels node_splits'
 beside="  labels: $work/labels.csv\n  features: $work/features.csv\n  train: $work/train.csv\n  valid: $work/valid.csv\n  test: $work/test.csv\n"

@@ -220,3 +220,13 @@ END
     # shellcheck disable=SC2034 # for those who source this
     objects=http://127.0.0.1:$((port + 2))/buckets/graphmill
 }
+
+# What the dataset of a run under runs/ here consists of: a line `kind version key hash` for each record of the kinds: records RUN KIND...
+records() {
+    local name=$1 kind
+    shift
+    "$bin/graphmill" verify "runs/$name" --list >"$name.list"
+    for kind in "$@"; do
+        awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
+    done
+}

@@ -41,14 +41,6 @@ MAKE
 pipeline() { # name, format, path, more lines of the ingest section
     printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
 }
-records() { # name, kinds...
-    local name=$1 kind
-    shift
-    "$bin/graphmill" verify "runs/$name" --list >"$name.list"
-    for kind in "$@"; do
-        awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
-    done
-}
 mkdir runs
 agree() { # name, format, path, more, kinds: the same of odd ids as of plain ones
     local ids

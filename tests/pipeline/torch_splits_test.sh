@@ -141,14 +141,6 @@ pipeline() { # name, path, more lines of the ingest section
     printf 'name: %s\nepochs: 1\ningest:\n  format: ogb\n  direction: undirected\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' \
         "$1" "$work/$2" "${3:-}" >"$1.yaml"
 }
-records() { # name, kinds...
-    local name=$1 kind
-    shift
-    "$bin/graphmill" verify "runs/$name" --list >"$name.list"
-    for kind in "$@"; do
-        awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
-    done
-}
 mkdir runs
 ingest() { # name, path, more
     pipeline "$@"
