@@ -1,6 +1,8 @@
 #include "store/records/dataset_delta.h"
 
 #include "store/objects/keys.h"
+#include "store/records/dataset_delta_types.h"
+#include "store/records/dataset_schema.h"
 #include "store/records/edge_sections.h"
 #include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
@@ -9,9 +11,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION_PLAIN = 1, VERSION_HELD = 2, FACT_COUNT = 5 };
+enum { VERSION_PLAIN = 1, VERSION_HELD = 2, VERSION_TYPED = 3, FACT_COUNT = 5, TYPED_FACT_COUNT };
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+/* What a record holds and a delta does not have as an array; borrowed until it is put. */
+struct facts {
+    uint64_t of[TYPED_FACT_COUNT];
+    uint32_t types[DELTA_TYPES_SIZE];
+};
 
 static void add_new_nodes(struct record *record, const struct dataset_delta *delta)
 {
@@ -29,20 +37,44 @@ static void add_new_nodes(struct record *record, const struct dataset_delta *del
     record_add(record, "new_split", ELEMENT_U8, delta->new_split, count);
 }
 
-static struct record encode(const struct dataset_delta *delta, const uint64_t fact[FACT_COUNT])
+static bool is_typed(const struct dataset_delta *delta)
 {
-    struct record record = {.kind = RECORD_DATASET_DELTA,
-                            .version = delta->new_held ? VERSION_HELD : VERSION_PLAIN};
+    return delta->type_count || delta->relation_count;
+}
+
+static uint32_t version_of(const struct dataset_delta *delta)
+{
+    if (is_typed(delta))
+        return VERSION_TYPED;
+    return delta->new_held ? VERSION_HELD : VERSION_PLAIN;
+}
+
+/* Numbers in all rows. */
+static uint64_t row_numbers(const struct dataset_delta *delta)
+{
+    uint64_t numbers = 0;
+    if (!delta->type_count)
+        return delta->rows * delta->feature_dim;
+    for (uint64_t i = 0; i < delta->rows; i++)
+        numbers += dataset_delta_columns(delta, delta->row_node[i]);
+    return numbers;
+}
+
+static struct record encode(const struct dataset_delta *delta, const struct facts *facts)
+{
+    struct record record = {.kind = RECORD_DATASET_DELTA, .version = version_of(delta)};
     record_add_text(&record, "base", delta->base);
     record_add_text(&record, "root", delta->root);
-    record_add(&record, "facts", ELEMENT_U64, fact, FACT_COUNT);
+    record_add(&record, "facts", ELEMENT_U64, facts->of,
+               is_typed(delta) ? TYPED_FACT_COUNT : FACT_COUNT);
     record_add(&record, "gone_node", ELEMENT_U32, delta->gone_node, delta->gone_nodes);
     record_add(&record, "gone_source", ELEMENT_U32, delta->gone_source, delta->gone_edges);
     record_add(&record, "gone_target", ELEMENT_U32, delta->gone_target, delta->gone_edges);
     record_add(&record, "source", ELEMENT_U32, delta->source, delta->added_edges);
     record_add(&record, "target", ELEMENT_U32, delta->target, delta->added_edges);
     record_add(&record, "row_node", ELEMENT_U32, delta->row_node, delta->rows);
-    record_add(&record, "row", ELEMENT_F32, delta->row, delta->rows * delta->feature_dim);
+    record_add(&record, "row", ELEMENT_F32, delta->row, row_numbers(delta));
+    delta_types_add(&record, delta, facts->types);
     add_new_nodes(&record, delta);
     if (delta->added_edges)
         edge_sections_add(&record, &delta->columns, delta->added_edges);
@@ -51,20 +83,18 @@ static struct record encode(const struct dataset_delta *delta, const uint64_t fa
     return record;
 }
 
-static void fill_facts(const struct dataset_delta *delta, uint64_t fact[FACT_COUNT])
+static void fill_facts(const struct dataset_delta *delta, struct facts *facts)
 {
-    fact[0] = delta->depth;
-    fact[1] = delta->base_nodes;
-    fact[2] = delta->added_nodes;
-    fact[3] = delta->label_width;
-    fact[4] = delta->feature_dim;
+    *facts = (struct facts){.of = {delta->depth, delta->base_nodes, delta->added_nodes,
+                                   delta->label_width, delta->feature_dim, delta->relation_count}};
+    delta_types_fill(delta, facts->types);
 }
 
 void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE])
 {
-    uint64_t fact[FACT_COUNT];
-    fill_facts(delta, fact);
-    const struct record record = encode(delta, fact);
+    struct facts facts;
+    fill_facts(delta, &facts);
+    const struct record record = encode(delta, &facts);
     const struct checksum sum = record_content_sum(&record);
     checksum_text(&sum, text);
 }
@@ -72,9 +102,9 @@ void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM
 enum error_code dataset_delta_put(struct store *store, const char *dataset_id,
                                   const struct dataset_delta *delta, struct error *err)
 {
-    uint64_t fact[FACT_COUNT];
-    fill_facts(delta, fact);
-    const struct record record = encode(delta, fact);
+    struct facts facts;
+    fill_facts(delta, &facts);
+    const struct record record = encode(delta, &facts);
     return store_put(store, key_dataset(dataset_id, "delta").text, dataset_id, &record,
                      STORE_DURABLE, err);
 }
@@ -98,13 +128,15 @@ static enum error_code get_facts(const struct record_view *view, struct dataset_
                                  struct error *err)
 {
     const void *data = NULL;
-    enum error_code rc =
-        record_section_get(view, "facts", ELEMENT_U64, FACT_COUNT, &data, NULL, err);
+    const bool typed = view->version == VERSION_TYPED;
+    enum error_code rc = record_section_get(
+        view, "facts", ELEMENT_U64, typed ? TYPED_FACT_COUNT : FACT_COUNT, &data, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint64_t *fact = data;
     if (fact[0] == 0 || fact[1] == 0 || fact[1] >= UINT32_MAX || fact[2] >= UINT32_MAX - fact[1] ||
-        fact[3] > UINT16_MAX + 1U || fact[4] > UINT32_MAX)
+        fact[3] > UINT16_MAX + 1U || fact[4] > UINT32_MAX ||
+        (typed && fact[5] > EDGE_TYPE_COUNT_MAX))
         return error_set(err, ERROR_CORRUPT,
                          "%s: \"facts\": expected a depth, nodes below 2^32 and widths, found "
                          "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
@@ -114,6 +146,7 @@ static enum error_code get_facts(const struct record_view *view, struct dataset_
     out->added_nodes = (uint32_t)fact[2];
     out->label_width = (uint32_t)fact[3];
     out->feature_dim = (uint32_t)fact[4];
+    out->relation_count = typed ? (uint32_t)fact[5] : 0;
     return ERROR_NONE;
 }
 
@@ -154,8 +187,12 @@ static enum error_code check_gone_edges(const struct record_view *view,
                                         const struct dataset_delta *delta, struct error *err)
 {
     const uint32_t *source = delta->gone_source, *target = delta->gone_target;
+    const uint16_t *relation = delta->gone_relation;
     for (uint64_t i = 1; i < delta->gone_edges; i++)
-        if (target[i] < target[i - 1] || (target[i] == target[i - 1] && source[i] <= source[i - 1]))
+        if (target[i] < target[i - 1] ||
+            (target[i] == target[i - 1] && source[i] < source[i - 1]) ||
+            (target[i] == target[i - 1] && source[i] == source[i - 1] &&
+             (!relation || relation[i] <= relation[i - 1])))
             return error_set(err, ERROR_CORRUPT,
                              "%s: \"gone_target\" entry %" PRIu64
                              ": expected edges that ascend, found one from %" PRIu32 " to %" PRIu32,
@@ -177,14 +214,16 @@ static enum error_code get_edges(const struct record_view *view, struct dataset_
         rc = get_nodes(view, "gone_target", base, (int64_t)out->gone_edges, &out->gone_target, NULL,
                        err);
     if (rc == ERROR_NONE)
+        rc = delta_types_get_gone(view, out, err);
+    if (rc == ERROR_NONE)
         rc = check_gone_edges(view, out, err);
     if (rc == ERROR_NONE)
         rc = get_nodes(view, "source", all, -1, &out->source, &out->added_edges, err);
     if (rc == ERROR_NONE)
         rc = get_nodes(view, "target", all, (int64_t)out->added_edges, &out->target, NULL, err);
-    return rc == ERROR_NONE && out->added_edges
-               ? edge_sections_get(view, out->added_edges, &out->columns, err)
-               : rc;
+    if (rc == ERROR_NONE && out->added_edges)
+        rc = edge_sections_get(view, out->added_edges, &out->columns, err);
+    return rc == ERROR_NONE ? delta_types_check_edges(view, out, err) : rc;
 }
 
 /* Which of the added edges are held out. */
@@ -259,6 +298,29 @@ static enum error_code get_new_nodes(const struct record_view *view, struct data
     return rc;
 }
 
+/* Each row has a number at least. */
+static enum error_code check_rows(const struct record_view *view, const struct dataset_delta *delta,
+                                  uint64_t numbers, struct error *err)
+{
+    for (uint64_t i = 0; delta->type_count && i < delta->rows; i++)
+        if (!dataset_delta_columns(delta, delta->row_node[i]))
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"row_node\" entry %" PRIu64 ": expected a node of a type with "
+                             "features, found %" PRIu32,
+                             view->key, i, delta->row_node[i]);
+    const uint32_t dim = delta->feature_dim;
+    const bool fits = delta->type_count ? numbers == row_numbers(delta)
+                      : dim             ? numbers / dim == delta->rows && numbers % dim == 0
+                                        : !numbers && !delta->rows;
+    return fits ? ERROR_NONE
+                : error_set(err, ERROR_CORRUPT,
+                            "%s: \"row\": expected %" PRIu64 " rows of %s%" PRIu32
+                            " numbers, found %" PRIu64 " numbers",
+                            view->key, delta->rows,
+                            delta->type_count ? "the columns of their types, of the target " : "",
+                            dim, numbers);
+}
+
 static enum error_code get_rows(const struct record_view *view, struct dataset_delta *out,
                                 struct error *err)
 {
@@ -271,12 +333,9 @@ static enum error_code get_rows(const struct record_view *view, struct dataset_d
     if (rc != ERROR_NONE)
         return rc;
     out->row = data;
-    if (out->feature_dim ? numbers / out->feature_dim != out->rows || numbers % out->feature_dim
-                         : numbers || out->rows)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s: \"row\": expected %" PRIu64 " rows of %" PRIu32
-                         " numbers, found %" PRIu64 " numbers",
-                         view->key, out->rows, out->feature_dim, numbers);
+    rc = check_rows(view, out, numbers, err);
+    if (rc != ERROR_NONE)
+        return rc;
     for (uint64_t i = 0; i < numbers; i++)
         if (!isfinite(out->row[i]))
             return error_set(err, ERROR_CORRUPT,
@@ -290,13 +349,15 @@ enum error_code dataset_delta_decode(const struct record_view *view, struct data
 {
     *out = (struct dataset_delta){.view = *view};
     enum error_code rc =
-        record_expect_among(view, RECORD_DATASET_DELTA, VERSION_PLAIN, VERSION_HELD, err);
+        record_expect_among(view, RECORD_DATASET_DELTA, VERSION_PLAIN, VERSION_TYPED, err);
     if (rc == ERROR_NONE)
         rc = get_id(view, "base", out->base, err);
     if (rc == ERROR_NONE)
         rc = get_id(view, "root", out->root, err);
     if (rc == ERROR_NONE)
         rc = get_facts(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = view->version == VERSION_TYPED ? delta_types_get(view, out, err) : ERROR_NONE;
     if (rc == ERROR_NONE)
         rc = get_edges(view, out, err);
     if (rc == ERROR_NONE)

@@ -22,10 +22,19 @@
  *             "row_node" U32, "row" F32 [rows, columns]: features of added nodes, and new ones of others, in the measure of the dataset
  *   valid     nodes of the base are below their number, and added ones follow them (base_nodes + i); what is removed has no new edge or row;
  *             ids ascend in "new_id_offset"; the base is no version of itself
- *   version   1; 2 with "new_held"
+ *   version   1; 2 with "new_held"; 3 of a graph with several types of nodes or edges: "facts" has a sixth, the relations, 0 where
+ *             edges have one type (or no column says theirs, and all are of relation 0). Where nodes have several types, also
+ *             "node_types" U32 [3, types]: nodes of each in the base; added ones, which stand type by type; its feature columns, as many as
+ *                           rows of its nodes have in "row"
+ *             and where there are relations, which the column EDGE_TYPE of added edges then says,
+ *             "gone_relation" U16 [edges that go]: all edges of the same ends in this relation go; they ascend by target, source, relation
  *
- * In a version nodes keep their order, and what is added stands behind. Its numbers are those of the base less the removed
- * ones that stand before.
+ * NUMBERS OF A VERSION. Datasets number nodes type by type, in the order of the schema. In a version the nodes of each type are those of the
+ * base of that type that stay, in their order, then those that are added of it, in theirs; so with one type what is added stands behind all.
+ * store/versions/delta_numbers.h turns one into the other.
+ *
+ * Of relations that have reverses (ingest.add_reverse) both ways are there, added and gone: first all edges of the input, then their
+ * reverses. A reader needs to know nothing of it.
  */
 #ifndef STORE_RECORDS_DATASET_DELTA_H
 #define STORE_RECORDS_DATASET_DELTA_H
@@ -53,10 +62,18 @@ struct dataset_delta {
     const uint32_t *new_label;                 /* [added_nodes, label_width] */
     const uint8_t *new_split;                  /* [added_nodes] */
     const uint32_t *row_node;                  /* [rows] */
-    const float *row;                          /* [rows, feature_dim] */
-    struct record_view view;                   /* release with store_release_record() */
+    const float *row;                /* [rows, feature_dim], or as wide as columns_of_type says */
+    uint32_t type_count;             /* of nodes; 0: one, and the next three are NULL */
+    const uint32_t *base_of_type;    /* [type_count] nodes of the base of each */
+    const uint32_t *added_of_type;   /* [type_count] */
+    const uint32_t *columns_of_type; /* [type_count] */
+    uint32_t relation_count;         /* 0: one, and gone_relation is NULL */
+    const uint16_t *gone_relation;   /* [gone_edges] */
+    struct record_view view;         /* release with store_release_record() */
 };
 
+/* How wide the rows of a node are, one in the delta's own numbers. */
+uint32_t dataset_delta_columns(const struct dataset_delta *delta, uint32_t node);
 /* The hash of all that the delta says, as text: what the id of its version is made of. */
 void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE]);
 

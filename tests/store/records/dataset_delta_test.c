@@ -155,6 +155,103 @@ static void held_out_edges_are_a_section_of_their_own(void **state)
                  "\"new_held\" entry 1: expected 0 to 2, found 3", &t->err);
 }
 
+/* ---- of several types ------------------------------------------------------------------------------ */
+
+/* Two papers and four authors; one of each comes. */
+static const uint32_t base_of_type[] = {2, 4}, added_of_type[] = {1, 1}, columns_of_type[] = {2, 1};
+static const uint16_t relation[] = {1, 0, 1}, gone_relation[] = {0, 1};
+static const uint32_t same_source[] = {3, 3}, same_target[] = {2, 2};
+static const float typed_row[] = {1, 2, 3, 4, 5};
+
+static struct dataset_delta typed(void)
+{
+    struct dataset_delta delta = known();
+    delta.columns.width.of[EDGE_TYPE] = 1;
+    delta.columns.data[EDGE_TYPE] = relation;
+    delta.type_count = 2;
+    delta.base_of_type = base_of_type;
+    delta.added_of_type = added_of_type;
+    delta.columns_of_type = columns_of_type;
+    delta.relation_count = 2;
+    delta.gone_relation = gone_relation;
+    delta.row = typed_row; /* of an author, a paper and a paper */
+    delta.gone_source = same_source;
+    delta.gone_target = same_target;
+    return delta;
+}
+
+static void types_and_relations_read_back(void **state)
+{
+    struct temp_store *t = *state;
+    struct dataset_delta delta = typed(), read;
+    char plain[CHECKSUM_TEXT_SIZE], with[CHECKSUM_TEXT_SIZE];
+    assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_int_equal(read.type_count, 2);
+    assert_memory_equal(read.base_of_type, base_of_type, sizeof base_of_type);
+    assert_memory_equal(read.added_of_type, added_of_type, sizeof added_of_type);
+    assert_memory_equal(read.columns_of_type, columns_of_type, sizeof columns_of_type);
+    assert_int_equal(read.relation_count, 2);
+    assert_memory_equal(read.gone_relation, gone_relation, sizeof gone_relation);
+    assert_memory_equal(read.columns.data[EDGE_TYPE], relation, sizeof relation);
+    assert_memory_equal(read.row, typed_row, sizeof typed_row);
+    assert_int_equal(dataset_delta_columns(&read, 1), 2);
+    assert_int_equal(dataset_delta_columns(&read, 5), 1);
+    assert_int_equal(dataset_delta_columns(&read, 6), 2);
+    assert_int_equal(dataset_delta_columns(&read, 7), 1);
+    store_release_record(&read.view);
+    /* All of it counts for the id of the version. */
+    dataset_delta_content(&delta, plain);
+    delta.gone_relation = relation;
+    dataset_delta_content(&delta, with);
+    assert_string_not_equal(plain, with);
+    delta = typed();
+    delta.added_of_type = columns_of_type;
+    dataset_delta_content(&delta, with);
+    assert_string_not_equal(plain, with);
+}
+
+static void types_that_cannot_be_are_refused(void **state)
+{
+    static const uint32_t fewer[] = {2, 3, 1, 1, 2, 1}, more[] = {2, 4, 1, 2, 2, 1},
+                          bare[] = {2, 4, 1, 1, 2, 0}, wide[] = {2, 4, 1, 1, 2, 2},
+                          one[] = {6, 2, 2};
+    static const uint16_t beyond[] = {0, 2}, same[] = {1, 1}, far[] = {1, 0, 2};
+    static const uint32_t widths[] = {1};
+    static const uint64_t five[] = {1, 6, 2, 1, 2}, many[] = {1, 6, 2, 1, 2, 513};
+    static const struct {
+        struct tamper change;
+        const char *message;
+    } cases[] = {
+        {{"node_types", ELEMENT_U32, fewer, 6}, "expected 6 nodes of the base and 2 added ones"},
+        {{"node_types", ELEMENT_U32, more, 6}, "in all, found 6 and 3"},
+        {{"node_types", ELEMENT_U32, more, 5}, "expected three numbers for each of 2 to 16 types"},
+        {{"node_types", ELEMENT_U32, one, 3}, "expected three numbers for each of 2 to 16 types"},
+        {{"node_types", ELEMENT_U32, bare, 6},
+         "\"row_node\" entry 0: expected a node of a type with features, found 7"},
+        {{"node_types", ELEMENT_U32, wide, 6}, "\"row\": expected 3 rows of the columns"},
+        {{"gone_relation", ELEMENT_U16, beyond, 2},
+         "entry 1: expected a relation below 2, found 2"},
+        {{"gone_relation", ELEMENT_U16, same, 2}, "expected edges that ascend"},
+        {{"gone_relation", ELEMENT_U16, same, 1}, "gone_relation: expected 2 elements, found 1"},
+        {{"gone_relation", ELEMENT_UNKNOWN, NULL, 0}, "gone_relation"},
+        {{"edge_type", ELEMENT_U16, far, 3},
+         "\"edge_type\" entry 2: expected a relation below 2, found 2"},
+        {{"edge_widths", ELEMENT_U32, widths, 1}, "the relation of added edges, found none"},
+        {{"facts", ELEMENT_U64, five, 5}, "facts: expected 6 elements"},
+        {{"facts", ELEMENT_U64, many, 6}, "\"facts\": expected a depth"}};
+    struct temp_store *t = *state;
+    const struct dataset_delta delta = typed();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dataset_delta read;
+        assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+        record_tamper(t->store, "dataset/g-1/delta", "g-1", &cases[i].change);
+        assert_fails(dataset_delta_get(t->store, "g-1", &read, &t->err), ERROR_CORRUPT,
+                     cases[i].message, &t->err);
+        assert_ok(store_remove(t->store, "dataset/g-1/delta", &t->err), &t->err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +260,8 @@ int main(void)
         test_with_store(ids_may_be_text_and_all_else_nothing),
         cmocka_unit_test(content_is_told_apart),
         test_with_store(deltas_that_cannot_be_are_refused),
+        test_with_store(types_and_relations_read_back),
+        test_with_store(types_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
