@@ -1,7 +1,8 @@
 /*
  * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the embeddings,
  * logits, features or learnable embeddings of all nodes as arrays or by id, all that a training step saw and made, graph and
- * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, what was read of each node, metrics as lines of JSON and as
+ * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, what was read of each node, what each part
+ * held and waited for, metrics as lines of JSON and as
  * events of TensorBoard.
  */
 #include "common/base/json.h"
@@ -12,6 +13,7 @@
 #include "pipelines/commands.h"
 #include "pipelines/export/export_arrays.h"
 #include "pipelines/export/export_loads.h"
+#include "pipelines/export/export_parts.h"
 #include "pipelines/export/export_target.h"
 #include "pipelines/export/graph_tables.h"
 #include "pipelines/metrics_events.h"
@@ -28,7 +30,7 @@
 struct export_options {
     const char *what, *flavor, *output, *form, *weights, *run, *store, *type;
     int64_t round, slot;
-    bool force, json;
+    bool force, json, times;
     bool is_csv;                /* rows, with ids */
     bool is_answered;           /* what was exported went to stdout */
     struct load_figures *loads; /* of loads: what the answer says beside */
@@ -38,15 +40,16 @@ struct export_options {
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); loads (how often the kept mini-batches read each node: for partition.loads); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); loads (how often the kept mini-batches read each node: for partition.loads); parts (what each part holds, what was read of it and for it, how long it was worked on and waited for others); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which has to be new or of an export before, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, loads.csv, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which has to be new or of an export before, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, loads.csv, parts.csv, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
     {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "NAME", "embeddings, logits, features, embedding: npy, or csv, which has the ids of the input (default: csv where --output ends in .csv, else npy)"},
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
     {"type", OPTION_TEXT, AT(type), NULL, 0, 0, "NAME", "features, embedding: of a graph with relations, of which node type (default: that of labels)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"times", OPTION_FLAG, AT(times), NULL, 0, 0, NULL, "loads: with a column of the time that each node took, by what its part did"},
     {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there, whoever made it"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
@@ -111,10 +114,17 @@ static enum error_code write_assignment(const struct run_folder *folder,
 static enum error_code write_loads(const struct run_folder *folder,
                                    const struct export_options *options, struct error *err)
 {
-    const enum error_code rc = export_loads(folder, options->output, options->loads, err);
+    const enum error_code rc =
+        export_loads(folder, options->times, options->output, options->loads, err);
     if (rc == ERROR_NONE)
         load_figures_say(options->loads);
     return rc;
+}
+
+static enum error_code write_parts(const struct run_folder *folder,
+                                   const struct export_options *options, struct error *err)
+{
+    return export_parts(folder, options->output, err);
 }
 
 static enum error_code write_report(const struct run_folder *folder,
@@ -239,6 +249,7 @@ static const struct exported {
     {"assignment", "node.txt", NULL, false, write_assignment},
     {"report", "partition.json", NULL, false, write_report},
     {"loads", "loads.csv", NULL, false, write_loads},
+    {"parts", "parts.csv", NULL, false, write_parts},
     {"distdgl", "distdgl", NULL, true, write_distdgl},
     {"graphbolt", "graphbolt", NULL, true, write_graphbolt},
     {"metrics", "metrics.jsonl", NULL, false, write_metrics},
@@ -325,6 +336,9 @@ static enum error_code write_thing(const struct run_folder *folder, struct expor
         thing++;
     if (thing == things + sizeof things / sizeof *things)
         return no_such_thing(options->what, err);
+    if (options->times && thing->write != write_loads)
+        return error_set(err, ERROR_USAGE, "--times is of --what loads, and --what is %s",
+                         thing->what);
     const enum error_code rc = choose_form(thing, options, err);
     if (rc != ERROR_NONE)
         return rc;

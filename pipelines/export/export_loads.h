@@ -1,34 +1,21 @@
 /*
- * export_loads - what the kept mini-batches of a run read of each node, and of each part.
+ * export_loads - what the kept mini-batches of a run read of each node, as the table that partition.loads takes.
  *
- * A row of features is read for the seed from which its node was found: the first by the order of the batch, where there are several. It
- * is remote where that seed is in another part than the node. Nodes of a subgraph that no edges join to a seed are read for none.
- * Validation reads rows too, which are not counted.
+ * With times the table has what fell to each node of the seconds that its part was worked on, as far as the folder of the run has
+ * them: of drawing by reads and edges, of steps by reads, of inference by the in-edges and the node itself. So a node of a part that was
+ * slow for what it holds weighs more than one of another part that was read as often.
  */
 #ifndef PIPELINES_EXPORT_EXPORT_LOADS_H
 #define PIPELINES_EXPORT_EXPORT_LOADS_H
 
-#include "common/base/error.h"
-#include "common/base/json.h"
-#include "pipelines/run_folder.h"
+#include "pipelines/export/batch_loads.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 
-struct load_figures { /* {0} is empty */
-    int64_t batches, first_round, last_round;
-    int part_count;
-    uint64_t *reads, *remote; /* [part_count] rows of the part, owned */
-};
-
-/* Writes the table of stages/plan/node_loads.h, of the training mini-batches that the store has; a batch that serves several epochs
- * counts once. *figures is the caller's to release, failure or not.
- * Fails: ERROR_NOT_FOUND when none is kept; ERROR_CORRUPT; ERROR_IO. */
-MUST_CHECK enum error_code export_loads(const struct run_folder *folder, const char *path,
-                                        struct load_figures *figures, struct error *err);
-/* A line for people, to stderr. */
-void load_figures_say(const struct load_figures *figures);
-/* The same as keys of the object that is open. */
-void load_figures_put(const struct load_figures *figures, struct json_writer *json);
-void load_figures_release(struct load_figures *figures);
+/* Writes the table of stages/plan/node_loads.h. *figures is the caller's to release, failure or not.
+ * Fails: what batch_loads_count() fails with; ERROR_NOT_FOUND when no times are there; ERROR_IO. */
+MUST_CHECK enum error_code export_loads(const struct run_folder *folder, bool with_times,
+                                        const char *path, struct load_figures *figures,
+                                        struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "pipelines/report/chart.h"
+#include "pipelines/report/part_times.h"
 #include "pipelines/report/report_sections.h"
 
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES_MAX = 64, SPANS_MAX = 2000 };
+enum { LANES_MAX = 64, SPANS_MAX = 2000, PARTS_IN_TABLE_MAX = 64 };
 
 /* The lanes of a timeline, and the spans of all of them one behind the other. */
 struct timeline {
@@ -194,6 +195,44 @@ static void put_encoding(struct html_text *html, const struct stage_figures *sta
         report_table_end(html);
 }
 
+static void put_part(struct html_text *html, int p, const struct part_figures *part,
+                     const struct part_time *time)
+{
+    html_put(html, "<tr><td>%d</td>", p);
+    report_cell_count(html, (double)part->nodes);
+    report_cell_count(html, (double)part->edges);
+    report_cell_count(html, time->rows);
+    report_cell_seconds(html, time->sample);
+    report_cell_seconds(html, time->step);
+    report_cell_seconds(html, time->infer);
+    report_cell_seconds(html, time->waited);
+    html_put(html, "<td>%d</td></tr>", time->last);
+}
+
+/* Of one part there is nothing to compare. */
+static void put_parts(struct html_text *html, const struct report_run *run)
+{
+    static const char *const head[] = {"part",    "nodes",    "edges",    "rows read", "drawing s",
+                                       "steps s", "layers s", "waited s", "last"};
+    const int count = run->partition.part_count;
+    struct part_time time[PARTS_IN_TABLE_MAX];
+    if (count < 2 || count > PARTS_IN_TABLE_MAX ||
+        part_times_find(&run->times, count, time, NULL) != ERROR_NONE ||
+        !part_times_are_known(time, count))
+        return;
+    html_put(html, "<h3>Time by part</h3>");
+    report_table_begin(html, head, sizeof head / sizeof *head);
+    for (int p = 0; p < count; p++)
+        put_part(html, p, &run->partition.part[p], &time[p]);
+    report_table_end(html);
+    html_put(html,
+             "<p class=dim>Rows, drawing, steps: of training, where a unit is of no part: its "
+             "seconds fall "
+             "to parts by the rows and edges that it read of them. Layers: of inference. Waited: "
+             "from the end of a layer of the part to the end of that layer of the last part, which "
+             "it was itself as often as the last column says.</p>");
+}
+
 static void put_mended(struct html_text *html, const struct report_run *run,
                        const struct stage_figures *stage, size_t count)
 {
@@ -233,6 +272,7 @@ void report_put_work(struct html_text *html, const struct report_run *run)
     put_stage_times(html, stage, count);
     put_stage_bytes(html, stage, count);
     put_encoding(html, stage, count);
+    put_parts(html, run);
     put_mended(html, run, stage, count);
     html_put(html, "</section>");
 }

@@ -83,6 +83,64 @@ static enum error_code add_life(struct run_times *times, const struct json_node 
     return rc;
 }
 
+static double number_at(const struct json_node *array, size_t index)
+{
+    double value = 0.0;
+    return json_double(json_at(array, index), &value) ? value : 0.0;
+}
+
+/* The arrays of a line of training. */
+static enum error_code add_shares(struct run_times *times, const struct json_node *root,
+                                  struct error *err)
+{
+    const struct json_node *seconds = json_get(root, "part_seconds");
+    const struct json_node *amounts = json_get(root, "part_amounts");
+    const char *unit = json_text(json_get(root, "unit"));
+    const size_t count = json_node_is_array(seconds) ? json_count(seconds) : 0;
+    const enum error_code rc =
+        memory_grow(&times->share, &times->share_capacity, count, "times of a run", err);
+    if (rc != ERROR_NONE || !unit)
+        return rc;
+    for (; times->share_count < count; times->share_count++)
+        times->share[times->share_count] = (struct time_share){0};
+    for (size_t p = 0; p < count; p++) {
+        *(strcmp(unit, "sample") == 0 ? &times->share[p].sample : &times->share[p].step) +=
+            number_at(seconds, p);
+        if (strcmp(unit, "train-step") == 0)
+            times->share[p].rows += number_at(amounts, p);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code add_layer(struct run_times *times, const struct json_node *root,
+                                 struct error *err)
+{
+    const int64_t part = count_of(root, "part"), layer = count_of(root, "layer");
+    const struct time_layer done = {.weights = count_of(root, "weights"),
+                                    .layer = (int)layer,
+                                    .part = (int)part,
+                                    .begun = number_of(root, "begun"),
+                                    .ended = number_of(root, "ended")};
+    if (done.part != part || done.layer != layer || part < 0)
+        return ERROR_NONE;
+    const enum error_code rc = memory_grow(&times->layer, &times->layer_capacity,
+                                           times->layer_count + 1, "times of a run", err);
+    if (rc == ERROR_NONE)
+        times->layer[times->layer_count++] = done;
+    return rc;
+}
+
+static enum error_code add_object(struct run_times *times, const struct json_node *root,
+                                  struct error *err)
+{
+    if (json_get(root, "part"))
+        return add_layer(times, root, err);
+    if (!json_get(root, "unit"))
+        return add_life(times, root, err);
+    const enum error_code rc = add_span(times, root, err);
+    return rc == ERROR_NONE ? add_shares(times, root, err) : rc;
+}
+
 static enum error_code add_line(struct run_times *times, const char *text, size_t size,
                                 const char *run_id, struct error *err)
 {
@@ -94,7 +152,7 @@ static enum error_code add_line(struct run_times *times, const char *text, size_
     const struct json_node *root = json_root(document);
     const char *run = json_text(json_get(root, "run"));
     if (run && (!run[0] || strcmp(run, run_id) == 0))
-        rc = json_get(root, "unit") ? add_span(times, root, err) : add_life(times, root, err);
+        rc = add_object(times, root, err);
     json_free(document);
     return rc;
 }
@@ -140,6 +198,8 @@ void run_times_release(struct run_times *times)
 {
     memory_free(times->span);
     memory_free(times->life);
+    memory_free(times->share);
+    memory_free(times->layer);
     *times = (struct run_times){0};
 }
 

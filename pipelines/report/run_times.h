@@ -31,11 +31,28 @@ struct time_life {
     double disk_bytes_read, disk_bytes_written;
 };
 
+/* What units of training came to for one part: shares of their seconds, and the rows that steps read of it. */
+struct time_share {
+    double sample, step; /* seconds */
+    double rows;
+};
+
+/* A layer of a part that was inferred. */
+struct time_layer {
+    int64_t weights;
+    int layer, part;
+    double begun, ended;
+};
+
 struct run_times {          /* {0} is empty */
     struct time_span *span; /* [span_count], owned */
     size_t span_count, span_capacity;
     struct time_life *life; /* [life_count], owned */
     size_t life_count, life_capacity;
+    struct time_share *share; /* [share_count] by part, owned; those behind have none */
+    size_t share_count, share_capacity;
+    struct time_layer *layer; /* [layer_count], owned */
+    size_t layer_count, layer_capacity;
 };
 
 /* All lines in `folder` of run `run_id`, and of ingest and partition, which belong to none. A missing folder is an empty one,

@@ -5,6 +5,7 @@
 #include "common/base/host.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
+#include "stages/engine/part_shares.h"
 #include "stages/plan/units/unit_row.h"
 
 #include <fcntl.h>
@@ -41,6 +42,8 @@ struct stage_times {
     struct json_writer line; /* keeps its memory */
     enum time_phase phase;
     enum unit_kind kind; /* in hand; UNIT_UNKNOWN between units */
+    struct unit unit;    /* likewise */
+    struct part_shares shares;
     double started, since, open, waited;
     double unit_began;
     struct moved before; /* what was moved when the unit began */
@@ -104,8 +107,21 @@ static void write_tally(struct stage_times *t, enum unit_kind kind)
         put_count(t, "gradient_bytes", tally->encoding.bytes);
         put_count(t, "gradient_float_bytes", tally->encoding.float_bytes);
     }
+    part_shares_put(&t->shares, kind, &t->line);
     end_line(t);
     *tally = (struct tally){0};
+}
+
+/* A layer of a part: one line each, for the layer goes on when the last part is done. */
+static void write_part(struct stage_times *t)
+{
+    begin_line(t);
+    json_put_int64(&t->line, "part", t->unit.slot);
+    json_put_int64(&t->line, "layer", t->unit.layer);
+    json_put_int64(&t->line, "weights", t->unit.round);
+    json_put_double(&t->line, "begun", t->unit_began);
+    json_put_double(&t->line, "ended", t->since);
+    end_line(t);
 }
 
 static void write_process(struct stage_times *t)
@@ -190,6 +206,7 @@ void stage_times_begin_unit(struct stage_times *times, const struct unit *unit)
     if (!tally->used)
         *tally = (struct tally){.used = true, .epoch = epoch, .first = times->since};
     times->kind = unit->kind;
+    times->unit = *unit;
     times->before = moved_so_far(times);
     tally->seconds[TIME_WAIT] += times->waited;
     times->waited = 0;
@@ -202,6 +219,9 @@ void stage_times_end_unit(struct stage_times *times, bool done)
     struct tally *tally = &times->tally[times->kind];
     const struct moved now = moved_so_far(times);
     enter(times, TIME_WAIT);
+    part_shares_end(&times->shares, times->kind, times->since - times->unit_began, done);
+    if (done && times->kind == UNIT_INFER)
+        write_part(times);
     times->kind = UNIT_UNKNOWN;
     tally->moved.rows += now.rows - times->before.rows;
     tally->moved.row_bytes += now.row_bytes - times->before.row_bytes;
@@ -230,6 +250,15 @@ void stage_times_add_encoding(struct stage_times *times, const struct encoding_w
     sum->seconds += work->seconds;
     sum->bytes += work->bytes;
     sum->float_bytes += work->float_bytes;
+}
+
+void stage_times_add_part(struct stage_times *times, const struct partition_book *book,
+                          uint32_t node, uint64_t amount)
+{
+    if (!is_own(times) || times->kind == UNIT_UNKNOWN)
+        return;
+    const struct type_ranges ranges = partition_book_ranges(book);
+    part_shares_add(&times->shares, book->part_count, type_ranges_part(&ranges, node), amount);
 }
 
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes)
@@ -290,6 +319,7 @@ enum error_code stage_times_close(struct stage_times *times, struct error *err)
     if (close(times->fd) != 0 || times->failed)
         rc = error_set(err, ERROR_IO, "%s could not be written", times->config.path);
     json_writer_release(&times->line);
+    part_shares_release(&times->shares);
     memory_free(times);
     return rc;
 }

@@ -11,13 +11,17 @@
  *    "wait":..,"read":..,"compute":..,"write":..,"hand_over":..,     seconds
  *    "ahead":..,                           of "wait" and the "hand_over" before it, with work for the unit
  *    "rows":..,"row_bytes":..,"record_bytes_read":..,"record_bytes_written":..,
- *    "encoding":..,"gradient_bytes":..,"gradient_float_bytes":..}    of train-step.gradient but f32: seconds of "write", or of
+ *    "encoding":..,"gradient_bytes":..,"gradient_float_bytes":..,    of train-step.gradient but f32: seconds of "write", or of
  *                                        "read" where gradients are added up; what the writer encoded, as stored and as floats
+ *    "part_seconds":[..],"part_amounts":[..]}    of training, a number for each part of the partition: which share of the seconds
+ *                                        but "wait" falls to it (part_shares.h), by rows read, or nodes and edges drawn
+ *   {"stage":"infer","worker":..,"run":..,"part":3,"layer":1,"weights":..,"begun":..,"ended":..}   a unit of inference, when it is done
  *   {"stage":..,"worker":..,"run":..,"pid":..,"started":..,"ended":..,"open":..,"idle":..,
  *    "peak_bytes":..,"user":..,"system":..,"disk_bytes_read":..,"disk_bytes_written":..}
  *
  * Epochs count from 1 as in metrics.jsonl; 0 is for what belongs to none. A process that is killed leaves out
- * the lines it had not written. This is no record: nothing reads it but people and tests/bench/epoch.
+ * the lines it had not written. This is no record, and no unit reads it: reports, `graphmill export --what parts` and --times, and
+ * tests/bench/epoch do.
  */
 #ifndef STAGES_ENGINE_STAGE_TIMES_H
 #define STAGES_ENGINE_STAGE_TIMES_H
@@ -27,6 +31,7 @@
 #include "stages/plan/unit.h"
 #include "store/objects/store.h"
 #include "store/records/gradient_encoding.h"
+#include "store/records/partition_book.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,6 +74,9 @@ void stage_times_enter(struct stage_times *times, enum time_phase phase);
 void stage_times_add_ahead(struct stage_times *times, double seconds);
 /* What encoding gradients, or reading them, came to. */
 void stage_times_add_encoding(struct stage_times *times, const struct encoding_work *work);
+/* Of the unit in hand, `amount` was done for a node of the partition. */
+void stage_times_add_part(struct stage_times *times, const struct partition_book *book,
+                          uint32_t node, uint64_t amount);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);
 

@@ -218,7 +218,7 @@ enum error_code partition_input_measure(struct partition_input *input, struct er
 enum error_code partition_input_take_loads(struct partition_input *input, struct error *err)
 {
     const char *path = input->context->settings->partition.loads;
-    if (!path[0] || input->loads.reads)
+    if (!path[0] || input->loads.load)
         return ERROR_NONE;
     return measured_loads_read(path, input->context->store, &input->schema, input->in_degree,
                                &input->loads, err);
@@ -232,7 +232,7 @@ struct partition_request partition_input_request(const struct partition_input *i
         .schema = &input->schema,
         .in_degree = input->in_degree,
         .split_marks = input->split_marks,
-        .loads = input->loads.reads ? &input->loads : NULL,
+        .loads = input->loads.load ? &input->loads : NULL,
         .budget_bytes = input->budget_bytes,
     };
 }

@@ -38,7 +38,7 @@ static enum error_code assign(struct trial *trial, struct error *err)
         trial->method = chosen;
     const uint64_t own = host_usage().peak_bytes, child = host_children_peak_bytes();
     trial->peak_bytes = own > child ? own : child;
-    if (rc == ERROR_NONE && trial->loads.reads)
+    if (rc == ERROR_NONE && trial->loads.load)
         rc =
             load_quality_measure(request.store, request.schema, &trial->loads, part,
                                  (int)request.settings->partition.parts, &trial->load_quality, err);
@@ -87,7 +87,7 @@ static enum error_code write_figures(struct trial *trial, struct error *err)
     const struct pipeline_settings *settings = context->settings;
     const struct partition_report *report = partition_quality_finish(&trial->quality);
     struct partition_report sampled = *report; /* as a mini-batch meets it */
-    if (trial->loads.reads)
+    if (trial->loads.load)
         sampled.cut_share = trial->load_quality.cut_share;
     const uint64_t batch_bytes =
         partition_report_round_bytes(&sampled, settings->sample.fanouts.value,
@@ -100,7 +100,7 @@ static enum error_code write_figures(struct trial *trial, struct error *err)
         json_put_double(&json, "seconds", trial->seconds);
         json_put_int64(&json, "peak_bytes", (int64_t)trial->peak_bytes);
         json_put_int64(&json, "batch_bytes", (int64_t)batch_bytes);
-        if (trial->loads.reads)
+        if (trial->loads.load)
             put_loads(&json, &trial->load_quality);
         json_put_raw(&json, ",\"report\":");
         json_put_raw(&json, figures.text);

@@ -10,9 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char header[] = "node,reads,remote,edges";
-static const char *const columns[] = {"reads", "remote", "edges"};
-enum { COLUMN_COUNT = 3, SHOWN = 60 };
+static const char header[] = "node,reads,remote,edges", of_times[] = ",nanoseconds";
+enum { COLUMN_COUNT = 4, SHOWN = 60 };
+static const struct {
+    const char *name;
+    int64_t most;
+} columns[COLUMN_COUNT] = {{"reads", UINT32_MAX},
+                           {"remote", UINT32_MAX},
+                           {"edges", UINT32_MAX},
+                           {"nanoseconds", INT64_MAX}};
 
 enum error_code node_loads_init(struct node_loads *loads, uint32_t node_count, struct error *err)
 {
@@ -25,8 +31,14 @@ enum error_code node_loads_init(struct node_loads *loads, uint32_t node_count, s
     return rc;
 }
 
+enum error_code node_loads_add_times(struct node_loads *loads, struct error *err)
+{
+    return memory_new(&loads->nanoseconds, loads->node_count, "the times of nodes", err);
+}
+
 void node_loads_release(struct node_loads *loads)
 {
+    memory_free(loads->nanoseconds);
     memory_free(loads->reads);
     memory_free(loads->remote);
     memory_free(loads->edges);
@@ -63,12 +75,16 @@ static enum error_code write_lines(void *context, FILE *file, struct error *err)
     const struct node_loads *loads = w->loads;
     struct id_field id = {0};
     enum error_code rc = ERROR_NONE;
-    int written = fprintf(file, "%s\n", header);
+    int written = fprintf(file, "%s%s\n", header, loads->nanoseconds ? of_times : "");
     for (uint32_t node = 0; rc == ERROR_NONE && written >= 0 && node < loads->node_count; node++) {
         rc = id_field_set(&id, w->ids, node, err);
         if (rc == ERROR_NONE && fwrite(id.text, 1, id.size, file) == id.size)
-            written = fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", loads->reads[node],
+            written = fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, loads->reads[node],
                               loads->remote[node], loads->edges[node]);
+        if (rc == ERROR_NONE && written >= 0 && loads->nanoseconds)
+            written = fprintf(file, ",%" PRIu64, loads->nanoseconds[node]);
+        if (rc == ERROR_NONE && written >= 0)
+            written = fputc('\n', file);
     }
     memory_free(id.text);
     return rc;
@@ -109,10 +125,16 @@ static enum error_code read_header(struct reading *r, struct error *err)
     if (!found)
         return error_set(err, ERROR_INPUT, "%s: expected a first line '%s', found nothing", r->path,
                          header);
-    if (line.size != strlen(header) || memcmp(line.text, header, line.size) != 0)
-        return error_set(err, ERROR_INPUT, "%s:1: expected '%s', found '%.*s'", r->path, header,
-                         shown(line.text, line.size), line.text);
-    return ERROR_NONE;
+    const size_t size = strlen(header);
+    if (line.size >= size && memcmp(line.text, header, size) == 0) {
+        if (line.size == size)
+            return ERROR_NONE;
+        if (line.size == size + strlen(of_times) &&
+            memcmp(line.text + size, of_times, line.size - size) == 0)
+            return node_loads_add_times(r->loads, err);
+    }
+    return error_set(err, ERROR_INPUT, "%s:1: expected '%s' or '%s%s', found '%.*s'", r->path,
+                     header, header, of_times, shown(line.text, line.size), line.text);
 }
 
 /* What stands in place of the id of a node, up to the first comma, is shown as it is. */
@@ -129,22 +151,23 @@ static enum error_code another_node(const struct reading *r, const struct text_l
 }
 
 static enum error_code read_numbers(const struct reading *r, const struct text_line *line,
-                                    size_t at, uint32_t out[COLUMN_COUNT], struct error *err)
+                                    size_t at, int64_t out[COLUMN_COUNT], struct error *err)
 {
-    for (int c = 0; c < COLUMN_COUNT; c++) {
+    const int count = r->loads->nanoseconds ? COLUMN_COUNT : COLUMN_COUNT - 1;
+    for (int c = 0; c < count; c++) {
         const char *text = line->text + at, *comma = memchr(text, ',', line->size - at);
-        const bool is_last = c == COLUMN_COUNT - 1;
+        const bool is_last = c == count - 1;
         const size_t size = comma && !is_last ? (size_t)(comma - text) : line->size - at;
         int64_t value = 0;
-        if (!text_int64(text, size, &value) || value < 0 || value > UINT32_MAX)
+        if (!text_int64(text, size, &value) || value < 0 || value > columns[c].most)
             return error_set(
                 err, ERROR_INPUT,
-                "%s:%" PRId64 ": expected as %s a whole number from 0 to %" PRIu32 ", found '%.*s'",
-                r->path, line->number, columns[c], UINT32_MAX, shown(text, size), text);
+                "%s:%" PRId64 ": expected as %s a whole number from 0 to %" PRId64 ", found '%.*s'",
+                r->path, line->number, columns[c].name, columns[c].most, shown(text, size), text);
         if (!comma && !is_last)
             return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %d fields, found %d",
-                             r->path, line->number, COLUMN_COUNT + 1, c + 2);
-        out[c] = (uint32_t)value;
+                             r->path, line->number, count + 1, c + 2);
+        out[c] = value;
         at += size + 1;
     }
     return ERROR_NONE;
@@ -161,7 +184,7 @@ static enum error_code next_row(const struct reading *r, struct text_line *line,
 static enum error_code read_node(struct reading *r, uint32_t node, struct error *err)
 {
     struct text_line line = {.size = 0};
-    uint32_t number[COLUMN_COUNT] = {0};
+    int64_t number[COLUMN_COUNT] = {0};
     bool found = false;
     enum error_code rc = next_row(r, &line, &found, err);
     if (rc == ERROR_NONE && !found)
@@ -178,17 +201,18 @@ static enum error_code read_node(struct reading *r, uint32_t node, struct error 
     if (line.size <= size || line.text[size] != ',' || memcmp(line.text, r->id.text, size) != 0)
         return another_node(r, &line, node, err);
     rc = read_numbers(r, &line, size + 1, number, err);
-    r->loads->reads[node] = number[0];
-    r->loads->remote[node] = number[1];
-    r->loads->edges[node] = number[2];
+    r->loads->reads[node] = (uint32_t)number[0];
+    r->loads->remote[node] = (uint32_t)number[1];
+    r->loads->edges[node] = (uint32_t)number[2];
+    if (r->loads->nanoseconds)
+        r->loads->nanoseconds[node] = (uint64_t)number[3];
     return rc;
 }
 
 static enum error_code read_end(struct reading *r, struct error *err)
 {
     struct text_line line = {.size = 0};
-    uint64_t reads = 0;
-    bool found = false;
+    bool was_read = false, took_time = !r->loads->nanoseconds, found = false;
     const enum error_code rc = next_row(r, &line, &found, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -197,11 +221,14 @@ static enum error_code read_end(struct reading *r, struct error *err)
                          "%s:%" PRId64 ": expected an end behind %" PRIu32
                          " nodes, as many as the dataset has, found more",
                          r->path, line.number, r->loads->node_count);
-    for (uint32_t node = 0; node < r->loads->node_count; node++)
-        reads += r->loads->reads[node];
-    return reads ? ERROR_NONE
-                 : error_set(err, ERROR_INPUT, "%s: expected nodes that were read, found none",
-                             r->path);
+    for (uint32_t node = 0; node < r->loads->node_count; node++) {
+        was_read = was_read || r->loads->reads[node];
+        took_time = took_time || r->loads->nanoseconds[node];
+    }
+    if (was_read && took_time)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s: expected nodes that %s, found none", r->path,
+                     was_read ? "took time" : "were read");
 }
 
 enum error_code node_loads_read(const char *path, uint32_t node_count, const struct node_ids *ids,

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/relation_fanouts.h"
+#include "stages/sample/drawn_parts.h"
 #include "stages/sampling/sampler.h"
 
 static enum error_code fill(const struct stage_context *context, struct relation_fanouts *out,
@@ -62,6 +63,8 @@ enum error_code relation_unit_draw(const struct stage_context *context,
     const enum error_code rc = relation_sampler_draw(sampler, &request, &batch, err);
     if (unit->pairs)
         batch.pairs = unit->pairs->pairs;
+    if (rc == ERROR_NONE && !unit->is_evaluation)
+        drawn_parts_tell_relations(context, &batch);
     stage_times_enter(context->times, TIME_WRITE);
     return rc == ERROR_NONE
                ? relation_batch_put(context->store, unit->key, context->run_id, &batch, packed, err)

@@ -25,6 +25,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
+#include "stages/sample/drawn_parts.h"
 #include "stages/sample/graph_units.h"
 #include "stages/sample/pair_units.h"
 #include "stages/sample/relation_units.h"
@@ -487,6 +488,8 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     }
     rc = is_training ? sample_training(context, state, drawer, unit, &batch, err)
                      : sample_evaluation(context, state, drawer, unit, &batch, err);
+    if (rc == ERROR_NONE && is_training)
+        drawn_parts_tell(context, &batch);
     stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
         rc =

@@ -315,6 +315,19 @@ static void count_rows(const struct stage_context *context, const struct step_in
     stage_times_add_rows(context->times, nodes, bytes);
 }
 
+/* By the same rows the seconds of the unit fall to parts. */
+static void share_among_parts(const struct stage_context *context, const struct step_batch *batch)
+{
+    const bool is_typed = batch->types.block != NULL;
+    const uint32_t types = partition_book_types(context->book);
+    for (uint32_t t = 0; context->times && t < types; t++) {
+        const uint32_t *node = is_typed ? batch->types.node[t] : batch->node;
+        const uint32_t count = is_typed ? batch->types.count[t] : batch->node_count;
+        for (uint32_t i = 0; i < count; i++)
+            stage_times_add_part(context->times, context->book, node[i], 1);
+    }
+}
+
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
                                  enum batch_use use, const struct key *key, struct arena *arena,
                                  struct step_batch *out, struct error *err)
@@ -326,6 +339,8 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     if (!is_there)
         step_batch_take(&input->model, &input->batch[use], out);
     count_rows(context, input, out);
+    if (use == BATCH_TRAINING)
+        share_among_parts(context, out);
     if (is_there || input->embedding.width == 0)
         return ERROR_NONE;
     rc = row_update_advance(context, &input->embedding.state, (int64_t)input->weights.version,
@@ -352,6 +367,7 @@ enum error_code step_input_layer(const struct stage_context *context, struct ste
     step_batch_take(&input->model, batch, out);
     if (reads_rows)
         count_rows(context, input, out);
+    share_among_parts(context, out);
     return ERROR_NONE;
 }
 

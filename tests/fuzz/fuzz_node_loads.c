@@ -28,6 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(memcmp(loads.reads, again.reads, nodes * sizeof *loads.reads) == 0);
         must(memcmp(loads.remote, again.remote, nodes * sizeof *loads.remote) == 0);
         must(memcmp(loads.edges, again.edges, nodes * sizeof *loads.edges) == 0);
+        must(!loads.nanoseconds == !again.nanoseconds);
+        if (loads.nanoseconds)
+            must(memcmp(loads.nanoseconds, again.nanoseconds, nodes * sizeof *loads.nanoseconds) ==
+                 0);
     }
     node_loads_release(&again);
     node_loads_release(&loads);

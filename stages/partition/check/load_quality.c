@@ -37,11 +37,11 @@ enum error_code load_quality_measure(struct store *store, const struct dataset_s
         rc = edge_walk(store, schema, add_edges, &sampled, err);
     if (rc == ERROR_NONE) {
         for (uint32_t node = 0; node < schema->node_count; node++)
-            reads[part[node]] += loads->reads[node];
+            reads[part[node]] += loads->load[node];
         *out = (struct load_quality){
             .cut_share = sampled.all ? (double)sampled.cut / (double)sampled.all : 0.0,
             .reads = partition_quality_balance(reads, 1, part_count)};
-        out->efficiency = (double)loads->read_count / part_count / (double)out->reads.most;
+        out->efficiency = (double)loads->load_sum / part_count / (double)out->reads.most;
     }
     memory_free(reads);
     return rc;

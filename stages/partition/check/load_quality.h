@@ -12,7 +12,7 @@
 
 struct load_quality {
     double cut_share; /* of the edges that were sampled, those with ends in two parts; 0 without */
-    struct balance reads; /* rows of a part that were read */
+    struct balance reads; /* rows of a part that were read; by a table with times what it took */
     double efficiency;    /* of these: mean by most */
 };
 

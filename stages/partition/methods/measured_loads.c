@@ -25,28 +25,38 @@ static enum error_code read_table(const char *path, struct store *store,
     return rc;
 }
 
-/* So that METIS, which adds in 32 bits, can balance them; what was read once stays above what never was. */
-static uint32_t scaled(uint32_t reads, int shift)
+/* So that METIS, which adds in 32 bits, can balance them; what took anything stays above what took nothing. */
+static uint64_t scaled(uint64_t load, int shift)
 {
-    return shift ? (reads >> shift) + (reads > 0) : reads;
+    return shift ? (load >> shift) + (load > 0) : load;
 }
 
-static uint64_t scaled_sum(const uint32_t *reads, uint32_t node_count, int shift)
+static uint64_t load_of(const struct node_loads *table, uint32_t node, int shift)
+{
+    return scaled(table->nanoseconds ? table->nanoseconds[node] : table->reads[node], shift);
+}
+
+/* Sums stay below 2^64: a sum goes on only as long as it is below 2^31. */
+static bool fits(const struct node_loads *table, int shift)
 {
     uint64_t sum = 0;
-    for (uint32_t node = 0; node < node_count; node++)
-        sum += scaled(reads[node], shift);
-    return sum;
+    for (uint32_t node = 0; node < table->node_count && sum <= INT32_MAX; node++)
+        sum += load_of(table, node, shift);
+    return sum <= INT32_MAX;
 }
 
-static void scale_reads(struct measured_loads *loads, uint32_t node_count)
+/* Into the reads of the table. */
+static uint64_t scale_loads(struct node_loads *table)
 {
     int shift = 0;
-    while (scaled_sum(loads->reads, node_count, shift) > INT32_MAX && shift < 31)
+    uint64_t sum = 0;
+    while (!fits(table, shift) && shift < 63)
         shift++;
-    loads->read_count = scaled_sum(loads->reads, node_count, shift);
-    for (uint32_t node = 0; node < node_count; node++)
-        loads->reads[node] = scaled(loads->reads[node], shift);
+    for (uint32_t node = 0; node < table->node_count; node++) {
+        table->reads[node] = (uint32_t)load_of(table, node, shift);
+        sum += table->reads[node];
+    }
+    return sum;
 }
 
 static uint32_t cost_of(double samples, double mean)
@@ -77,10 +87,10 @@ enum error_code measured_loads_read(const char *path, struct store *store,
     const enum error_code rc = read_table(path, store, schema, &table, err);
     if (rc == ERROR_NONE) {
         find_costs(table.edges, schema, in_degree);
-        out->reads = table.reads;
+        out->load_sum = scale_loads(&table);
+        out->load = table.reads;
         out->edge_cost = table.edges;
         table.reads = table.edges = NULL; /* moved to the caller */
-        scale_reads(out, schema->node_count);
     }
     node_loads_release(&table);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition.loads");
@@ -88,7 +98,7 @@ enum error_code measured_loads_read(const char *path, struct store *store,
 
 void measured_loads_release(struct measured_loads *loads)
 {
-    memory_free(loads->reads);
+    memory_free(loads->load);
     memory_free(loads->edge_cost);
     *loads = (struct measured_loads){0};
 }

@@ -1,7 +1,7 @@
 /*
  * measured_loads - what a run measured of each node (stages/plan/node_loads.h), in the place of what the graph lets guess.
  *
- *   balance  the rows of a node that were read, instead of its in-edges
+ *   balance  the time that fell to a node, if the table has times, else its rows that were read, instead of its in-edges
  *   edges    an edge u -> v was sampled edges(v) / in-degree(v) times, if those of a node are drawn alike: so often what lies at u is wanted
  *            at v. That is what cutting it costs, instead of 1.
  *
@@ -22,9 +22,9 @@ enum { LOAD_ONE = 1024, LOAD_LEAST = 32, LOAD_MOST = 1 << 24 };
 
 struct measured_loads { /* {0}: there are none */
     uint32_t *
-        reads; /* [node_count], owned, as is the next; scaled down where their sum is above 2^31 - 1 */
+        load; /* [node_count] rows or nanoseconds, owned, as is the next; scaled down where their sum is above 2^31 - 1 */
     uint32_t *edge_cost; /* [node_count] of each in-edge of the node: LOAD_LEAST to LOAD_MOST */
-    uint64_t read_count; /* their sum */
+    uint64_t load_sum;
 };
 
 /* Reads the table at `path` of the dataset. `in_degree` [node_count]. *out is the caller's to release, failure or not.

@@ -255,7 +255,7 @@ static enum error_code assign(const struct partition_request *request, uint32_t 
     if (rc == ERROR_NONE)
         rc = make_types(request, &type, err);
     if (rc == ERROR_NONE) {
-        const uint32_t *load = request->loads ? request->loads->reads : request->in_degree;
+        const uint32_t *load = request->loads ? request->loads->load : request->in_degree;
         const struct metis_request metis = {
             .graph = &graph,
             .part_count = (uint32_t)settings->partition.parts,

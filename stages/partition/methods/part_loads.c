@@ -68,7 +68,7 @@ enum error_code part_loads_init(struct part_loads *loads, const struct partition
     *loads = (struct part_loads){.node_count = node_count,
                                  .part_count = part_count,
                                  .edge_load =
-                                     request->loads ? request->loads->reads : request->in_degree};
+                                     request->loads ? request->loads->load : request->in_degree};
     enum error_code rc = memory_new(&loads->class_of, node_count, "the classes of nodes", err);
     if (rc == ERROR_NONE) {
         classify(loads, request, nodes);
@@ -79,7 +79,7 @@ enum error_code part_loads_init(struct part_loads *loads, const struct partition
     if (rc == ERROR_NONE && request->settings->partition.balance_edges) {
         rc = memory_new(&loads->edges, part_count, "the loads of parts", err);
         const uint64_t total =
-            request->loads ? request->loads->read_count : request->schema->edge_count;
+            request->loads ? request->loads->load_sum : request->schema->edge_count;
         loads->edges_most = (uint64_t)((double)total / part_count * (1 + edge_spread));
     }
     if (rc == ERROR_NONE)

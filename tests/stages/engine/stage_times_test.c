@@ -163,6 +163,75 @@ static void encoding_adds_up_and_is_told_of_units_that_encode(void **state)
     free_lines(&lines);
 }
 
+static double element(const struct lines *lines, int line, const char *name, size_t index)
+{
+    double value = (double)NAN;
+    const struct json_node *array = json_get(json_root(lines->document[line]), name);
+    assert_int_equal(json_count(array), 3);
+    assert_true(json_double(json_at(array, index), &value));
+    return value;
+}
+
+static void seconds_of_training_fall_to_parts_by_what_was_read_of_them(void **state)
+{
+    struct temp_store *fixture = *state;
+    char path[FILE_PATH_SIZE];
+    struct lines lines;
+    static const uint32_t start[] = {0, 4, 6, 10};
+    const struct partition_book book = {.part_count = 3, .node_count = 10, .book = start};
+    const struct unit unit = {.kind = UNIT_TRAIN_STEP};
+    struct stage_times *times = open_times(fixture, path);
+    stage_times_add_part(times, &book, 0, 1000); /* between units: of none */
+    for (int i = 0; i < 2; i++) {
+        stage_times_begin_unit(times, &unit);
+        stage_times_enter(times, TIME_COMPUTE);
+        clock_sleep_ms(4);
+        stage_times_add_part(times, &book, 3, 1);
+        stage_times_add_part(times, &book, 6, 2);
+        stage_times_add_part(times, &book, 9, 1);
+        stage_times_end_unit(times, true);
+    }
+    stage_times_begin_unit(times, &unit);
+    stage_times_add_part(times, &book, 5, 1);
+    stage_times_end_unit(times, false); /* another does it again */
+    do_unit(times, UNIT_EVALUATE, 3);
+    assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
+    stage_times_add_part(NULL, &book, 0, 1);
+    read_lines(path, &lines);
+    const int step = strcmp(word(&lines, 0, "unit"), "train-step") == 0 ? 0 : 1;
+    const double one = element(&lines, step, "part_seconds", 0);
+    assert_true(one >= 0.002);
+    assert_true(element(&lines, step, "part_seconds", 1) <= 0);
+    assert_true(fabs(element(&lines, step, "part_seconds", 2) - 3 * one) < 1e-9);
+    assert_true(element(&lines, step, "part_amounts", 0) == 2);
+    assert_true(element(&lines, step, "part_amounts", 2) == 6);
+    assert_null(json_get(json_root(lines.document[1 - step]), "part_seconds"));
+    free_lines(&lines);
+}
+
+static void a_layer_of_a_part_has_a_line_when_it_is_done(void **state)
+{
+    struct temp_store *fixture = *state;
+    char path[FILE_PATH_SIZE];
+    struct lines lines;
+    struct unit unit = {.kind = UNIT_INFER, .round = 7, .layer = 2, .slot = 5};
+    struct stage_times *times = open_times(fixture, path);
+    stage_times_begin_unit(times, &unit);
+    clock_sleep_ms(2);
+    stage_times_end_unit(times, true);
+    unit.slot = 6;
+    stage_times_begin_unit(times, &unit);
+    stage_times_end_unit(times, false);
+    assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
+    read_lines(path, &lines);
+    assert_int_equal(lines.count, 3); /* beside those of the kind and of the process */
+    assert_true(number(&lines, 0, "part") == 5 && number(&lines, 0, "layer") == 2);
+    assert_true(number(&lines, 0, "weights") == 7);
+    assert_true(number(&lines, 0, "ended") - number(&lines, 0, "begun") >= 0.002);
+    assert_null(json_get(json_root(lines.document[1]), "part"));
+    free_lines(&lines);
+}
+
 static void each_epoch_of_a_kind_has_its_line(void **state)
 {
     struct temp_store *fixture = *state;
@@ -322,6 +391,8 @@ int main(void)
         test_with_store(the_phases_add_up_to_the_life_of_the_process),
         test_with_store(encoding_adds_up_and_is_told_of_units_that_encode),
         test_with_store(work_ahead_counts_as_far_as_it_fell_into_the_wait),
+        test_with_store(seconds_of_training_fall_to_parts_by_what_was_read_of_them),
+        test_with_store(a_layer_of_a_part_has_a_line_when_it_is_done),
         test_with_store(each_epoch_of_a_kind_has_its_line),
         test_with_store(records_count_for_the_unit_that_moved_them),
         test_with_store(another_thread_only_adds_rows),

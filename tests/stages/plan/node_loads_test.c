@@ -52,6 +52,29 @@ static void what_is_written_reads_back(void **state)
     }
 }
 
+static void times_are_a_column_more(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct node_loads loads = {0}, again = {0};
+    static const char text[] = "node,reads,remote,edges,nanoseconds\n0,1,0,0,0\n"
+                               "1,0,0,0,9223372036854775807\n2,0,0,0,5\n";
+    char *found = NULL;
+    size_t size = 0;
+    assert_ok(node_loads_init(&loads, 3, &err), &err);
+    assert_ok(node_loads_add_times(&loads, &err), &err);
+    loads.reads[0] = 1;
+    loads.nanoseconds[1] = INT64_MAX, loads.nanoseconds[2] = 5;
+    assert_ok(node_loads_write(path, &loads, &numbers, &err), &err);
+    assert_ok(file_read(path, 0, &found, &size, &err), &err);
+    assert_string_equal(found, text);
+    memory_free(found);
+    assert_ok(node_loads_read(path, 3, &numbers, &again, &err), &err);
+    assert_memory_equal(again.nanoseconds, loads.nanoseconds, 3 * sizeof *loads.nanoseconds);
+    node_loads_release(&again);
+    node_loads_release(&loads);
+}
+
 static void refuse(const char *text, const char *why)
 {
     struct error err = {0};
@@ -64,10 +87,13 @@ static void refuse(const char *text, const char *why)
 static void what_does_not_fit_is_named_with_its_line(void **state)
 {
     (void)state;
-#define HEAD "node,reads,remote,edges\n"
-#define REST "bob,1,1,1\n\"c, d\n#e\",1,1,1\n"
+#define TIMED "node,reads,remote,edges,nanoseconds\n"
+#define HEAD  "node,reads,remote,edges\n"
+#define REST  "bob,1,1,1\n\"c, d\n#e\",1,1,1\n"
     refuse("", "loads.csv: expected a first line 'node,reads,remote,edges', found nothing");
-    refuse("node,reads\n", "loads.csv:1: expected 'node,reads,remote,edges', found 'node,reads'");
+    refuse("node,reads\n", "loads.csv:1: expected 'node,reads,remote,edges' or "
+                           "'node,reads,remote,edges,nanoseconds', found 'node,reads'");
+    refuse("node,reads,remote,edges,seconds\n", "found 'node,reads,remote,edges,seconds'");
     refuse(HEAD "carol,1,1,1\n" REST,
            "loads.csv:2: expected node 'alice', number 0 of the dataset, found 'carol': "
            "these are the loads of another graph");
@@ -75,6 +101,12 @@ static void what_does_not_fit_is_named_with_its_line(void **state)
            "loads.csv:3: expected node 'bob', number 1 of the dataset, found 'bo'");
     refuse(HEAD "alice,1,1,1\nbob,1,1,1\n\"c, e\n\",1,1,1\n",
            "loads.csv:4: expected node '\"c, d', number 2 of the dataset, found '\"c'");
+    refuse(TIMED "alice,1,1,1\n", "loads.csv:2: expected 5 fields, found 4");
+    refuse(TIMED "alice,1,1,1,-1\n",
+           "loads.csv:2: expected as nanoseconds a whole number from 0 to 9223372036854775807, "
+           "found '-1'");
+    refuse(TIMED "alice,1,1,1,0\nbob,1,1,1,0\n\"c, d\n#e\",1,1,1,0\n",
+           "loads.csv: expected nodes that took time, found none");
     refuse(HEAD "alice\n" REST,
            "loads.csv:2: expected node 'alice', number 0 of the dataset, found 'alice'");
     refuse(HEAD "\n" REST, "loads.csv:2: expected node 'alice', number 0 of the dataset, found ''");
@@ -116,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_written_reads_back, set_up, temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(times_are_a_column_more, set_up, temp_dir_teardown),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_named_with_its_line, set_up,
                                         temp_dir_teardown),
         cmocka_unit_test_setup_teardown(a_table_that_is_not_there_is_named, set_up,

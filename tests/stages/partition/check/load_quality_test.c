@@ -12,7 +12,7 @@ static void edges_count_as_often_as_they_were_sampled(void **state)
     /* Sampled: into node 1 100 times of one edge, into node 2 10 times of each of three. */
     uint32_t reads[] = {4, 1, 3, 0};
     uint32_t edge_cost[] = {LOAD_LEAST, LOAD_LEAST + 100, LOAD_LEAST + 10, LOAD_LEAST};
-    const struct measured_loads loads = {.reads = reads, .edge_cost = edge_cost, .read_count = 8};
+    const struct measured_loads loads = {.load = reads, .edge_cost = edge_cost, .load_sum = 8};
     static const struct {
         uint32_t part[4];
         double cut_share;

@@ -45,8 +45,8 @@ static void an_edge_costs_what_was_sampled_of_it(void **state)
 
     /* 16 edges were sampled, of 4: the mean is 4 times. Of the in-edge of node 1 it was twice, of each of node 2 4 times. */
     assert_ok(measured_loads_read(path, t->store, &directed, one_way, &loads, &t->err), &t->err);
-    assert_int_equal(loads.read_count, 12);
-    assert_int_equal(loads.reads[0], 7);
+    assert_int_equal(loads.load_sum, 12);
+    assert_int_equal(loads.load[0], 7);
     assert_int_equal(loads.edge_cost[0], LOAD_LEAST);
     assert_int_equal(loads.edge_cost[1], LOAD_LEAST + LOAD_ONE / 2);
     assert_int_equal(loads.edge_cost[2], LOAD_LEAST + LOAD_ONE);
@@ -72,12 +72,37 @@ static void reads_are_scaled_to_what_metis_can_add(void **state)
     const char *path = write_loads(t, "node,reads,remote,edges\n0,4294967295,0,0\n1,4294967295,0,"
                                       "0\n2,0,0,0\n3,1,0,0\n");
     assert_ok(measured_loads_read(path, t->store, &schema, in_degree, &loads, &t->err), &t->err);
-    assert_in_range(loads.read_count, INT32_MAX / 4, INT32_MAX);
-    assert_int_equal(loads.reads[0], loads.reads[1]);
-    assert_int_equal(loads.reads[2], 0);
-    assert_int_equal(loads.reads[3], 1);
+    assert_in_range(loads.load_sum, INT32_MAX / 4, INT32_MAX);
+    assert_int_equal(loads.load[0], loads.load[1]);
+    assert_int_equal(loads.load[2], 0);
+    assert_int_equal(loads.load[3], 1);
     for (int v = 0; v < 4; v++) /* nothing was sampled: all edges alike */
         assert_int_equal(loads.edge_cost[v], LOAD_LEAST);
+    measured_loads_release(&loads);
+}
+
+static void times_weigh_in_the_place_of_reads(void **state)
+{
+    struct temp_store *t = *state;
+    static const uint32_t in_degree[] = {0, 1, 3, 0};
+    struct measured_loads loads = {0};
+    const struct dataset_schema schema = four_nodes(t, false);
+    const char *path = write_loads(t, "node,reads,remote,edges,nanoseconds\n0,7,0,0,100\n"
+                                      "1,4,1,2,30\n2,0,0,12,0\n3,1,0,2,1\n");
+    assert_ok(measured_loads_read(path, t->store, &schema, in_degree, &loads, &t->err), &t->err);
+    assert_int_equal(loads.load_sum, 131);
+    assert_int_equal(loads.load[1], 30);
+    assert_int_equal(loads.edge_cost[2], LOAD_LEAST + LOAD_ONE);
+    measured_loads_release(&loads);
+
+    /* An hour of each: what METIS cannot add becomes less, in the same proportions. */
+    path = write_loads(t, "node,reads,remote,edges,nanoseconds\n0,7,0,0,7200000000000\n"
+                          "1,4,1,2,3600000000000\n2,0,0,12,0\n3,1,0,2,1\n");
+    assert_ok(measured_loads_read(path, t->store, &schema, in_degree, &loads, &t->err), &t->err);
+    assert_in_range(loads.load_sum, INT32_MAX / 4, INT32_MAX);
+    assert_in_range(loads.load[0], 2 * loads.load[1] - 2, 2 * loads.load[1] + 2);
+    assert_int_equal(loads.load[2], 0);
+    assert_int_equal(loads.load[3], 1);
     measured_loads_release(&loads);
 }
 
@@ -126,10 +151,10 @@ static double balance_of_reads(const struct measured_loads *loads)
     uint64_t reads[64] = {0}, most = 0;
     const uint64_t parts = (uint64_t)graph.settings.partition.parts;
     for (uint32_t v = 0; v < COMMUNITY_NODES; v++)
-        reads[part[v]] += loads->reads[v];
+        reads[part[v]] += loads->load[v];
     for (uint64_t p = 0; p < parts; p++)
         most = reads[p] > most ? reads[p] : most;
-    return (double)(most * parts) / (double)loads->read_count;
+    return (double)(most * parts) / (double)loads->load_sum;
 }
 
 /* The share of what was sampled that goes from part to part. */
@@ -235,6 +260,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_edge_costs_what_was_sampled_of_it, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(reads_are_scaled_to_what_metis_can_add, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(times_weigh_in_the_place_of_reads, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_table_of_another_graph_is_named_with_the_setting,
                                         temp_store_setup, temp_store_teardown),

@@ -1,0 +1,333 @@
+#include "pipelines/export/batch_loads.h"
+
+#include "common/base/memory.h"
+#include "stages/plan/promised_records.h"
+#include "store/objects/keys.h"
+#include "store/records/batch_form.h"
+#include "store/records/mini_batch.h"
+#include "store/records/node_permutation.h"
+#include "store/records/relation_batch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define READ_FOR_NONE UINT32_MAX
+
+struct counting { /* {0} is empty */
+    const struct run_folder *folder;
+    struct load_figures *figures;
+    struct type_ranges ranges;
+    struct node_permutation permutation;
+    struct node_loads *loads;
+    struct mini_batch batch;
+    struct relation_batch relations; /* of a graph with relations, in place of `batch` */
+    uint32_t *home; /* of the batch's nodes: the part of the seed that each is read for; owned */
+    size_t home_capacity;
+};
+
+static uint32_t part_of(const struct counting *c, uint32_t node)
+{
+    return (uint32_t)type_ranges_part(&c->ranges, node);
+}
+
+/* `reader` is where the node of the row is read for, if the source has no place yet. */
+static void pass_on(uint32_t *home, uint32_t reader, uint32_t source)
+{
+    if (home[source] == READ_FOR_NONE)
+        home[source] = reader;
+}
+
+/* --- the seeds that nodes are read for --- */
+
+static void find_homes_by_rows(struct counting *c)
+{
+    const struct mini_batch *batch = &c->batch;
+    /* Rows come in the order of discovery, but in a subgraph, where as many hops lead to a seed as there are layers. */
+    const int passes = batch->form == BATCH_SUBGRAPH ? batch->hop_count : 1;
+    for (uint32_t i = 0; i < batch->seed_count; i++)
+        c->home[i] = part_of(c, batch->node[i]);
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t row = 0; row < batch->row_count; row++) {
+            const uint32_t reader = c->home[batch_form_node_of_row(batch, row)];
+            for (uint32_t e = batch->row_start[row]; e < batch->row_start[row + 1]; e++)
+                pass_on(c->home, reader, batch->neighbor[e]);
+        }
+}
+
+static void find_homes(struct counting *c)
+{
+    const struct mini_batch *batch = &c->batch;
+    memset(c->home, 0xff, batch->node_count * sizeof *c->home);
+    if (!batch->seed_of) {
+        find_homes_by_rows(c);
+        return;
+    }
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        c->home[i] = part_of(c, batch->node[batch->seed_of[i]]);
+}
+
+/* The edges of nodes that were known before hop `hop`. */
+static void pass_on_relation(struct counting *c, uint32_t relation, int hop)
+{
+    const struct relation_batch *batch = &c->relations;
+    const uint16_t *ends = batch->ends + 2 * (size_t)relation;
+    const uint32_t source_type = ends[0], type = ends[1];
+    const uint32_t first = batch->row_begin[relation];
+    const uint32_t count = batch->row_begin[relation + 1] - first;
+    const uint32_t *start = batch->row_start + first + relation;
+    const uint32_t *neighbor = batch->neighbor + batch->edge_begin[relation];
+    for (uint32_t row = 0; row < count; row++) {
+        const uint32_t node = batch->row[first + row];
+        if (node >= relation_batch_known(batch, type, hop))
+            break; /* rows ascend */
+        const uint32_t reader = c->home[batch->node_begin[type] + node];
+        for (uint32_t e = start[row]; e < start[row + 1]; e++)
+            pass_on(c->home + batch->node_begin[source_type], reader, neighbor[e]);
+    }
+}
+
+static void find_homes_by_relations(struct counting *c)
+{
+    const struct relation_batch *batch = &c->relations;
+    memset(c->home, 0xff, batch->node_count * sizeof *c->home);
+    for (uint32_t type = 0; type < batch->type_count; type++)
+        for (uint32_t i = 0; i < relation_batch_known(batch, type, 0); i++)
+            c->home[batch->node_begin[type] + i] =
+                part_of(c, batch->node[batch->node_begin[type] + i]);
+    for (int hop = 0; hop < batch->hop_count; hop++)
+        for (uint32_t relation = 0; relation < batch->relation_count; relation++)
+            pass_on_relation(c, relation, hop);
+}
+
+/* --- what a batch adds --- */
+
+static void add_reads(struct counting *c, const uint32_t *node, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t own = part_of(c, node[i]), number = c->permutation.to_dataset[node[i]];
+        const uint32_t reader = c->home[i] == READ_FOR_NONE ? own : c->home[i];
+        const bool is_remote = reader != own;
+        c->loads->reads[number]++;
+        c->loads->remote[number] += is_remote;
+        c->figures->reads[own]++;
+        c->figures->remote[own] += is_remote;
+        c->figures->from[(size_t)reader * (size_t)c->figures->part_count + own]++;
+    }
+}
+
+static void add_edges(struct counting *c, uint32_t node, uint32_t count)
+{
+    c->loads->edges[c->permutation.to_dataset[node]] += count;
+}
+
+static enum error_code read_batch(struct counting *c, const char *key, uint32_t *node_count,
+                                  const uint32_t **node, struct error *err)
+{
+    struct store *store = c->folder->store;
+    const char *run_id = c->folder->run.plan.id;
+    const bool has_relations = c->folder->run.book.type_count;
+    const enum error_code rc = has_relations
+                                   ? relation_batch_get(store, key, run_id, &c->relations, err)
+                                   : mini_batch_get(store, key, run_id, &c->batch, err);
+    *node_count = has_relations ? c->relations.node_count : c->batch.node_count;
+    *node = has_relations ? c->relations.node : c->batch.node;
+    return rc;
+}
+
+static enum error_code check_nodes(const struct counting *c, const char *key, const uint32_t *node,
+                                   uint32_t count, struct error *err)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (node[i] >= c->permutation.node_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: node %" PRIu32 ", expected less than %" PRIu32, key,
+                             node[i], c->permutation.node_count);
+    return ERROR_NONE;
+}
+
+static void add_plain(struct counting *c)
+{
+    const struct mini_batch *batch = &c->batch;
+    find_homes(c);
+    for (uint32_t row = 0; row < batch->row_count; row++)
+        add_edges(c, batch->node[batch_form_node_of_row(batch, row)],
+                  batch->row_start[row + 1] - batch->row_start[row]);
+}
+
+static void add_relations(struct counting *c)
+{
+    const struct relation_batch *batch = &c->relations;
+    find_homes_by_relations(c);
+    for (uint32_t relation = 0; relation < batch->relation_count; relation++) {
+        const uint32_t type = batch->ends[2 * (size_t)relation + 1];
+        const uint32_t first = batch->row_begin[relation];
+        const uint32_t *start = batch->row_start + first + relation;
+        for (uint32_t row = 0; row < batch->row_begin[relation + 1] - first; row++)
+            add_edges(c, batch->node[batch->node_begin[type] + batch->row[first + row]],
+                      start[row + 1] - start[row]);
+    }
+}
+
+/* *found: it is kept. */
+static enum error_code add_batch(struct counting *c, int64_t round, int32_t slot, bool *found,
+                                 struct error *err)
+{
+    const struct key key = key_mini_batch(c->folder->run.plan.id, round, slot);
+    const uint32_t *node = NULL;
+    uint32_t count = 0;
+    enum error_code rc = read_batch(c, key.text, &count, &node, err);
+    *found = rc == ERROR_NONE;
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = check_nodes(c, key.text, node, count, err);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&c->home, &c->home_capacity, count, "the seeds that nodes are read for",
+                         err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (c->folder->run.book.type_count)
+        add_relations(c);
+    else
+        add_plain(c);
+    add_reads(c, node, count);
+    return ERROR_NONE;
+}
+
+/* --- the rounds --- */
+
+static enum error_code add_round(struct counting *c, int64_t round, bool *any, struct error *err)
+{
+    struct load_figures *figures = c->figures;
+    const int32_t slots = schedule_slot_count(&c->folder->run.schedule, round);
+    enum error_code rc = ERROR_NONE;
+    *any = false;
+    for (int32_t slot = 0; rc == ERROR_NONE && slot < slots; slot++) {
+        bool found = false;
+        rc = add_batch(c, round, slot, &found, err);
+        if (!found)
+            continue;
+        if (figures->batches++ == 0)
+            figures->first_round = round;
+        figures->last_round = round;
+        *any = true;
+    }
+    return rc;
+}
+
+/* Sampling is ahead of training without a gap: behind the newest weights the first round without batches is the end. */
+static enum error_code add_rounds(struct counting *c, struct error *err)
+{
+    const struct run_binding *run = &c->folder->run;
+    const struct schedule *schedule = &run->schedule;
+    struct kept_rounds kept = {0};
+    bool any = true;
+    enum error_code rc = kept_rounds_read(c->folder->store, run, &kept, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int64_t round = schedule_oldest_needed(schedule, kept.oldest);
+         rc == ERROR_NONE && round < schedule->round_count && (any || round <= kept.version);
+         round++)
+        if (schedule_samples(schedule, round))
+            rc = add_round(c, round, &any, err);
+    if (rc == ERROR_NONE && c->figures->batches == 0)
+        rc = error_set(err, ERROR_NOT_FOUND,
+                       "run %s keeps no mini-batch any more (checkpoint.keep: 0 keeps every one)",
+                       run->plan.id);
+    return rc;
+}
+
+static enum error_code count(struct counting *c, struct error *err)
+{
+    const struct partition_book *book = &c->folder->run.book;
+    const size_t parts = (size_t)book->part_count;
+    c->ranges = partition_book_ranges(book);
+    c->figures->part_count = book->part_count;
+    enum error_code rc = memory_new(&c->figures->reads, parts, "the reads of parts", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&c->figures->remote, parts, "the reads of parts", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&c->figures->from, parts * parts, "the reads of parts", err);
+    if (rc == ERROR_NONE)
+        rc = node_loads_init(c->loads, book->node_count, err);
+    if (rc == ERROR_NONE)
+        rc = node_permutation_get(c->folder->store, book->id, book->node_count, &c->permutation,
+                                  err);
+    return rc == ERROR_NONE ? add_rounds(c, err) : rc;
+}
+
+enum error_code batch_loads_count(const struct run_folder *folder, struct node_loads *loads,
+                                  struct load_figures *figures, struct error *err)
+{
+    struct counting c = {.folder = folder, .figures = figures, .loads = loads};
+    *figures = (struct load_figures){0};
+    *loads = (struct node_loads){0};
+    const enum error_code rc = count(&c, err);
+    store_release_record(&c.permutation.view);
+    mini_batch_release(&c.batch);
+    relation_batch_release(&c.relations);
+    memory_free(c.home);
+    return rc;
+}
+
+/* --- the figures --- */
+
+struct sums {
+    uint64_t reads, remote, most; /* rows; most: of a part */
+};
+
+static struct sums add_up(const struct load_figures *figures)
+{
+    struct sums sums = {0};
+    for (int p = 0; p < figures->part_count; p++) {
+        sums.reads += figures->reads[p];
+        sums.remote += figures->remote[p];
+        sums.most = figures->reads[p] > sums.most ? figures->reads[p] : sums.most;
+    }
+    return sums;
+}
+
+static double times_mean(const struct load_figures *figures, const struct sums *sums)
+{
+    return (double)sums->most * figures->part_count / (double)sums->reads;
+}
+
+void load_figures_say(const struct load_figures *figures)
+{
+    const struct sums sums = add_up(figures);
+    (void)fprintf(stderr,
+                  "%" PRId64 " mini-batches of rounds %" PRId64 " to %" PRId64 ": %" PRIu64
+                  " rows read, %" PRIu64 " (%.1f %%) for seeds of another part; most of a part: "
+                  "%.3f times the mean\n",
+                  figures->batches, figures->first_round, figures->last_round, sums.reads,
+                  sums.remote, 100.0 * (double)sums.remote / (double)sums.reads,
+                  times_mean(figures, &sums));
+}
+
+void load_figures_put(const struct load_figures *figures, struct json_writer *json)
+{
+    const struct sums sums = add_up(figures);
+    json_put_int64(json, "batches", figures->batches);
+    json_put_int64(json, "first_round", figures->first_round);
+    json_put_int64(json, "last_round", figures->last_round);
+    json_put_int64(json, "reads", (int64_t)sums.reads);
+    json_put_int64(json, "remote", (int64_t)sums.remote);
+    json_put_double(json, "most_by_mean", times_mean(figures, &sums));
+    json_open_array(json, "parts");
+    for (int p = 0; p < figures->part_count; p++) {
+        json_open_object(json, NULL);
+        json_put_int64(json, "reads", (int64_t)figures->reads[p]);
+        json_put_int64(json, "remote", (int64_t)figures->remote[p]);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
+void load_figures_release(struct load_figures *figures)
+{
+    memory_free(figures->reads);
+    memory_free(figures->remote);
+    memory_free(figures->from);
+    *figures = (struct load_figures){0};
+}
