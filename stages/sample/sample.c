@@ -36,6 +36,7 @@
 #include "store/records/mini_batch.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
+#include "store/topology/topology_ahead.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -272,9 +273,11 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     const uint64_t count = count_drawers(context, left);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
         rc = add_drawer(context, state, left / count, err);
-    return rc == ERROR_NONE
-               ? sampler_tables_open(context, &state->topology, &state->splits, &state->tables, err)
-               : rc;
+    if (rc == ERROR_NONE)
+        rc = sampler_tables_open(context, &state->topology, &state->splits, &state->tables, err);
+    if (rc == ERROR_NONE && !state->topology.copy.bytes)
+        topology_read_at_random(&state->topology);
+    return rc;
 }
 
 /* Of a task of pairs: the ends of its pairs are the seeds. */

@@ -9,6 +9,7 @@
 #include "stages/sampling/edge_window.h"
 #include "stages/sampling/growing_array.h"
 #include "stages/sampling/known_nodes.h"
+#include "store/topology/topology_ahead.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -192,6 +193,8 @@ static void locate_block(const struct neighbor_sampler *s, uint32_t first, uint3
         locate_row(s, s->node.data[first + i], &block->row[i]);
         prefetch_row_start(&block->row[i]);
     }
+    for (uint32_t i = 0; s->topology->is_at_random && i < block->count; i++)
+        topology_ask_row_start(block->row[i].part, block->row[i].index);
 }
 
 /* How many edges of the row of node `local` of the batch are left out. */
@@ -214,6 +217,8 @@ static enum error_code read_block(const struct neighbor_sampler *s, struct row_b
         row->count = fanout == FANOUT_ALL || fanout >= row->length ? row->length : (uint32_t)fanout;
         *edges += row->count;
     }
+    for (uint32_t i = 0; s->topology->is_at_random && i < block->count; i++)
+        topology_ask_neighbors(block->row[i].part, block->row[i].start, block->row[i].length);
     return ERROR_NONE;
 }
 

@@ -7,6 +7,7 @@
 #include "stages/sampling/growing_array.h"
 #include "stages/sampling/known_nodes.h"
 #include "stages/sampling/neighbor_sampler.h"
+#include "store/topology/topology_ahead.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -214,6 +215,8 @@ static void locate(struct relation_sampler *s, uint32_t relation, uint32_t first
                                        [row->index & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
         __builtin_prefetch(start, 0, 2);
     }
+    for (uint32_t i = 0; s->topology->is_at_random && i < count; i++)
+        topology_ask_row_start(s->row[i].part, s->row[i].index);
 }
 
 /* Rows come in the order of what is left out of them. */
@@ -245,6 +248,8 @@ static enum error_code read_rows(struct relation_sampler *s, uint32_t count, int
         row->count = fanout == FANOUT_ALL || fanout >= row->length ? row->length : (uint32_t)fanout;
         *edges += row->count;
     }
+    for (uint32_t i = 0; s->topology->is_at_random && i < count; i++)
+        topology_ask_neighbors(s->row[i].part, s->row[i].start, s->row[i].length);
     return ERROR_NONE;
 }
 

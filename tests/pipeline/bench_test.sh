@@ -103,6 +103,15 @@ for name in 'update 5-7 1125 [0-9]+ 0\.[0-9]+ 0\.[0-9]+ -?0\.[0-9]+ [0-9.]+ [0-9
 done
 [ "$(awk '$1 == "worst" && $2 == "difference" {print ($3 > -0.05)}' "$work/updates")" = 1 ] || fail "a warm model is far from one from nothing: $(cat "$work/updates")"
 
+# large: in a memory cgroup where this machine lets one be made
+limit=()
+! probe=$(mktemp -d -p /sys/fs/cgroup/memory 2>/dev/null || mktemp -d -p /sys/fs/cgroup 2>/dev/null) || { rmdir "$probe" && limit=(--limit 2G); }
+"$bench/large" --nodes 20000 --rounds 20 --memory 500M "${limit[@]}" >"$work/large" 2>"$work/large.log" || fail "large: $(tail -3 "$work/large.log")"
+for name in ingest partition start_up first_rounds back rest ingest_memory partition_memory first_rounds_memory rest_memory ${limit:+killed} disk; do
+    grep -q "^$name " "$work/large" || fail "large printed no line $name: $(cat "$work/large")"
+done
+[ -z "${limit:-}" ] || grep -qx 'killed 0 programs' "$work/large" || fail "large: $(grep killed "$work/large")"
+
 # the programs that can be told to do little
 tests=${GRAPHMILL_BIN%/bin}/tests
 try() { # program, arguments

@@ -4,6 +4,7 @@
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/relation_sampler.h"
 #include "store/objects/keys.h"
+#include "store/topology/topology_ahead.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -34,6 +35,7 @@ static struct fixture *open_fixture(void **state)
     relation = f.book.relation;
     assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
     assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
+    topology_read_at_random(&f.topology); /* rows are asked for; what is drawn is the same */
     const struct relation_sampler_config config = {.topology = &f.topology, .book = &f.book};
     assert_ok(relation_sampler_new(&config, &f.sampler, &f.err), &f.err);
     return &f;
