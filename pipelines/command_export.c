@@ -23,6 +23,7 @@
 #include "stages/plan/run_model.h"
 #include "store/records/partition_report.h"
 #include "store/records/snapshot.h"
+#include "store/versions/merged_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,14 +101,12 @@ static enum error_code write_model(const struct run_folder *folder,
 static enum error_code write_assignment(const struct run_folder *folder,
                                         const struct export_options *options, struct error *err)
 {
-    struct record_view view = {0};
-    const uint32_t *part = NULL;
-    uint32_t node_count = 0;
+    struct node_assignment assignment;
     enum error_code rc =
-        assignment_get(folder->store, folder->run.book.id, &part, &node_count, &view, err);
+        merged_assignment_get(folder->store, folder->run.book.id, &assignment, err);
     if (rc == ERROR_NONE)
-        rc = assignment_file_write(options->output, part, node_count, err);
-    store_release_record(&view);
+        rc = assignment_file_write(options->output, assignment.part, assignment.node_count, err);
+    store_release_record(&assignment.view);
     return rc;
 }
 

@@ -5,6 +5,7 @@
 #include "stages/plan/run_model.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_parts.h"
 
 #include <string.h>
 
@@ -77,8 +78,8 @@ enum error_code link_scorer_open(struct link_scorer *scorer, const struct run_fo
     if (rc == ERROR_NONE)
         rc = snapshot_get_current(folder->store, run->plan.id, &scorer->snapshot, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_get(folder->store, run->book.id, run->book.node_count,
-                                  &scorer->permutation, err);
+        rc = merged_permutation_get(folder->store, run->book.id, run->book.node_count,
+                                    &scorer->permutation, err);
     if (rc == ERROR_NONE)
         rc = open_rows(scorer, 2 * share, err);
     return rc == ERROR_NONE && new_only ? open_known(scorer, share, err) : rc;

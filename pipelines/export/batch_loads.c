@@ -7,6 +7,7 @@
 #include "store/records/mini_batch.h"
 #include "store/records/node_permutation.h"
 #include "store/records/relation_batch.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -252,8 +253,8 @@ static enum error_code count(struct counting *c, struct error *err)
     if (rc == ERROR_NONE)
         rc = node_loads_init(c->loads, book->node_count, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_get(c->folder->store, book->id, book->node_count, &c->permutation,
-                                  err);
+        rc = merged_permutation_get(c->folder->store, book->id, book->node_count, &c->permutation,
+                                    err);
     return rc == ERROR_NONE ? add_rounds(c, err) : rc;
 }
 

@@ -5,6 +5,7 @@
 #include "pipelines/export/export_parts.h"
 #include "store/records/node_permutation.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_parts.h"
 
 /* One part while its seconds fall to its nodes. */
 struct sharing {
@@ -82,7 +83,7 @@ static enum error_code share_parts(const struct run_folder *folder, const struct
     struct node_permutation permutation = {0};
     struct topology topology = {0};
     enum error_code rc =
-        node_permutation_get(folder->store, book->id, book->node_count, &permutation, err);
+        merged_permutation_get(folder->store, book->id, book->node_count, &permutation, err);
     if (rc == ERROR_NONE)
         rc = topology_open(folder->store, book, &topology, err);
     if (rc == ERROR_NONE)

@@ -10,6 +10,7 @@
 #include "store/records/graph_index.h"
 #include "store/records/node_permutation.h"
 #include "store/records/wanted_nodes.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 
@@ -37,7 +38,8 @@ static enum error_code find_target(const struct run_folder *folder, struct outpu
     const struct type_ranges ranges = partition_book_ranges(book);
     struct node_permutation all = {.node_count = 0};
     struct type_permutation of_type = {.first_node = 0};
-    enum error_code rc = node_permutation_get(folder->store, book->id, book->node_count, &all, err);
+    enum error_code rc =
+        merged_permutation_get(folder->store, book->id, book->node_count, &all, err);
     if (rc == ERROR_NONE)
         rc = type_permutation_find(&all, &ranges, book->target_type, &of_type, err);
     owners->first_node = of_type.first_node;

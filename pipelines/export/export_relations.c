@@ -1,6 +1,7 @@
 /* A mini-batch of a graph with relations as arrays (export_arrays.h). */
 #include "common/base/memory.h"
 #include "pipelines/export/step_export.h"
+#include "store/versions/merged_parts.h"
 
 #include <stdio.h>
 
@@ -108,7 +109,7 @@ enum error_code step_export_relations(struct step_export *step, struct error *er
     const struct partition_book *book = &step->folder->run.book;
     struct node_permutation permutation = {0};
     enum error_code rc =
-        node_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
+        merged_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < step->relations.type_count; t++)
         rc = add_type(step, t, &permutation, err);
     store_release_record(&permutation.view);

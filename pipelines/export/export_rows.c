@@ -10,6 +10,7 @@
 #include "store/features/feature_source.h"
 #include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
+#include "store/versions/merged_parts.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static enum error_code open_nodes(const struct run_folder *folder, uint32_t type
     const struct type_ranges ranges = partition_book_ranges(book);
     *nodes = (struct nodes){.type = type, .book = book->book};
     enum error_code rc =
-        node_permutation_get(folder->store, book->id, book->node_count, &nodes->all, err);
+        merged_permutation_get(folder->store, book->id, book->node_count, &nodes->all, err);
     if (rc != ERROR_NONE || !book->type_count)
         return rc;
     rc = memory_new(&nodes->own_book, (size_t)book->part_count + 1, "the ranges of a type", err);

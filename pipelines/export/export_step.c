@@ -13,6 +13,7 @@
 #include "store/objects/keys.h"
 #include "store/records/gradient_range.h"
 #include "store/topology/edge_rows.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ static enum error_code add_nodes(struct step_export *step, struct error *err)
     const struct mini_batch *batch = &step->batch;
     struct node_permutation permutation = {0};
     enum error_code rc =
-        node_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
+        merged_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
     if (rc == ERROR_NONE && batch->node_limit > book->node_count)
         rc = error_set(err, ERROR_CORRUPT, "the mini-batch has nodes that partition %s has not",
                        book->id);

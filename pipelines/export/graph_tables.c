@@ -7,6 +7,7 @@
 #include "common/nn/model_file.h"
 #include "pipelines/export/export_arrays.h"
 #include "store/objects/keys.h"
+#include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -109,8 +110,8 @@ enum error_code graph_tables_open(struct graph_tables *tables, const struct run_
                          "a dataset of many graphs has no partition that DGL distributes");
     enum error_code rc = check_names(book, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_get(folder->store, book->id, book->node_count, &tables->permutation,
-                                  err);
+        rc = merged_permutation_get(folder->store, book->id, book->node_count, &tables->permutation,
+                                    err);
     if (rc == ERROR_NONE)
         rc = find_types(tables, err);
     if (rc == ERROR_NONE)

@@ -44,6 +44,7 @@
 #include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
 #include "store/records/wanted_nodes.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -390,7 +391,7 @@ static enum error_code find_wanted(const struct stage_context *context,
     const struct partition_book *book = context->book;
     struct node_permutation permutation = {0};
     enum error_code rc =
-        node_permutation_get(context->store, book->id, book->node_count, &permutation, err);
+        merged_permutation_get(context->store, book->id, book->node_count, &permutation, err);
     if (rc == ERROR_NONE)
         rc = memory_new(node, wanted->count, "the wanted nodes", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++)
@@ -496,8 +497,7 @@ const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
     .reads = "dataset_schema, feature_statistics, node_columns, partition_book, topology_seal, "
-             "partition_delta, "
-             "shard_seal, snapshot, "
+             "partition_delta, node_placement, shard_seal, snapshot, "
              "embedding_rows, node_labels, node_splits, graph_index, node_permutation, node_ids, "
              "wanted_nodes",
     .writes = "shard_seal, outputs_seal",

@@ -11,6 +11,7 @@
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
+#include "store/versions/merged_parts.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -170,7 +171,8 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     if (rc == ERROR_NONE)
         rc = open_rows(o, err);
     if (rc == ERROR_NONE && !o->config->permutation)
-        rc = node_permutation_get(context->store, book->id, book->node_count, &o->permutation, err);
+        rc = merged_permutation_get(context->store, book->id, book->node_count, &o->permutation,
+                                    err);
     if (rc == ERROR_NONE && o->config->path) {
         const int fd = open(o->config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0)

@@ -4,6 +4,7 @@
 #include "stages/infer/output_lines.h"
 #include "store/objects/keys.h"
 #include "store/records/graph_index.h"
+#include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -90,8 +91,7 @@ static enum error_code read_splits(const struct stage_context *context, struct o
 {
     const char *partition_id = context->book->id;
     struct node_splits splits = {.count = {0}};
-    enum error_code rc = node_splits_get(context->store, key_partition(partition_id, "splits").text,
-                                         partition_id, &splits, err);
+    enum error_code rc = merged_part_splits_get(context->store, partition_id, &splits, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&nodes->split_of, nodes->count, "the split of each node", err);
     if (rc == ERROR_NONE)
@@ -120,9 +120,10 @@ enum error_code output_nodes_open(const struct stage_context *context, uint32_t 
     const struct partition_book *book = context->book;
     *out = (struct output_nodes){.count = book->node_count, .book = book->book};
     const bool of_graphs = task_learns_graphs(book->task);
-    enum error_code rc = of_graphs ? take_graphs(context, out, err)
-                                   : node_permutation_get(context->store, book->id,
-                                                          book->node_count, &out->permutation, err);
+    enum error_code rc = of_graphs
+                             ? take_graphs(context, out, err)
+                             : merged_permutation_get(context->store, book->id, book->node_count,
+                                                      &out->permutation, err);
     if (rc == ERROR_NONE && book->type_count)
         rc = find_type(context, type, out, err);
     if (rc == ERROR_NONE)

@@ -4,6 +4,7 @@
 #include "stages/partition/version_delta.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/node_placement.h"
 #include "store/records/topology_seal.h"
 
 #include <inttypes.h>
@@ -36,6 +37,8 @@ static enum error_code read_form(const struct stage_context *context, const char
 {
     const int64_t parts = context->settings->partition.parts;
     enum error_code rc = partition_delta_base(context->store, partition_id, base, err);
+    if (rc == ERROR_NONE && !*base)
+        rc = node_placement_base(context->store, partition_id, base, err);
     *is_whole = false;
     for (int p = 0; rc == ERROR_NONE && p < parts && !*base && !*is_whole; p++) {
         struct topology_seal seal;

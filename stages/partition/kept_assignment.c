@@ -7,6 +7,7 @@
 #include "stages/partition/methods/node_assigner.h"
 #include "stages/partition/version_assignment.h"
 #include "store/records/partition_book.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,35 +42,41 @@ static enum error_code take_edges(const struct partition_input *input,
     return rc;
 }
 
-/* The record of an attempt that was killed. *chosen as kept_assignment(). In a replay only that. */
-static enum error_code take(const struct partition_input *input, uint32_t *part,
-                            uint16_t **edge_part, bool *taken, const char **chosen,
+/* What the record says of the method. */
+static enum error_code take_method(const struct partition_input *input,
+                                   const struct node_assignment *stored,
+                                   struct kept_assignment *out, struct error *err)
+{
+    out->full_cut = stored->full_cut;
+    if (!stored->method[0])
+        return ERROR_NONE;
+    out->method = version_assignment_name(stored->method);
+    if (!out->method)
+        out->method = partitioner_name(stored->method);
+    return out->method ? ERROR_NONE
+                       : error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
+                                   key_partition(input->id, "assignment").text, stored->method);
+}
+
+/* The record of an attempt that was killed. In a replay only its method. */
+static enum error_code take(const struct partition_input *input, struct kept_assignment *out,
                             struct error *err)
 {
-    const uint32_t *stored = NULL;
-    uint32_t node_count = 0;
-    char method[SETTING_NAME_SIZE];
-    struct record_view view = {0};
-    *taken = false;
-    enum error_code rc =
-        assignment_get(input->context->store, input->id, &stored, &node_count, &view, err);
+    struct node_assignment stored;
+    enum error_code rc = merged_assignment_get(input->context->store, input->id, &stored, err);
     if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE;
     if (rc == ERROR_NONE)
-        rc = check(input, stored, node_count, err);
+        rc = check(input, stored.part, stored.node_count, err);
     if (rc == ERROR_NONE)
-        rc = assignment_method(&view, method, sizeof method, err);
-    if (rc == ERROR_NONE && method[0] && !(*chosen = version_assignment_name(method)) &&
-        !(*chosen = partitioner_name(method)))
-        rc = error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
-                       key_partition(input->id, "assignment").text, method);
+        rc = take_method(input, &stored, out, err);
     if (rc == ERROR_NONE)
-        rc = take_edges(input, &view, edge_part, err);
+        rc = take_edges(input, &stored.view, &out->edge_part, err);
     if (rc == ERROR_NONE && !input->context->is_replay) {
-        memcpy(part, stored, node_count * sizeof *part);
-        *taken = true;
+        memcpy(out->part, stored.part, stored.node_count * sizeof *out->part);
+        out->is_stored = true;
     }
-    store_release_record(&view);
+    store_release_record(&stored.view);
     return rc;
 }
 
@@ -83,37 +90,58 @@ static enum error_code assign_graphs(const struct partition_input *input, uint32
     return graph_ranges_assign(&input->graphs, (uint32_t)settings->partition.parts, part, err);
 }
 
-static enum error_code make(struct partition_input *input, uint32_t *part, uint16_t **edge_part,
-                            const char **chosen, struct error *err)
+static enum error_code make(struct partition_input *input, struct kept_assignment *out,
+                            struct error *err)
 {
     const char *kept = NULL;
-    enum error_code rc = version_assignment(input, part, &kept, err);
-    if (kept)
-        *chosen = kept;
-    if (rc != ERROR_NONE || kept)
-        return rc;
+    enum error_code rc = version_assignment(input, out->part, &kept, &out->full_cut, err);
+    if (rc != ERROR_NONE || kept) {
+        out->method = kept;
+        return rc == ERROR_NONE && !version_assignment_is_placed(kept)
+                   ? kept_assignment_put(input, out, err)
+                   : rc;
+    }
     rc = partition_input_take_loads(input, err);
     if (rc != ERROR_NONE)
         return rc;
     const struct partition_request request = partition_input_request(input);
-    rc = input->graphs.graph_count ? assign_graphs(input, part, chosen, err)
-                                   : node_assigner_run(&request, part, edge_part, chosen, err);
-    if (rc == ERROR_NONE && *chosen)
-        log_info("partition.method is %s here", *chosen);
-    if (rc == ERROR_NONE && *edge_part)
-        return assignment_put_edges(request.store, input->id, part, input->schema.node_count,
-                                    *edge_part, input->schema.edge_count, err);
-    return rc == ERROR_NONE ? assignment_put(request.store, input->id, part,
-                                             input->schema.node_count, *chosen, err)
+    rc = input->graphs.graph_count
+             ? assign_graphs(input, out->part, &out->method, err)
+             : node_assigner_run(&request, out->part, &out->edge_part, &out->method, err);
+    if (rc == ERROR_NONE && out->method)
+        log_info("partition.method is %s here", out->method);
+    out->is_stored = rc == ERROR_NONE;
+    if (rc == ERROR_NONE && out->edge_part)
+        return assignment_put_edges(request.store, input->id, out->part, input->schema.node_count,
+                                    out->edge_part, input->schema.edge_count, err);
+    return rc == ERROR_NONE ? assignment_put(request.store, input->id, out->part,
+                                             input->schema.node_count, out->method, err)
                             : rc;
 }
 
-enum error_code kept_assignment(struct partition_input *input, uint32_t *part, uint16_t **edge_part,
-                                const char **chosen, struct error *err)
+enum error_code kept_assignment_find(struct partition_input *input, struct kept_assignment *out,
+                                     struct error *err)
 {
-    bool taken = false;
-    *chosen = NULL;
-    *edge_part = NULL;
-    const enum error_code rc = take(input, part, edge_part, &taken, chosen, err);
-    return rc == ERROR_NONE && !taken ? make(input, part, edge_part, chosen, err) : rc;
+    *out = (struct kept_assignment){.part = NULL};
+    enum error_code rc = memory_new(&out->part, input->schema.node_count, "the assignment", err);
+    if (rc == ERROR_NONE)
+        rc = take(input, out, err);
+    return rc == ERROR_NONE && !out->is_stored ? make(input, out, err) : rc;
+}
+
+enum error_code kept_assignment_put(const struct partition_input *input,
+                                    struct kept_assignment *kept, struct error *err)
+{
+    if (kept->is_stored)
+        return ERROR_NONE;
+    kept->is_stored = true;
+    return assignment_put_kept(input->context->store, input->id, kept->part,
+                               input->schema.node_count, kept->method, kept->full_cut, err);
+}
+
+void kept_assignment_release(struct kept_assignment *kept)
+{
+    memory_free(kept->part);
+    memory_free(kept->edge_part);
+    *kept = (struct kept_assignment){.part = NULL};
 }

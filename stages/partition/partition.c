@@ -31,6 +31,7 @@
 #include "stages/partition/version_assignment.h"
 #include "stages/partition/version_delta.h"
 #include "stages/partition/version_numbering.h"
+#include "stages/partition/version_placement.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
@@ -53,11 +54,12 @@ struct graph_types {
 struct partition_job { /* {0} is empty; for one unit */
     const struct stage_context *context;
     struct partition_input input;
-    const char *chosen;  /* kept_assignment.h */
-    uint16_t *edge_part; /* likewise; owned */
+    struct kept_assignment kept;
     struct renumbering renumbering;
     struct delta_base base; /* of a version; no ids: none */
     bool is_delta;
+    bool
+        is_placed; /* assignment, permutation and splits follow from the base (version_placement.h) */
     struct part_delta delta;
     uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
     struct graph_sizes graph_sizes;
@@ -69,14 +71,10 @@ struct partition_job { /* {0} is empty; for one unit */
 
 static enum error_code assign_and_renumber(struct partition_job *job, struct error *err)
 {
-    uint32_t *part = NULL;
-    enum error_code rc = memory_new(&part, job->input.schema.node_count, "the assignment", err);
-    if (rc == ERROR_NONE)
-        rc = kept_assignment(&job->input, part, &job->edge_part, &job->chosen, err);
-    if (rc == ERROR_NONE)
-        rc = version_numbering(&job->input, part, job->chosen, &job->renumbering, err);
-    memory_free(part);
-    return rc;
+    const enum error_code rc = kept_assignment_find(&job->input, &job->kept, err);
+    return rc == ERROR_NONE ? version_numbering(&job->input, job->kept.part, job->kept.method,
+                                                &job->renumbering, err)
+                            : rc;
 }
 
 /* Of a task of graphs: the nodes of each side by side. */
@@ -105,11 +103,28 @@ static enum tensor_type feature_type_of(const struct partition_job *job)
 static enum error_code plan_delta(struct partition_job *job, const struct numbering *numbering,
                                   struct error *err)
 {
-    const bool is_placed = version_assignment_is_placed(job->chosen);
-    if (!job->base.partition_id[0] || !(is_placed || job->base.is_chosen))
+    const bool keeps = version_assignment_is_placed(job->kept.method);
+    if (!job->base.partition_id[0] || !(keeps || job->base.is_chosen))
         return ERROR_NONE;
-    return version_delta_plan(&job->input, &job->base, numbering, feature_type_of(job), &job->delta,
-                              &job->is_delta, err);
+    const enum error_code rc = version_delta_plan(
+        &job->input, &job->base, numbering, feature_type_of(job), &job->delta, &job->is_delta, err);
+    return rc == ERROR_NONE && job->is_delta
+               ? version_placement_is_wanted(&job->input, &job->kept, &job->is_placed, err)
+               : rc;
+}
+
+/* The records of the form, before the files. */
+static enum error_code put_form(struct partition_job *job, const struct numbering *numbering,
+                                struct error *err)
+{
+    enum error_code rc =
+        job->is_placed ? version_placement_put(&job->input, &job->kept, &job->delta, numbering, err)
+                       : kept_assignment_put(&job->input, &job->kept, err);
+    if (rc == ERROR_NONE && job->is_delta)
+        rc = partition_delta_put(job->context->store, job->input.id, &job->delta.record, err);
+    memory_free(job->kept.part);
+    job->kept.part = NULL;
+    return rc;
 }
 
 static enum error_code write_topologies(struct partition_job *job, const struct part_writer *writer,
@@ -136,13 +151,15 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         .numbering = &numbering,
         .in_degree = job->input.in_degree,
         .split_marks = job->input.split_marks,
-        .edge_part = job->edge_part,
+        .edge_part = job->kept.edge_part,
         .feature_type = feature_type_of(job),
         .budget_bytes = job->input.budget_bytes,
         .keeps_standing = !job->context->is_replay,
         .pool = job->context->pool,
     };
     enum error_code rc = plan_delta(job, &numbering, err);
+    if (rc == ERROR_NONE)
+        rc = put_form(job, &numbering, err);
     if (rc == ERROR_NONE)
         rc = partition_quality_init(&job->quality, job->input.id, &job->input.schema,
                                     numbering.part_count, err);
@@ -156,12 +173,13 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
     if (rc == ERROR_NONE && job->graph_first)
         rc = graph_ranges_put(writer.store, job->input.id, job->input.schema.id, &job->input.graphs,
                               job->graph_first, err);
-    else if (rc == ERROR_NONE)
+    else if (rc == ERROR_NONE && !job->is_placed)
         rc = part_writer_splits(&writer, err);
     if (rc == ERROR_NONE)
         rc = part_writer_edge_splits(&writer, err);
-    if (rc == ERROR_NONE && job->chosen)
-        must(text_copy(job->quality.report.method, sizeof job->quality.report.method, job->chosen));
+    if (rc == ERROR_NONE && job->kept.method)
+        must(text_copy(job->quality.report.method, sizeof job->quality.report.method,
+                       job->kept.method));
     if (rc == ERROR_NONE)
         rc = partition_report_put(writer.store, partition_quality_finish(&job->quality), err);
     return rc;
@@ -241,10 +259,11 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
         .schema = schema,
         .book = &job->book,
         .permutation = &permutation,
+        .is_placed = job->is_placed,
         .feature_type = feature_type_of(job),
     };
     enum error_code rc = partition_check(&check, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !job->is_placed)
         rc = node_permutation_put(context->store, job->input.id, &permutation, err);
     return rc == ERROR_NONE ? partition_book_put(context->store, &job->book, err) : rc;
 }
@@ -288,7 +307,7 @@ static void job_release(struct partition_job *job)
     partition_quality_release(&job->quality);
     memory_free(job->standing);
     memory_free(job->graph_first);
-    memory_free(job->edge_part);
+    kept_assignment_release(&job->kept);
     part_delta_release(&job->delta);
     renumbering_release(&job->renumbering);
     partition_input_release(&job->input);
@@ -395,9 +414,9 @@ const struct stage stage = {
     .name = "partition",
     .summary = "cuts the graph into parts and lays out their topology and features",
     .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits, "
-             "graph_index, dataset_delta, dataset_merge, partition_delta",
+             "graph_index, dataset_delta, dataset_merge, partition_delta, node_placement",
     .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, graph_index, "
-              "partition_report, node_permutation, partition_book, partition_delta",
+              "partition_report, node_permutation, partition_book, partition_delta, node_placement",
     .form = STAGE_ONCE,
     .open = partition_open,
     .work = partition_work,

@@ -11,7 +11,7 @@
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/node_permutation.h"
-#include "store/records/partition_book.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -52,12 +52,9 @@ static enum error_code is_numbered(const struct stage_context *context, const ch
                                    bool *found, struct error *err)
 {
     char id[ID_SIZE];
-    enum error_code rc = identity_partition(context->store, context->settings, dataset_id, id, err);
-    if (rc == ERROR_NONE)
-        rc = store_has(context->store, key_partition(id, "assignment").text, found, err);
-    return rc == ERROR_NONE && *found
-               ? store_has(context->store, key_partition(id, "permutation").text, found, err)
-               : rc;
+    const enum error_code rc =
+        identity_partition(context->store, context->settings, dataset_id, id, err);
+    return rc == ERROR_NONE ? merged_parts_find(context->store, id, found, err) : rc;
 }
 
 static enum error_code put_numbers(const struct partition_input *input, const uint32_t *part,
@@ -78,9 +75,7 @@ static enum error_code number_one(const struct stage_context *context, const cha
                                   struct error *err)
 {
     struct partition_input *input = NULL;
-    const char *chosen = NULL;
-    uint32_t *part = NULL;
-    uint16_t *edge_part = NULL; /* of no method that keeps parts */
+    struct kept_assignment kept = {.part = NULL};
     enum error_code rc = memory_new(&input, 1, "a dataset's input", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -88,13 +83,12 @@ static enum error_code number_one(const struct stage_context *context, const cha
     if (rc == ERROR_NONE)
         rc = partition_input_measure(input, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&part, input->schema.node_count, "the assignment", err);
+        rc = kept_assignment_find(input, &kept, err);
     if (rc == ERROR_NONE)
-        rc = kept_assignment(input, part, &edge_part, &chosen, err);
+        rc = kept_assignment_put(input, &kept, err);
     if (rc == ERROR_NONE)
-        rc = put_numbers(input, part, chosen, err);
-    memory_free(edge_part);
-    memory_free(part);
+        rc = put_numbers(input, kept.part, kept.method, err);
+    kept_assignment_release(&kept);
     partition_input_release(input);
     memory_free(input);
     return rc == ERROR_NONE ? rc
@@ -172,18 +166,18 @@ static enum error_code cut_share(struct store *store, const struct dataset_schem
 
 /* What the cut of the base's last full partition was. */
 static enum error_code find_full_cut(const struct partition_input *input, const char *base,
-                                     const struct record_view *view, const uint32_t *part,
-                                     double *full_cut, struct error *err)
+                                     const struct node_assignment *old, double *full_cut,
+                                     struct error *err)
 {
     struct dataset_schema *schema = NULL;
-    enum error_code rc = assignment_full_cut(view, full_cut, err);
-    if (rc != ERROR_NONE || *full_cut >= 0.0)
-        return rc;
-    rc = memory_new(&schema, 1, "a schema", err);
+    *full_cut = old->full_cut;
+    if (*full_cut >= 0.0)
+        return ERROR_NONE;
+    enum error_code rc = memory_new(&schema, 1, "a schema", err);
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(input->context->store, base, schema, err);
     if (rc == ERROR_NONE)
-        rc = cut_share(input->context->store, schema, part, full_cut, err);
+        rc = cut_share(input->context->store, schema, old->part, full_cut, err);
     memory_free(schema);
     return rc;
 }
@@ -194,34 +188,33 @@ static enum error_code take_base(const struct partition_input *input,
                                  double *full_cut, struct error *err)
 {
     struct stage_context const *context = input->context;
-    const uint32_t *old = NULL;
-    uint32_t count = 0, at = 0;
+    struct node_assignment old = {.method = ""};
+    uint32_t at = 0;
     uint64_t gone = 0;
     char id[ID_SIZE];
-    struct record_view view = {0};
     enum error_code rc =
         identity_partition(context->store, context->settings, delta->base, id, err);
     if (rc == ERROR_NONE)
-        rc = assignment_get(context->store, id, &old, &count, &view, err);
+        rc = merged_assignment_get(context->store, id, &old, err);
     if (rc == ERROR_NONE &&
-        (count != delta->base_nodes ||
-         input->schema.node_count != count - delta->gone_nodes + delta->added_nodes))
-        rc = error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32, view.key,
-                       count, delta->base_nodes);
+        (old.node_count != delta->base_nodes ||
+         input->schema.node_count != old.node_count - delta->gone_nodes + delta->added_nodes))
+        rc = error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32,
+                       old.view.key, old.node_count, delta->base_nodes);
     if (rc == ERROR_NONE)
-        rc = find_full_cut(input, delta->base, &view, old, full_cut, err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
+        rc = find_full_cut(input, delta->base, &old, full_cut, err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < old.node_count; node++) {
         const bool goes = gone < delta->gone_nodes && delta->gone_node[gone] == node;
         gone += goes;
-        if (!goes && old[node] >= (uint32_t)context->settings->partition.parts)
-            rc = error_set(err, ERROR_CORRUPT, "%s: node %" PRIu32 " is in part %" PRIu32, view.key,
-                           node, old[node]);
+        if (!goes && old.part[node] >= (uint32_t)context->settings->partition.parts)
+            rc = error_set(err, ERROR_CORRUPT, "%s: node %" PRIu32 " is in part %" PRIu32,
+                           old.view.key, node, old.part[node]);
         else if (!goes)
-            part[at++] = old[node];
+            part[at++] = old.part[node];
     }
     for (; rc == ERROR_NONE && at < input->schema.node_count; at++)
         part[at] = IN_NO_PART;
-    store_release_record(&view);
+    store_release_record(&old.view);
     return rc;
 }
 
@@ -274,20 +267,19 @@ static enum error_code measure(const struct partition_input *input, const uint32
 }
 
 static enum error_code place(const struct partition_input *input, const struct dataset_delta *delta,
-                             uint32_t *part, const char **method, struct error *err)
+                             uint32_t *part, const char **method, double *full_cut,
+                             struct error *err)
 {
-    double full_cut = 0.0;
     bool drifted = false;
-    enum error_code rc = take_base(input, delta, part, &full_cut, err);
+    enum error_code rc = take_base(input, delta, part, full_cut, err);
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof names / sizeof *names; i++) {
         rc = stream(input, i == 0, part, err);
         if (rc == ERROR_NONE)
-            rc = measure(input, part, full_cut, &drifted, err);
+            rc = measure(input, part, *full_cut, &drifted, err);
         if (rc != ERROR_NONE || drifted)
             continue;
         *method = names[i];
-        return assignment_put_kept(input->context->store, input->id, part, input->schema.node_count,
-                                   *method, full_cut, err);
+        return ERROR_NONE;
     }
     if (rc == ERROR_NONE)
         log_info("the parts of %s have drifted: all nodes are partitioned", input->schema.id);
@@ -295,7 +287,7 @@ static enum error_code place(const struct partition_input *input, const struct d
 }
 
 enum error_code version_assignment(const struct partition_input *input, uint32_t *part,
-                                   const char **method, struct error *err)
+                                   const char **method, double *full_cut, struct error *err)
 {
     struct dataset_delta delta;
     *method = NULL;
@@ -305,7 +297,7 @@ enum error_code version_assignment(const struct partition_input *input, uint32_t
     if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE;
     if (rc == ERROR_NONE)
-        rc = place(input, &delta, part, method, err);
+        rc = place(input, &delta, part, method, full_cut, err);
     store_release_record(&delta.view);
     return rc;
 }

@@ -22,10 +22,11 @@
  * since it takes as much memory. Fails: ERROR_CORRUPT when a dataset of the chain is lost; what a method fails with. */
 MUST_CHECK enum error_code version_assignment_prepare(const struct stage_context *context,
                                                       const char *dataset_id, struct error *err);
-/* Fills part [node_count] and stores it; *method: "placed" or "moved". NULL: the dataset is no version, or all nodes are to be
- * partitioned, and nothing is stored. */
+/* Fills part [node_count]; *method: "placed" or "moved", *full_cut: the cut when all nodes were last partitioned. NULL: the dataset is no
+ * version, or all nodes are to be partitioned. */
 MUST_CHECK enum error_code version_assignment(const struct partition_input *input, uint32_t *part,
-                                              const char **method, struct error *err);
+                                              const char **method, double *full_cut,
+                                              struct error *err);
 /* One of these words, for *method; NULL for another. */
 const char *version_assignment_name(const char *text);
 /* Whether it is the first of them; it may be NULL. */

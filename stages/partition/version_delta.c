@@ -12,8 +12,8 @@
 #include "store/records/dataset_delta.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_labels.h"
-#include "store/records/node_permutation.h"
 #include "store/records/shard_seal.h"
+#include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -74,8 +74,8 @@ static enum error_code match_nodes(struct comparison *c, struct error *err)
     if (rc == ERROR_NONE)
         rc = trace_back(c, origin, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_get(c->input->context->store, c->base->partition_id,
-                                  c->book.node_count, &permutation, err);
+        rc = merged_permutation_get(c->input->context->store, c->base->partition_id,
+                                    c->book.node_count, &permutation, err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < node_count; node++) {
         const uint32_t of = origin[c->numbering->to_dataset[node]];
         c->base_node[node] = of == NO_ORIGIN ? NO_ORIGIN : permutation.to_partition[of];
@@ -425,7 +425,7 @@ static enum error_code compare(struct comparison *c, struct error *err)
     return rc;
 }
 
-/* *is_delta, and the record of it. */
+/* *is_delta. */
 static enum error_code decide(struct comparison *c, bool *is_delta, struct error *err)
 {
     const double compact = c->input->context->settings->partition.compact;
@@ -438,9 +438,7 @@ static enum error_code decide(struct comparison *c, bool *is_delta, struct error
                          "partition %s: its files are a delta of %s, but what is other in it is "
                          "%.4f: expected at most partition.compact, %g",
                          c->input->id, c->base->partition_id, share, compact);
-    return *is_delta
-               ? partition_delta_put(c->input->context->store, c->input->id, &c->delta->record, err)
-               : ERROR_NONE;
+    return ERROR_NONE;
 }
 
 enum error_code version_delta_plan(const struct partition_input *input,

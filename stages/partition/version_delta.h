@@ -38,8 +38,8 @@ MUST_CHECK enum error_code delta_base_find(const struct stage_context *context,
                                            const char *dataset_id, const char *partition_id,
                                            struct delta_base *out, struct error *err);
 
-/* What is new or other in `numbering` since `base`, which is there. *is_delta: the parts are to be written so, and the record of it is put;
- * else nothing is. Release *out in either case. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
+/* What is new or other in `numbering` since `base`, which is there. *is_delta: the parts are to be written so, and the record of it
+ * (out->record) is to be put first. Release *out in either case. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_delta_plan(const struct partition_input *input,
                                               const struct delta_base *base,
                                               const struct numbering *numbering,

@@ -4,7 +4,7 @@
 #include "stages/partition/version_assignment.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
-#include "store/records/node_permutation.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 
@@ -64,7 +64,7 @@ static enum error_code follow(const struct partition_input *input,
     enum error_code rc =
         identity_partition(context->store, context->settings, delta->base, id, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_get(context->store, id, delta->base_nodes, &before, err);
+        rc = merged_permutation_get(context->store, id, delta->base_nodes, &before, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&number, delta->base_nodes, "the numbers of nodes", err);
     if (rc == ERROR_NONE)
@@ -91,7 +91,7 @@ static enum error_code take_own(const struct partition_input *input, const uint3
     if (context->is_replay)
         return ERROR_NONE;
     enum error_code rc =
-        node_permutation_get(context->store, input->id, input->schema.node_count, &own, err);
+        merged_permutation_get(context->store, input->id, input->schema.node_count, &own, err);
     if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE;
     *taken = rc == ERROR_NONE;

@@ -97,24 +97,34 @@ static enum error_code expect_shards(const struct search *search, const struct p
     return rc;
 }
 
-/* How its nodes follow from those of another, of one whose files are a delta. */
-static enum error_code expect_delta(const struct search *search, const struct partition_book *book,
+/* Which node is which and in what split: of one whose files are a delta how that follows from another, unless it is written whole. */
+static enum error_code expect_nodes(const struct search *search, const struct partition_book *book,
                                     struct error *err)
 {
+    static const char *const wholes[] = {"assignment", "permutation", "splits"};
     struct topology_seal seal;
-    return topology_seal_get(search->store, book->id, 0, &seal, NULL) == ERROR_NONE && seal.is_delta
-               ? expect(search, key_partition(book->id, "delta"), err)
-               : ERROR_NONE;
+    bool is_delta = false, is_whole = true;
+    enum error_code rc = ERROR_NONE;
+    if (topology_seal_get(search->store, book->id, 0, &seal, NULL) == ERROR_NONE)
+        is_delta = seal.is_delta;
+    if (is_delta)
+        rc = expect(search, key_partition(book->id, "delta"), err);
+    if (rc == ERROR_NONE && is_delta)
+        rc = store_has(search->store, key_partition(book->id, "splits").text, &is_whole, err);
+    if (rc == ERROR_NONE && !is_whole)
+        return expect(search, key_partition(book->id, "placement"), err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)
+        rc = expect(search, key_partition(book->id, wholes[i]), err);
+    return rc;
 }
 
 static enum error_code expect_of_book(const struct search *search,
                                       const struct partition_book *book, struct error *err)
 {
-    static const char *const wholes[] = {"assignment", "permutation", "splits", "report"};
     static const char *const pieces[] = {"topology", "topology_seal"};
-    enum error_code rc = ERROR_NONE;
-    for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)
-        rc = expect(search, key_partition(book->id, wholes[i]), err);
+    enum error_code rc = expect_nodes(search, book, err);
+    if (rc == ERROR_NONE)
+        rc = expect(search, key_partition(book->id, "report"), err);
     if (rc == ERROR_NONE && task_learns_pairs(book->task))
         rc = expect(search, key_partition(book->id, "edge_splits"), err);
     if (rc == ERROR_NONE && task_learns_graphs(book->task))
@@ -122,8 +132,6 @@ static enum error_code expect_of_book(const struct search *search,
     for (int part = 0; part < book->part_count; part++)
         for (size_t i = 0; rc == ERROR_NONE && i < sizeof pieces / sizeof *pieces; i++)
             rc = expect(search, key_part(book->id, part, pieces[i]), err);
-    if (rc == ERROR_NONE)
-        rc = expect_delta(search, book, err);
     for (uint32_t type = 0; type < partition_book_types(book); type++)
         if (rc == ERROR_NONE && partition_book_has_shard(book, type))
             rc = expect_shards(search, book, type, err);

@@ -37,6 +37,7 @@
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
 #include "store/topology/topology_ahead.h"
+#include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -129,7 +130,7 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
         rc = graph_units_open(&state->graphs, context, err);
     if (rc != ERROR_NONE || state->pairs.is_wanted)
         return rc;
-    rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
+    rc = merged_part_splits_get(context->store, book->id, &state->splits, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t *count = state->splits.count;
@@ -214,12 +215,15 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
 }
 
-/* What the sampler's tables take, off what the samplers have. */
+/* What splits that are not stored and the sampler's tables take, off what the samplers have. */
 static enum error_code leave_room(const struct stage_context *context,
-                                  const struct topology *topology, uint64_t *left,
+                                  const struct sample_state *state, uint64_t *left,
                                   struct error *err)
 {
+    const struct topology *topology = &state->topology;
     const uint64_t bytes = sampler_tables_bytes(context, topology);
+    const uint64_t splits = merged_bytes(&state->splits.view);
+    *left -= splits < *left / 2 ? splits : *left / 2;
     char wanted[32], had[32];
     if (*left && bytes > *left / 2)
         return error_set(err, ERROR_NO_MEMORY,
@@ -269,7 +273,7 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     if (rc == ERROR_NONE)
         rc = copy_topology(context, &state->topology, &left, err);
     if (rc == ERROR_NONE)
-        rc = leave_room(context, &state->topology, &left, err);
+        rc = leave_room(context, state, &left, err);
     const uint64_t count = count_drawers(context, left);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
         rc = add_drawer(context, state, left / count, err);
@@ -504,7 +508,8 @@ static enum error_code sample_work(const struct stage_context *context, void *op
 const struct stage stage = {
     .name = "sample",
     .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
-    .reads = "topology_seal, partition_delta, node_splits, edge_splits, graph_index, walk_counts",
+    .reads = "topology_seal, partition_delta, node_placement, node_splits, edge_splits, "
+             "graph_index, walk_counts",
     .writes = "mini_batch, walk_counts",
     .form = STAGE_LOOP,
     .works_side_by_side = true,

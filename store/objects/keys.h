@@ -5,7 +5,7 @@
  *   dataset/<id>/feature_statistics/<t>                               of the node types but the first
  *   dataset/<id>/delta                                                of a version of another dataset
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report
- *   partition/<id>/delta                                              of one that uses the files of another
+ *   partition/<id>/delta  placement                                              of one that uses the files of another
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
  *   run/<id>/plan  walk_counts  wanted_nodes  initial

@@ -67,6 +67,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_PASS_GRADIENT] = "pass_gradient",
     [RECORD_PARTITION_DELTA] = "partition_delta",
     [RECORD_DATASET_MERGE] = "dataset_merge",
+    [RECORD_NODE_PLACEMENT] = "node_placement",
 };
 
 const char *record_kind_name(enum record_kind kind)

@@ -1,10 +1,11 @@
 /*
- * fuzz_partition_records - book, permutation, assignment, report and the seals from arbitrary sections, through a
+ * fuzz_partition_records - book, permutation, assignment, placement, report and the seals from arbitrary sections, through a
  * store. The first byte says which, the second its version; what a reader lets through is then read to its end.
  */
 #include "store/backends/memory_backend.h"
 #include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
+#include "store/records/node_placement.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/partition_book.h"
 #include "store/records/partition_delta.h"
@@ -22,7 +23,8 @@ static const char *const names[] = {
     "content",     "row_count",   "files",     "metrics",     "version",      "weights",
     "weights_sum", "type_start",  "type_name", "type_dim",    "target_type",  "relation",
     "task",        "base",        "base_book", "gone",        "added",        "delta",
-    "own_rows",    "own_content", "held",      "edge_widths", "type"};
+    "own_rows",    "own_content", "held",      "edge_widths", "type",         "new_node",
+    "split_node",  "split",       "method",    "full_cut"};
 
 static volatile uint64_t sink; /* what is read goes here, for the sanitizer to see it read */
 
@@ -132,6 +134,21 @@ static enum error_code read_topology_seal(struct store *store, const char *key, 
     return rc;
 }
 
+static enum error_code read_placement(struct store *store, const char *key, struct error *err)
+{
+    struct node_placement placement;
+    (void)key;
+    const enum error_code rc = node_placement_get(store, "p", &placement, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < placement.split_count; i++)
+        must(placement.split[i] <= 3 &&
+             (!i || placement.split_node[i - 1] < placement.split_node[i]));
+    for (uint32_t i = 0; rc == ERROR_NONE && i < placement.new_count; i++)
+        sink += placement.new_node[i];
+    must(rc != ERROR_NONE || (placement.full_cut >= 0 && placement.full_cut <= 1));
+    store_release_record(&placement.view);
+    return rc;
+}
+
 static enum error_code read_shard_seal(struct store *store, const char *key, struct error *err)
 {
     struct shard_seal seal;
@@ -174,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {RECORD_SHARD_SEAL, "partition/p/part/0000000000/shard_seal", read_shard_seal},
         {RECORD_OUTPUTS_SEAL, "run/p/outputs_seal", read_outputs_seal},
         {RECORD_PARTITION_DELTA, "partition/p/delta", read_delta},
+        {RECORD_NODE_PLACEMENT, "partition/p/placement", read_placement},
     };
     static struct store *store;
     struct error err = {0};

@@ -70,6 +70,17 @@ rm "$parts/$base/part/0000000000/shard_seal.record"
 mended 'a seal of the base' 'shard'
 damage "$parts/$newest/delta.record"
 mended 'the delta' 'delta'
+damage "$parts/$newest/placement.record"
+mended 'the placement' 'placement'
+rm "$parts/$newest/placement.record"
+mended 'a placement that is lost' 'placement'
+rm "$parts/$newest/delta.record" "$parts/$newest/placement.record"
+mended 'the delta and the placement' 'delta'
+for record in permutation splits assignment; do
+    [ ! -e "$parts/$newest/$record.record" ] || fail "the delta has a $record"
+    rm "$parts/$base/$record.record"
+    mended "the $record of the base" "$record"
+done
 rm "$parts/$newest/delta.record" "$parts/$base/book.record"
 mended 'the delta and the book of its base' 'delta'
 

@@ -3,6 +3,7 @@
 #include "store/objects/keys.h"
 #include "store/records/graph_index.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -59,7 +60,7 @@ static enum error_code check_splits(const struct partition_check *check, struct 
     struct node_splits expected = {.count = {0}}, found = {.count = {0}};
     enum error_code rc = merged_splits_get(check->store, check->schema->id, &expected, err);
     if (rc == ERROR_NONE)
-        rc = node_splits_get(check->store, key.text, check->book->id, &found, err);
+        rc = merged_part_splits_get(check->store, check->book->id, &found, err);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
         if (expected.count[s] != found.count[s] ||
             (found.count[s] &&

@@ -12,6 +12,7 @@
 #include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -216,7 +217,7 @@ static enum error_code check_splits(const struct partition_check *check, struct 
     struct node_splits expected = {0}, found = {0};
     enum error_code rc = merged_splits_get(check->store, check->schema->id, &expected, err);
     if (rc == ERROR_NONE)
-        rc = node_splits_get(check->store, key.text, check->book->id, &found, err);
+        rc = merged_part_splits_get(check->store, check->book->id, &found, err);
     if (rc == ERROR_NONE) {
         rc = compare_splits(check, &expected, &found, err);
         if (rc != ERROR_NONE)
@@ -318,9 +319,31 @@ static enum error_code check_edge_splits(const struct partition_check *check, st
     return rc;
 }
 
+static enum error_code check_permutation(const struct partition_check *check, struct error *err)
+{
+    const struct node_permutation *expected = check->permutation;
+    struct node_permutation found;
+    if (!check->is_placed)
+        return ERROR_NONE;
+    enum error_code rc =
+        merged_permutation_get(check->store, check->book->id, check->book->node_count, &found, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < found.node_count; node++)
+        if (found.to_dataset[node] != expected->to_dataset[node])
+            rc =
+                error_set(err, ERROR_CORRUPT,
+                          "%s: node %" PRIu32 " is %" PRIu32 " of the dataset, expected %" PRIu32,
+                          found.view.key, node, found.to_dataset[node], expected->to_dataset[node]);
+    store_release_record(&found.view);
+    return rc;
+}
+
 enum error_code partition_check(const struct partition_check *check, struct error *err)
 {
-    enum error_code rc = check_edges(check, err);
+    enum error_code rc = check_permutation(check, err);
+    if (rc == ERROR_NONE)
+        rc = check_edges(check, err);
     if (rc == ERROR_NONE)
         rc = task_learns_graphs(check->schema->task) ? graph_check(check, err)
                                                      : check_splits(check, err);

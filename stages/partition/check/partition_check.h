@@ -8,7 +8,7 @@
  *     rows of a relation are the nodes of its target type
  *   shards have the rows and tensors of their part; rows of features and labels of sampled nodes are
  *     equal to the dataset's, bit for bit
- *   splits hold the nodes that the dataset's hold
+ *   splits hold the nodes that the dataset's hold; a permutation that is not stored is what readers will make
  */
 #ifndef STAGES_PARTITION_CHECK_PARTITION_CHECK_H
 #define STAGES_PARTITION_CHECK_PARTITION_CHECK_H
@@ -25,6 +25,8 @@ struct partition_check { /* all borrowed */
     const struct dataset_schema *schema;
     const struct partition_book *book; /* not stored yet */
     const struct node_permutation *permutation;
+    bool
+        is_placed; /* it is not stored, but follows from the base (store/records/node_placement.h) */
     enum tensor_type feature_type; /* what features are to be stored in */
 };
 

@@ -2,6 +2,7 @@
 #include "stages/partition/version_assignment.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/partition_report.h"
+#include "store/versions/merged_parts.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 
@@ -75,15 +76,13 @@ static void read_parts(struct store *store, const struct pipeline_settings *sett
 {
     struct error err = {0};
     char id[ID_SIZE];
-    const uint32_t *stored = NULL;
-    uint32_t count = 0;
-    struct record_view view;
+    struct node_assignment stored;
     assert_true(newest_partition(store, settings, id));
-    assert_ok(assignment_get(store, id, &stored, &count, &view, &err), &err);
-    assert_int_equal(count, nodes);
-    memcpy(part, stored, nodes * sizeof *part);
-    assert_ok(assignment_method(&view, method, 64, &err), &err);
-    store_release_record(&view);
+    assert_ok(merged_assignment_get(store, id, &stored, &err), &err);
+    assert_int_equal(stored.node_count, nodes);
+    memcpy(part, stored.part, nodes * sizeof *part);
+    memcpy(method, stored.method, sizeof stored.method);
+    store_release_record(&stored.view);
 }
 
 static struct pipeline_settings settings_for(void)

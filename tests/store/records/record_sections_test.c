@@ -9,6 +9,7 @@
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_permutation.h"
+#include "store/records/node_placement.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/parameters.h"
 #include "store/records/partition_book.h"
@@ -108,6 +109,29 @@ static enum error_code get_partition_delta(struct store *store, struct error *er
     struct partition_delta delta;
     const enum error_code rc = partition_delta_get(store, "p", &delta, err);
     store_release_record(&delta.view);
+    return rc;
+}
+
+static enum error_code put_placement(struct store *store, struct error *err)
+{
+    static const uint32_t new_node[3] = {7, 9, 8}, split_node[2] = {1, 6};
+    static const uint8_t split[2] = {0, 3};
+    const struct node_placement placement = {.base = "p-0",
+                                             .method = "placed",
+                                             .full_cut = 0.25,
+                                             .new_count = 3,
+                                             .split_count = 2,
+                                             .new_node = new_node,
+                                             .split_node = split_node,
+                                             .split = split};
+    return node_placement_put(store, "p", &placement, err);
+}
+
+static enum error_code get_placement(struct store *store, struct error *err)
+{
+    struct node_placement placement;
+    const enum error_code rc = node_placement_get(store, "p", &placement, err);
+    store_release_record(&placement.view);
     return rc;
 }
 
@@ -400,6 +424,7 @@ static const struct kind {
     {"p", put_delta_seal, get_topology_seal, "edge_widths"},
     {"p", put_delta_shard_seal, get_shard_seal, ""},
     {"p", put_partition_delta, get_partition_delta, ""},
+    {"p", put_placement, get_placement, ""},
     {"d", put_dataset_merge, get_dataset_merge, ""},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };

@@ -1,0 +1,359 @@
+/*
+ * living_graph - a graph that changes from version to version, as datasets and deltas, and partitions of it beside each other. For the tests
+ * of versions' partitions.
+ */
+#ifndef TESTS_STAGES_PARTITION_LIVING_GRAPH_H
+#define TESTS_STAGES_PARTITION_LIVING_GRAPH_H
+
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "store/features/feature_shard.h"
+#include "store/records/dataset_delta.h"
+#include "store/records/partition_delta.h"
+#include "store/records/partition_report.h"
+#include "store/records/shard_seal.h"
+#include "store/records/topology_seal.h"
+#include "store/versions/merged_parts.h"
+
+#include "tests/stages/partition/partition_fixture.h"
+#include "tests/support/edge_values.h"
+
+enum {
+    FIRST = 1400, /* nodes of the root */
+    STEP = 12,    /* nodes that come, and that go, with each version */
+    VERSIONS = 4,
+    NAMES = FIRST + VERSIONS * STEP,
+    EDGES_MAX = 16 * NAMES,
+    PARTS = 3,
+    CLASSES = 5,
+    MEMORY = 1 << 30
+};
+
+/* A graph of nodes with names, 0 .. NAMES - 1; each version has some of them. */
+struct world {
+    int version;
+    bool is_there[NAMES];
+    uint32_t alias[NAMES]; /* what its features are made of */
+    uint32_t from[EDGES_MAX], to[EDGES_MAX];
+    float weight[EDGES_MAX];
+    uint64_t edge_count;
+};
+
+static struct world world;
+
+static uint32_t draw(uint64_t what, uint32_t below)
+{
+    const struct random_stream stream = random_stream_of(11, RANDOM_GENERATOR, 0, 0, 0);
+    uint32_t word[4];
+    random_block(&stream, (uint32_t)what, (uint32_t)(what >> 32), word);
+    return random_below(word[0], below);
+}
+
+static inline void link_nodes(uint32_t a, uint32_t b)
+{
+    world.from[world.edge_count] = world.to[world.edge_count + 1] = a;
+    world.to[world.edge_count] = world.from[world.edge_count + 1] = b;
+    world.weight[world.edge_count] = (float)world.edge_count * 0.5F;
+    world.weight[world.edge_count + 1] = (float)world.edge_count * 0.5F + 1;
+    world.edge_count += 2;
+}
+
+static inline void begin_world(void)
+{
+    world = (struct world){.version = 0};
+    for (uint32_t name = 0; name < NAMES; name++) {
+        world.is_there[name] = name < FIRST;
+        world.alias[name] = name;
+    }
+    for (uint32_t name = 0; name < FIRST; name++)
+        for (uint32_t k = 0; k < 3; k++)
+            link_nodes(name, (name + 1 + draw(name * 8ULL + k, 20)) % FIRST);
+}
+
+/* `rate`: how much is other than before, times. */
+static inline void change_world(uint32_t rate)
+{
+    const uint32_t v = (uint32_t)++world.version;
+    const uint64_t seed = (uint64_t)v << 32;
+    for (uint32_t i = 0; i < STEP; i++) {
+        const uint32_t added = FIRST + (v - 1) * STEP + i;
+        world.is_there[draw(seed + i, FIRST)] = false;
+        world.is_there[added] = true;
+    }
+    for (uint32_t i = 0; i < STEP; i++) /* one of them without an edge */
+        for (uint32_t k = 0; i && k < 3; k++)
+            link_nodes(FIRST + (v - 1) * STEP + i, draw(seed + 100 + (uint64_t)i * 4 + k, FIRST));
+    for (uint32_t i = 0; i < 20 * rate; i++)
+        link_nodes(draw(seed + 1000 + i, FIRST), draw(seed + 5000 + i, FIRST));
+    for (uint32_t i = 0; i < 15 * rate; i++)
+        world.alias[draw(seed + 10000 + i, FIRST)] +=
+            7 * CLASSES * 4; /* the same label and split */
+    for (uint32_t i = 0; i < 10 * rate; i++) {
+        const uint64_t pair = draw(seed + 20000 + i, (uint32_t)(world.edge_count / 2 - 1));
+        memmove(&world.from[2 * pair], &world.from[2 * pair + 2],
+                (world.edge_count - 2 * pair - 2) * sizeof *world.from);
+        memmove(&world.to[2 * pair], &world.to[2 * pair + 2],
+                (world.edge_count - 2 * pair - 2) * sizeof *world.to);
+        memmove(&world.weight[2 * pair], &world.weight[2 * pair + 2],
+                (world.edge_count - 2 * pair - 2) * sizeof *world.weight);
+        world.edge_count -= 2;
+    }
+}
+
+static const char *id_of(int version)
+{
+    static const char *const id[] = {"living-0", "living-1", "living-2", "living-3", "living-4"};
+    return id[version];
+}
+
+/* The nodes that there are, in the order of their names, which is that of a version's numbers. */
+static uint32_t number_nodes(uint32_t number[NAMES], uint32_t alias[NAMES])
+{
+    uint32_t count = 0;
+    for (uint32_t name = 0; name < NAMES; name++)
+        if (world.is_there[name]) {
+            alias[count] = world.alias[name];
+            number[name] = count++;
+        }
+    return count;
+}
+
+static inline void write_version(struct store *store)
+{
+    static uint32_t number[NAMES], alias[NAMES], from[EDGES_MAX], to[EDGES_MAX];
+    static float weight[EDGES_MAX];
+    uint64_t edges = 0;
+    const uint32_t nodes = number_nodes(number, alias);
+    for (uint64_t e = 0; e < world.edge_count; e++) {
+        if (!world.is_there[world.from[e]] || !world.is_there[world.to[e]])
+            continue;
+        from[edges] = number[world.from[e]];
+        to[edges] = number[world.to[e]];
+        weight[edges++] = world.weight[e];
+    }
+    const struct small_dataset dataset = {.id = id_of(world.version),
+                                          .name = "living",
+                                          .node_count = nodes,
+                                          .edge_count = edges,
+                                          .source = from,
+                                          .target = to,
+                                          .columns = edge_values(weight, NULL, NULL),
+                                          .undirected = true,
+                                          .feature_dim = 9,
+                                          .task = TASK_SINGLE_LABEL,
+                                          .class_count = CLASSES,
+                                          .nodes_per_chunk = 500,
+                                          .named = alias};
+    write_dataset(store, &dataset);
+}
+
+static inline void write_delta(struct store *store, const bool *was_there)
+{
+    static const int64_t new_id[STEP] = {0};
+    static const uint8_t split[STEP] = {0};
+    static uint32_t gone[NAMES];
+    struct error err = {0};
+    struct dataset_delta delta = {.root = "living-0",
+                                  .depth = (uint64_t)world.version,
+                                  .gone_node = gone,
+                                  .added_nodes = STEP,
+                                  .new_ids = {.node_count = STEP, .integer = new_id},
+                                  .new_split = split};
+    memcpy(delta.base, id_of(world.version - 1), sizeof "living-0");
+    for (uint32_t name = 0; name < NAMES; name++) {
+        if (was_there[name] && !world.is_there[name])
+            gone[delta.gone_nodes++] = delta.base_nodes;
+        delta.base_nodes += was_there[name];
+    }
+    assert_ok(dataset_delta_put(store, id_of(world.version), &delta, &err), &err);
+}
+
+static inline void step(struct store *store, uint32_t rate)
+{
+    bool was_there[NAMES];
+    memcpy(was_there, world.is_there, sizeof was_there);
+    change_world(rate);
+    write_version(store);
+    write_delta(store, was_there);
+}
+
+static inline struct pipeline_settings settings_for(double compact, int64_t feature_type)
+{
+    struct pipeline_settings settings = settings_of("living", PARTITION_METIS, PARTS);
+    settings.partition.compact = compact;
+    settings.partition.feature_type = feature_type;
+    settings.partition.drift = 1000;
+    return settings;
+}
+
+static inline void partition(struct temp_store *t, const struct pipeline_settings *settings,
+                             char id[ID_SIZE])
+{
+    assert_ok(run_partition(t->store, settings, MEMORY, false, &t->err), &t->err);
+    assert_true(newest_partition(t->store, settings, id));
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------- */
+
+static inline void compare_topologies(struct store *store, const struct partition_book *a,
+                                      const struct partition_book *b)
+{
+    struct error err = {0};
+    struct topology x = {0}, y = {0};
+    assert_ok(topology_open(store, a, &x, &err), &err);
+    assert_ok(topology_open(store, b, &y, &err), &err);
+    assert_int_equal(x.edge_count, y.edge_count);
+    /* What the processes of a host share is named by it. */
+    assert_int_equal(checksum_equal(&x.content, &y.content), x.is_delta == y.is_delta);
+    for (int p = 0; p < PARTS; p++) {
+        const struct topology_part *i = topology_rows(&x, p, 0), *j = topology_rows(&y, p, 0);
+        assert_ok(topology_open_part(&x, p, &err), &err);
+        assert_ok(topology_open_part(&y, p, &err), &err);
+        assert_int_equal(i->edge_count, j->edge_count);
+        assert_memory_equal(i->row_start_chunk[0], j->row_start_chunk[0],
+                            ((size_t)i->node_count + 1) * sizeof(uint64_t));
+        assert_memory_equal(i->neighbor_chunk[0], j->neighbor_chunk[0],
+                            i->edge_count * sizeof(uint32_t));
+        assert_memory_equal(i->column_chunk[EDGE_WEIGHT][0], j->column_chunk[EDGE_WEIGHT][0],
+                            i->edge_count * sizeof(float));
+        assert_memory_equal(i->weight_sum_chunk[0], j->weight_sum_chunk[0],
+                            i->node_count * sizeof(float));
+    }
+    assert_ok(topology_copy(&x, false, NULL, &err), &err);
+    assert_memory_equal(topology_rows(&x, 1, 0)->neighbor_chunk[0],
+                        topology_rows(&y, 1, 0)->neighbor_chunk[0],
+                        topology_rows(&y, 1, 0)->edge_count * sizeof(uint32_t));
+    topology_close(&x);
+    topology_close(&y);
+}
+
+static inline char *read_tensor(struct store *store, const char *id, int part, const char *name,
+                                size_t *size)
+{
+    struct error err = {0};
+    struct feature_shard *shard = NULL;
+    char *rows = NULL;
+    uint32_t count = 0;
+    assert_ok(feature_shard_open(store, key_part(id, part, "shard").text,
+                                 key_part(id, part, "shard_seal").text, id, &shard, &err),
+              &err);
+    const struct tensor_spec *tensor = feature_shard_tensor(shard, name);
+    assert_non_null(tensor);
+    *size = tensor->row_count * tensor_row_bytes(tensor);
+    assert_ok(memory_new(&rows, *size + 1, "rows", &err), &err);
+    assert_ok(feature_shard_read_all(shard, name, rows, tensor->dim, &err), &err);
+    for (uint64_t at = tensor->row_count; at > 0;) { /* and block by block, from the last */
+        static char block[FEATURE_BLOCK_ROWS * 64];
+        const uint64_t number = (at - 1) / FEATURE_BLOCK_ROWS;
+        assert_ok(feature_shard_read_block(shard, name, number, block, &count, &err), &err);
+        at = number * FEATURE_BLOCK_ROWS;
+        assert_memory_equal(block, rows + at * tensor_row_bytes(tensor),
+                            count * tensor_row_bytes(tensor));
+    }
+    assert_ok(feature_shard_verify(shard, &err), &err);
+    feature_shard_close(shard);
+    return rows;
+}
+
+static inline void compare_shards(struct store *store, const char *a, const char *b)
+{
+    static const char *const tensors[] = {"features", "labels"};
+    for (int p = 0; p < PARTS; p++)
+        for (int i = 0; i < 2; i++) {
+            size_t x = 0, y = 0;
+            char *one = read_tensor(store, a, p, tensors[i], &x);
+            char *other = read_tensor(store, b, p, tensors[i], &y);
+            assert_int_equal(x, y);
+            assert_memory_equal(one, other, x);
+            memory_free(one);
+            memory_free(other);
+        }
+}
+
+/* Permutation, assignment and splits. */
+static inline void compare_nodes(struct store *store, const struct partition_book *a,
+                                 const struct partition_book *b)
+{
+    struct error err = {0};
+    struct node_permutation x, y;
+    struct node_assignment p, q;
+    struct node_splits s, t;
+    const size_t bytes = a->node_count * sizeof(uint32_t);
+    assert_ok(merged_permutation_get(store, a->id, a->node_count, &x, &err), &err);
+    assert_ok(merged_permutation_get(store, b->id, b->node_count, &y, &err), &err);
+    assert_memory_equal(x.to_dataset, y.to_dataset, bytes);
+    assert_memory_equal(x.to_partition, y.to_partition, bytes);
+    store_release_record(&x.view);
+    store_release_record(&y.view);
+    assert_ok(merged_assignment_get(store, a->id, &p, &err), &err);
+    assert_ok(merged_assignment_get(store, b->id, &q, &err), &err);
+    assert_int_equal(p.node_count, a->node_count);
+    assert_memory_equal(p.part, q.part, bytes);
+    assert_string_equal(p.method, q.method);
+    assert_true(p.full_cut == q.full_cut);
+    store_release_record(&p.view);
+    store_release_record(&q.view);
+    assert_ok(merged_part_splits_get(store, a->id, &s, &err), &err);
+    assert_ok(merged_part_splits_get(store, b->id, &t, &err), &err);
+    for (int i = 0; i < SPLIT_COUNT; i++) {
+        assert_int_equal(s.count[i], t.count[i]);
+        if (s.count[i])
+            assert_memory_equal(s.node[i], t.node[i], s.count[i] * sizeof *s.node[i]);
+    }
+    store_release_record(&s.view);
+    store_release_record(&t.view);
+}
+
+static inline void compare_records(struct store *store, const struct partition_book *a,
+                                   const struct partition_book *b)
+{
+    struct error err = {0};
+    struct partition_report i = {0}, j = {0};
+    assert_memory_equal(a->book, b->book, (PARTS + 1) * sizeof *a->book);
+    compare_nodes(store, a, b);
+    assert_ok(partition_report_get(store, a->id, &i, &err), &err);
+    assert_ok(partition_report_get(store, b->id, &j, &err), &err);
+    assert_int_equal(i.cut_edges, j.cut_edges);
+    assert_int_equal(i.halo, j.halo);
+    assert_memory_equal(i.part, j.part, PARTS * sizeof *i.part);
+    partition_report_release(&i);
+    partition_report_release(&j);
+}
+
+static inline void compare(struct store *store, const char *a, const char *b)
+{
+    struct error err = {0};
+    struct partition_book x, y;
+    assert_ok(partition_book_get(store, a, &x, &err), &err);
+    assert_ok(partition_book_get(store, b, &y, &err), &err);
+    compare_records(store, &x, &y);
+    compare_topologies(store, &x, &y);
+    compare_shards(store, a, b);
+    store_release_record(&x.view);
+    store_release_record(&y.view);
+}
+
+/* `base`: "" for one that is whole. */
+static inline void expect_form(struct store *store, const char *id, const char *base)
+{
+    struct error err = {0};
+    char found[ID_SIZE];
+    struct topology_seal topology;
+    struct shard_seal shard;
+    assert_ok(partition_delta_base(store, id, found, &err), &err);
+    assert_string_equal(found, base);
+    for (int p = 0; p < PARTS; p++) {
+        assert_ok(topology_seal_get(store, id, p, &topology, &err), &err);
+        assert_ok(shard_seal_get(store, key_part(id, p, "shard_seal").text, id, &shard, &err),
+                  &err);
+        assert_int_equal(topology.is_delta, *base != '\0');
+        assert_int_equal(shard.is_delta, *base != '\0');
+        if (!*base)
+            continue;
+        assert_true(topology.held.rows > 0 && topology.held.rows < topology.node_count / 2);
+        assert_true(shard.own.rows[0] > 0 && shard.own.rows[0] < topology.node_count / 2);
+        assert_true(shard.own.rows[1] < shard.own.rows[0] && shard.own.gone > 0);
+    }
+}
+
+#endif
