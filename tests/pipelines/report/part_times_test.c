@@ -84,8 +84,8 @@ static void one_part_alone_is_waited_for_by_none(void **state)
 }
 
 #define TRAINED(run, unit, seconds, amounts)                                                       \
-    "{\"stage\":\"s\",\"worker\":\"w-0\",\"run\":\"" run "\",\"unit\":\"" unit                       \
-    "\",\"epoch\":1,\"units\":3,\"first\":1,\"last_end\":9,\"part_seconds\":" seconds                 \
+    "{\"stage\":\"s\",\"worker\":\"w-0\",\"run\":\"" run "\",\"unit\":\"" unit                     \
+    "\",\"epoch\":1,\"units\":3,\"first\":1,\"last_end\":9,\"part_seconds\":" seconds              \
     ",\"part_amounts\":" amounts "}"
 
 static void shares_of_training_add_up(void **state)
