@@ -9,10 +9,11 @@ enum error_code update_check_dataset(const struct dataset_schema *schema, struct
                          "dataset %s has types of nodes or edges: expected a graph of one type, of "
                          "which alone there are updates",
                          schema->id);
-    if (task_learns_graphs(schema->task) || task_labels_edges(schema->task))
-        return error_set(err, ERROR_INVALID,
-                         "dataset %s is for ingest.task %s: expected a task of nodes or "
-                         "link_prediction, of which alone there are updates",
-                         schema->id, task_name(schema->task));
+    if (task_learns_graphs(schema->task))
+        return error_set(
+            err, ERROR_INVALID,
+            "dataset %s is for ingest.task %s: expected a task of nodes, of links or of "
+            "labelled edges, of which alone there are updates",
+            schema->id, task_name(schema->task));
     return ERROR_NONE;
 }

@@ -5,17 +5,22 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MERGE_VERSION = 1, POLICY_COUNT = 2 };
+enum { MERGE_VERSION = 1, CLASSES_VERSION = 2, POLICY_COUNT = 2 };
+
+static const char classes_name[] = "train_class";
 
 enum error_code dataset_merge_put(struct store *store, const char *dataset_id,
                                   const struct dataset_merge *merge, struct error *err)
 {
     const uint64_t policy[POLICY_COUNT] = {merge->skips_self_loops, merge->removes_repeated};
-    struct record record = {.kind = RECORD_DATASET_MERGE, .version = MERGE_VERSION};
+    struct record record = {.kind = RECORD_DATASET_MERGE,
+                            .version = merge->class_count ? CLASSES_VERSION : MERGE_VERSION};
     record_add_text(&record, "base", merge->base);
     record_add(&record, "policy", ELEMENT_U64, policy, POLICY_COUNT);
     record_add(&record, "first_node", ELEMENT_U32, merge->first_node, merge->chunk_count + 1);
     record_add(&record, "base_first", ELEMENT_U32, merge->base_first, merge->base_chunk_count + 1);
+    if (merge->class_count)
+        record_add(&record, classes_name, ELEMENT_U64, merge->train_class, merge->class_count);
     return store_put(store, key_dataset(dataset_id, "merge").text, dataset_id, &record,
                      STORE_DURABLE, err);
 }
@@ -51,7 +56,13 @@ enum error_code dataset_merge_decode(const struct record_view *view, struct data
 {
     const void *data = NULL;
     *out = (struct dataset_merge){.view = *view};
-    enum error_code rc = record_expect(view, RECORD_DATASET_MERGE, MERGE_VERSION, err);
+    const bool has_classes = record_has(view, classes_name);
+    enum error_code rc = record_expect(view, RECORD_DATASET_MERGE,
+                                       has_classes ? CLASSES_VERSION : MERGE_VERSION, err);
+    if (rc == ERROR_NONE && has_classes) {
+        rc = record_section_get(view, classes_name, ELEMENT_U64, -1, &data, &out->class_count, err);
+        out->train_class = data;
+    }
     if (rc == ERROR_NONE)
         rc = record_text_get(view, "base", out->base, sizeof out->base, err);
     if (rc == ERROR_NONE)

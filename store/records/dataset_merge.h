@@ -11,8 +11,9 @@
  *             "policy"      U64 [2]: 1 where edges from a node to itself are left out of what is added; 1 where repeated edges are
  *             "first_node"  U32 [chunks + 1]: where the version's chunks of edges begin, as edge_chunk.h cuts them, and the number of its nodes
  *             "base_first"  U32 [chunks of the base + 1]: the same of the base, so that none is read to find another
+ *             "train_class" U64 [classes]: of a dataset of labelled edges that are of classes: how many of those that are trained on have each
  *   valid     both begin with 0 and ascend
- *   version   1
+ *   version   1; 2 with "train_class"
  */
 #ifndef STORE_RECORDS_DATASET_MERGE_H
 #define STORE_RECORDS_DATASET_MERGE_H
@@ -29,9 +30,11 @@ struct dataset_merge {
     char base[ID_SIZE];
     bool skips_self_loops, removes_repeated;
     uint64_t chunk_count, base_chunk_count;
-    const uint32_t *first_node; /* [chunk_count + 1] */
-    const uint32_t *base_first; /* [base_chunk_count + 1] */
-    struct record_view view;    /* release with store_release_record() */
+    const uint32_t *first_node;  /* [chunk_count + 1] */
+    const uint32_t *base_first;  /* [base_chunk_count + 1] */
+    uint64_t class_count;        /* 0: edges have no classes */
+    const uint64_t *train_class; /* [class_count] */
+    struct record_view view;     /* release with store_release_record() */
 };
 
 MUST_CHECK enum error_code dataset_merge_put(struct store *store, const char *dataset_id,

@@ -109,6 +109,17 @@ enum error_code merged_splits_get(struct store *store, const char *dataset_id,
     return rc;
 }
 
+static enum error_code merge_edge_splits(const struct merged *m, struct store *store,
+                                         struct edge_splits *out, struct error *err)
+{
+    const uint64_t classes = m->merge.class_count;
+    if (classes && classes != m->fold->base.class_count)
+        return error_set(err, ERROR_CORRUPT, "%s: %" PRIu64 " classes, expected %" PRIu32,
+                         m->merge.view.key, classes, m->fold->base.class_count);
+    return version_edge_splits(m->fold, store, classes ? m->merge.train_class : NULL, NULL, out,
+                               err);
+}
+
 enum error_code merged_edge_splits_get(struct store *store, const char *dataset_id,
                                        uint32_t node_count, struct edge_splits *out,
                                        struct error *err)
@@ -120,7 +131,7 @@ enum error_code merged_edge_splits_get(struct store *store, const char *dataset_
         return rc;
     rc = open_merged(&m, store, dataset_id, key, err);
     if (rc == ERROR_NONE)
-        rc = version_edge_splits(m.fold, store, out, err);
+        rc = merge_edge_splits(&m, store, out, err);
     close_merged(&m);
     return rc;
 }

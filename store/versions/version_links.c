@@ -10,12 +10,25 @@
 struct held_link {
     uint32_t target, source;
     double time;
+    float label;
     uint64_t order; /* those of the base first */
+    uint64_t index; /* in the list of the base, or among the fold's held edges */
 };
 
 struct held_links {
     struct held_link *link; /* [count] */
-    uint64_t count;
+    uint64_t count, of_base;
+};
+
+/* What there is of a task of pairs while its record is made. */
+struct link_merger {
+    const struct version_fold *fold;
+    const struct edge_splits *base;
+    struct repeated_edges *repeated; /* or NULL */
+    struct held_links links[HELD_OUT_COUNT];
+    uint64_t
+        *trained; /* [trained_count] lines of the base's given negatives of training that stay */
+    uint64_t trained_count;
 };
 
 static int by_ends(const void *left, const void *right)
@@ -30,124 +43,303 @@ static int by_ends(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static bool is_gone(const struct version_fold *fold, uint32_t target, uint32_t source)
+/* ---- which stay ---------------------------------------------------------------------------------- */
+
+/* Whether an edge of the base stays; its ends in the version then. */
+static bool stays(const struct version_fold *fold, uint32_t *source, uint32_t *target)
 {
-    const uint64_t key = (uint64_t)target << 32 | source;
+    const uint64_t key = (uint64_t)*target << 32 | *source;
     const uint64_t first = version_fold_first_gone(fold, key);
-    return first < fold->gone_edges && fold->gone_edge[first] == key;
+    *source = version_fold_number(fold, *source);
+    *target = version_fold_number(fold, *target);
+    return *source != NODE_GONE && *target != NODE_GONE &&
+           !(first < fold->gone_edges && fold->gone_edge[first] == key);
 }
 
-static void take_base(const struct version_fold *fold, const struct edge_splits *base, int split,
-                      struct held_links *links)
+static void take_base(struct link_merger *m, int split)
 {
+    const struct edge_splits *base = m->base;
+    struct held_links *links = &m->links[split];
     for (uint64_t i = 0; i < base->count[split]; i++) {
-        const uint32_t source = base->source[split][i], target = base->target[split][i];
-        const uint32_t from = version_fold_number(fold, source),
-                       to = version_fold_number(fold, target);
-        if (from == NODE_GONE || to == NODE_GONE || is_gone(fold, target, source))
-            continue;
-        links->link[links->count] = (struct held_link){
-            .target = to,
-            .source = from,
-            .time = base->is_timed ? base->time[split][i] : 0,
-            .order = links->count,
-        };
-        links->count++;
+        struct held_link link = {.target = base->target[split][i],
+                                 .source = base->source[split][i],
+                                 .time = base->is_timed ? base->time[split][i] : 0,
+                                 .label = base->is_labelled ? base->label[split][i] : 0,
+                                 .order = links->count,
+                                 .index = i};
+        if (stays(m->fold, &link.source, &link.target))
+            links->link[links->count++] = link;
     }
+    links->of_base = links->count;
 }
 
-/* Of a pair that is held out the earliest edge. */
-static void take_new(const struct version_fold *fold, int split, struct held_links *links)
+static void append_new(struct link_merger *m, int split)
 {
-    const uint64_t of_base = links->count;
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < fold->held_edges; i++) {
-        const struct fold_edge *edge = &fold->held[i];
-        const struct edge_columns_view *columns = fold_edge_columns(fold, edge);
-        double time = 0;
-        if (fold->delta[edge->delta].new_held[edge->index] != 1 + split)
+    struct held_links *links = &m->links[split];
+    for (uint64_t i = 0; i < m->fold->held_edges; i++) {
+        const struct fold_edge *edge = &m->fold->held[i];
+        const struct edge_columns_view *columns = fold_edge_columns(m->fold, edge);
+        struct held_link link = {
+            .target = edge->target, .source = edge->source, .order = links->count, .index = i};
+        if (m->fold->delta[edge->delta].new_held[edge->index] != 1 + split)
             continue;
         if (columns->width.of[EDGE_TIME])
-            memcpy(&time, edge_columns_at(columns, EDGE_TIME, edge->index), sizeof time);
-        links->link[links->count] = (struct held_link){
-            .target = edge->target, .source = edge->source, .time = time, .order = links->count};
-        links->count++;
+            memcpy(&link.time, edge_columns_at(columns, EDGE_TIME, edge->index), sizeof link.time);
+        if (columns->width.of[EDGE_LABEL])
+            memcpy(&link.label, edge_columns_at(columns, EDGE_LABEL, edge->index),
+                   sizeof link.label);
+        links->link[links->count++] = link;
     }
-    if (links->count == of_base)
+}
+
+/* Left out because there is one like it. */
+static void note_repeated(const struct link_merger *m, const struct held_links *links,
+                          const struct held_link *link)
+{
+    struct repeated_edges *repeated = m->repeated;
+    if (!repeated || link->order < links->of_base)
+        return;
+    const struct fold_edge *edge = &m->fold->held[link->index];
+    if (edge->delta + 1 != m->fold->depth)
+        return;
+    repeated->of_newest++;
+    if (edge->index >= repeated->first)
+        return;
+    repeated->first = edge->index;
+    repeated->source = link->source;
+    repeated->target = link->target;
+}
+
+/* Of a link that is held out the earliest edge. Labelled edges are examples each, but for those that repeat another. */
+static void take_new(struct link_merger *m, int split)
+{
+    struct held_links *links = &m->links[split];
+    uint64_t count = 0;
+    append_new(m, split);
+    if (links->count == links->of_base)
         return;
     qsort(links->link, links->count, sizeof *links->link, by_ends);
-    for (uint64_t i = 0; i < links->count; i++)
-        if (count == 0 || links->link[count - 1].target != links->link[i].target ||
-            links->link[count - 1].source != links->link[i].source)
-            links->link[count++] = links->link[i];
+    for (uint64_t i = 0; i < links->count; i++) {
+        const struct held_link *link = &links->link[i];
+        const struct held_link *last = count ? &links->link[count - 1] : NULL;
+        const bool same_ends = last && last->target == link->target && last->source == link->source;
+        const bool is_again = same_ends && !(last->time < link->time);
+        if (m->base->is_labelled ? is_again && m->fold->removes_repeated : same_ends) {
+            if (m->base->is_labelled)
+                note_repeated(m, links, link);
+            continue;
+        }
+        links->link[count++] = *link;
+    }
     links->count = count;
 }
 
-/* The arrays of a split, from *at on. */
-static void lay_out(const struct held_links *links, int split, struct edge_splits *out,
-                    uint8_t **at)
+/* ---- given negatives ------------------------------------------------------------------------------ */
+
+/* Nodes of list `i` that stay. */
+static uint64_t count_ends(const struct link_merger *m, const struct negative_ends *ends,
+                           uint64_t i)
 {
-    double *time = (double *)(void *)*at;
-    uint32_t *source = (uint32_t *)(void *)(*at + links->count * sizeof *time);
-    uint32_t *target = source + links->count;
-    for (uint64_t i = 0; i < links->count; i++) {
-        time[i] = links->link[i].time;
+    uint64_t count = 0;
+    for (uint64_t e = ends->start[i]; e < ends->start[i + 1]; e++)
+        count += version_fold_number(m->fold, ends->node[e]) != NODE_GONE;
+    return count;
+}
+
+/* Those of training edges that stay, and whose nodes do not all go. */
+static enum error_code find_trained(struct link_merger *m, struct error *err)
+{
+    const struct trained_negatives *base = &m->base->trained;
+    const enum error_code rc = memory_new(&m->trained, base->count, "given negatives", err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < base->count; i++) {
+        uint32_t source = base->source[i], target = base->target[i];
+        if (stays(m->fold, &source, &target) && count_ends(m, &base->ends, i))
+            m->trained[m->trained_count++] = i;
+    }
+    return rc;
+}
+
+/* ---- the record ----------------------------------------------------------------------------------- */
+
+/* Arrays one behind the other, each at a multiple of eight; without `data` they are only measured. */
+struct layout {
+    uint8_t *data;
+    uint64_t used;
+};
+
+static void *place(struct layout *layout, uint64_t count, size_t size)
+{
+    void *at = layout->data ? layout->data + layout->used : NULL;
+    layout->used += (count * size + 7) / 8 * 8;
+    return at;
+}
+
+static void put_ends(const struct link_merger *m, const struct negative_ends *ends, uint64_t i,
+                     uint32_t *node, uint64_t *at)
+{
+    for (uint64_t e = ends->start[i]; e < ends->start[i + 1]; e++) {
+        const uint32_t number = version_fold_number(m->fold, ends->node[e]);
+        if (number != NODE_GONE)
+            node[(*at)++] = number;
+    }
+}
+
+static void lay_out_negatives(const struct link_merger *m, int split, struct edge_splits *out,
+                              struct layout *layout)
+{
+    const struct negative_ends *base = &m->base->negative[split];
+    const struct held_links *links = &m->links[split];
+    uint64_t count = 0, at = 0;
+    if (!base->start)
+        return;
+    for (uint64_t i = 0; i < links->count; i++)
+        count += count_ends(m, base, links->link[i].index);
+    uint64_t *start = place(layout, links->count + 1, sizeof *start);
+    uint32_t *node = place(layout, count, sizeof *node);
+    out->negative[split] = (struct negative_ends){start, node};
+    for (uint64_t i = 0; layout->data && i < links->count; i++) {
+        start[i] = at;
+        put_ends(m, base, links->link[i].index, node, &at);
+        start[i + 1] = at;
+    }
+}
+
+static void lay_out_split(const struct link_merger *m, int split, struct edge_splits *out,
+                          struct layout *layout)
+{
+    const struct held_links *links = &m->links[split];
+    uint32_t *source = place(layout, links->count, sizeof *source);
+    uint32_t *target = place(layout, links->count, sizeof *target);
+    double *time = out->is_timed ? place(layout, links->count, sizeof *time) : NULL;
+    float *label = out->is_labelled ? place(layout, links->count, sizeof *label) : NULL;
+    for (uint64_t i = 0; layout->data && i < links->count; i++) {
         source[i] = links->link[i].source;
         target[i] = links->link[i].target;
+        if (time)
+            time[i] = links->link[i].time;
+        if (label)
+            label[i] = links->link[i].label;
     }
     out->count[split] = links->count;
     out->source[split] = source;
     out->target[split] = target;
-    out->time[split] = out->is_timed ? time : NULL;
-    *at += links->count * (sizeof *time + 2 * sizeof *source);
+    out->time[split] = time;
+    out->label[split] = label;
+    lay_out_negatives(m, split, out, layout);
 }
 
-static enum error_code merge_splits(const struct version_fold *fold, const struct edge_splits *base,
-                                    struct edge_splits *out, struct error *err)
+static void lay_out_trained(const struct link_merger *m, struct edge_splits *out,
+                            struct layout *layout)
 {
-    struct held_links links[HELD_OUT_COUNT] = {{0}};
-    uint64_t bytes = 0;
+    const struct trained_negatives *base = &m->base->trained;
+    uint64_t count = 0, at = 0;
+    if (m->trained_count == 0)
+        return;
+    for (uint64_t i = 0; i < m->trained_count; i++)
+        count += count_ends(m, &base->ends, m->trained[i]);
+    uint64_t *start = place(layout, m->trained_count + 1, sizeof *start);
+    uint32_t *source = place(layout, m->trained_count, sizeof *source);
+    uint32_t *target = place(layout, m->trained_count, sizeof *target);
+    uint32_t *node = place(layout, count, sizeof *node);
+    out->trained = (struct trained_negatives){
+        .count = m->trained_count, .source = source, .target = target, .ends = {start, node}};
+    for (uint64_t i = 0; layout->data && i < m->trained_count; i++) {
+        source[i] = version_fold_number(m->fold, base->source[m->trained[i]]);
+        target[i] = version_fold_number(m->fold, base->target[m->trained[i]]);
+        start[i] = at;
+        put_ends(m, &base->ends, m->trained[i], node, &at);
+        start[i + 1] = at;
+    }
+}
+
+static void lay_out(const struct link_merger *m, const uint64_t *train_class,
+                    struct edge_splits *out, struct layout *layout)
+{
+    out->undirected = m->base->undirected;
+    out->is_timed = m->base->is_timed;
+    out->is_labelled = m->base->is_labelled;
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        lay_out_split(m, s, out, layout);
+    lay_out_trained(m, out, layout);
+    if (!train_class)
+        return;
+    uint64_t *classes = place(layout, m->base->class_count, sizeof *classes);
+    if (layout->data && m->base->class_count)
+        memcpy(classes, train_class, m->base->class_count * sizeof *classes);
+    out->class_count = m->base->class_count;
+    out->train_class = classes;
+}
+
+/* A held-out edge is ranked among its negatives, so it has one at least: an update that takes the last is refused. */
+static enum error_code check_negatives(const struct link_merger *m, struct error *err)
+{
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; m->base->negative[s].start && i < m->links[s].count; i++)
+            if (m->links[s].link[i].order >= m->links[s].of_base ||
+                count_ends(m, &m->base->negative[s], m->links[s].link[i].index) == 0)
+                return error_set(err, ERROR_CORRUPT,
+                                 "dataset %s: %s edge %" PRIu64
+                                 " has no given negative, expected one",
+                                 m->fold->kept.name, held_out_name[s], i);
+    return ERROR_NONE;
+}
+
+static enum error_code find_links(struct link_merger *m, struct error *err)
+{
     enum error_code rc = ERROR_NONE;
-    *out = (struct edge_splits){.undirected = base->undirected, .is_timed = base->is_timed};
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {
-        rc = memory_new(&links[s].link, base->count[s] + fold->held_edges, "held-out edges", err);
+        rc = memory_new(&m->links[s].link, m->base->count[s] + m->fold->held_edges,
+                        "held-out edges", err);
         if (rc == ERROR_NONE) {
-            take_base(fold, base, s, &links[s]);
-            take_new(fold, s, &links[s]);
+            take_base(m, s);
+            take_new(m, s);
         }
-        bytes += links[s].count * (sizeof(double) + 2 * sizeof(uint32_t));
     }
     if (rc == ERROR_NONE)
-        rc = version_block(&out->view, fold, "held-out edges", bytes, err);
+        rc = find_trained(m, err);
+    return rc == ERROR_NONE ? check_negatives(m, err) : rc;
+}
+
+static enum error_code merge_splits(struct link_merger *m, const uint64_t *train_class,
+                                    struct edge_splits *out, struct error *err)
+{
+    struct layout layout = {.data = NULL};
+    enum error_code rc = find_links(m, err);
     if (rc == ERROR_NONE) {
-        uint8_t *at = NULL;
-        memcpy(&at, &out->view.data, sizeof at); /* it is ours until it is handed out */
-        for (int s = 0; s < HELD_OUT_COUNT; s++)
-            lay_out(&links[s], s, out, &at);
+        lay_out(m, train_class, out, &layout);
+        rc = version_block(&out->view, m->fold, "held-out edges", layout.used, err);
+    }
+    if (rc == ERROR_NONE) {
+        memcpy(&layout.data, &out->view.data, sizeof layout.data); /* ours until it is handed out */
+        layout.used = 0;
+        lay_out(m, train_class, out, &layout);
     }
     for (int s = 0; s < HELD_OUT_COUNT; s++)
-        memory_free(links[s].link);
+        memory_free(m->links[s].link);
+    memory_free(m->trained);
     return rc;
 }
 
 enum error_code version_edge_splits(const struct version_fold *fold, struct store *store,
+                                    const uint64_t *train_class, struct repeated_edges *repeated,
                                     struct edge_splits *out, struct error *err)
 {
     struct edge_splits base;
+    struct link_merger merger = {.fold = fold, .base = &base, .repeated = repeated};
     const struct key key = key_dataset(fold->base.id, "edge_splits");
     *out = (struct edge_splits){0};
     enum error_code rc =
         edge_splits_get(store, key.text, fold->base.id, fold->base.node_count, &base, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (base.is_labelled || base.type[0] || base.type[1] || base.negative[0].start ||
-        base.negative[1].start || base.trained.count)
+    if (base.type[0] || base.type[1] || base.trained.type)
         rc = error_set(err, ERROR_CORRUPT,
-                       "%s: expected links without types and given negatives, of which alone "
-                       "versions are merged",
+                       "%s: expected links without types, of which alone versions are merged",
                        base.view.key);
     else
-        rc = merge_splits(fold, &base, out, err);
+        rc = merge_splits(&merger, train_class, out, err);
+    if (rc != ERROR_NONE)
+        *out = (struct edge_splits){0};
     store_release_record(&base.view);
     return rc;
 }

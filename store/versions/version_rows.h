@@ -49,9 +49,13 @@ MUST_CHECK enum error_code version_labels(const struct version_fold *fold, struc
                                           struct node_labels *out, struct error *err);
 MUST_CHECK enum error_code version_splits(const struct version_fold *fold, struct store *store,
                                           struct node_splits *out, struct error *err);
-/* Of a task of links: those of the base that are left, and with new ones among them in the order of target and source, as ingest has those that it
- * draws. Fails: ERROR_CORRUPT also where negatives are given, or edges have labels. */
+/* Of a task of pairs: those of the base that are left, and with new ones among them in the order of target and source, as ingest has those that it
+ * draws; their given negatives without nodes that are gone. `train_class` [classes of the base]: of labelled edges how many that are trained
+ * on have each; NULL where that is not wanted, or nothing is of classes. `repeated` may be NULL, and has what labelled edges repeat added to it.
+ * Fails: ERROR_CORRUPT also where edges have types. */
 MUST_CHECK enum error_code version_edge_splits(const struct version_fold *fold, struct store *store,
+                                               const uint64_t *train_class,
+                                               struct repeated_edges *repeated,
                                                struct edge_splits *out, struct error *err);
 /* *are_numbers: each node is called by its number, and *out is empty. */
 MUST_CHECK enum error_code version_ids(const struct version_fold *fold, struct store *store,

@@ -47,7 +47,8 @@ static enum error_code survey(struct edge_file *file, const struct text_line *li
                          file->path, line->number, EDGE_FIELD_MAX, count);
     file->is_known = true;
     file->fields = edge_fields_plain(delimiter, count);
-    *is_header = edge_fields_named(&file->fields, field, NULL, &unknown);
+    *is_header =
+        edge_fields_named(&file->fields, field, update_labels_column(file->reader), &unknown);
     if (*is_header)
         return ERROR_NONE;
     file->fields = edge_fields_plain(delimiter, count);
@@ -84,7 +85,10 @@ static enum error_code visit_line(struct edge_file *file, const struct text_line
     enum error_code rc = ERROR_NONE;
     if (!file->is_known) {
         rc = survey(file, line, &is_header, err);
-        if (rc == ERROR_NONE && file->path == file->reader->request->add_edges)
+        const bool adds = file->path == file->reader->request->add_edges;
+        if (rc == ERROR_NONE && adds)
+            rc = update_labels_expect(file->reader, &file->fields, file->path, line->number, err);
+        if (rc == ERROR_NONE && adds)
             rc = check_columns(file, line->number, err);
         if (rc == ERROR_NONE)
             rc = edge_columns_new(&file->value, &file->fields.width, 1, "an edge", err);
@@ -154,11 +158,13 @@ static enum error_code grow_edges(struct update_reader *reader, const struct edg
 {
     struct dataset_delta *delta = &reader->delta;
     const size_t wanted = delta->added_edges + 1;
-    enum error_code rc = update_reader_take(reader, 8 + edge_widths_bytes(width), err);
+    enum error_code rc = update_reader_take(reader, 16 + edge_widths_bytes(width), err);
     if (rc == ERROR_NONE)
         rc = memory_grow(&reader->source, &reader->room.source, wanted, "new edges", err);
     if (rc == ERROR_NONE)
         rc = memory_grow(&reader->target, &reader->room.target, wanted, "new edges", err);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&reader->line, &reader->room.line, wanted, "lines of new edges", err);
     if (rc == ERROR_NONE && task_learns_pairs(reader->schema->task))
         rc = memory_grow(&reader->new_held, &reader->room.new_held, wanted, "new edges", err);
     if (rc != ERROR_NONE || wanted <= reader->room.columns)
@@ -184,6 +190,7 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
     struct update_reader *reader = file->reader;
     struct dataset_delta *delta = &reader->delta;
     uint32_t source = 0, target = 0;
+    double time = 0;
     bool is_held = false;
     enum error_code rc = take_ends(file, field, line, &source, &target, err);
     if (rc == ERROR_NONE)
@@ -197,8 +204,12 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
                        file->path, line);
     if (rc == ERROR_NONE)
         rc = edge_fields_values(&file->fields, field, file->path, line, &file->value, err);
+    if (rc == ERROR_NONE)
+        rc = update_labels_take(reader, file->path, line, &file->value, err);
+    if (rc == ERROR_NONE && file->fields.width.of[EDGE_TIME])
+        memcpy(&time, file->value.data[EDGE_TIME], sizeof time);
     const int place = update_links_place(reader, update_edge_key(reader, source, target), source,
-                                         target, &is_held);
+                                         target, time, &is_held);
     reader->absorbed += rc == ERROR_NONE && is_held;
     if (rc != ERROR_NONE || is_held)
         return rc;
@@ -212,6 +223,7 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
         reader->new_held[delta->added_edges] = (uint8_t)place;
         reader->has_held |= place > 0;
     }
+    reader->line[delta->added_edges] = line;
     reader->source[delta->added_edges] = source;
     reader->target[delta->added_edges++] = target;
     return ERROR_NONE;
@@ -284,8 +296,7 @@ static enum error_code sort_gone(struct update_reader *reader, struct error *err
     return ERROR_NONE;
 }
 
-/* Whether the edges of this key go. */
-static bool goes_by_itself(const struct update_reader *reader, uint64_t key)
+bool update_edges_go(const struct update_reader *reader, uint64_t key)
 {
     uint64_t low = 0, high = reader->delta.gone_edges;
     while (low < high) {
@@ -399,7 +410,7 @@ enum error_code update_links_settle(struct update_reader *reader, struct error *
     enum error_code rc = memory_new(&link, delta->added_edges, "links", err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < delta->added_edges; i++) {
         const uint64_t key = update_edge_key(reader, delta->source[i], delta->target[i]);
-        const bool goes = goes_by_itself(reader, key);
+        const bool goes = update_edges_go(reader, key);
         if (reader->new_held[i] && key >> 32 < reader->schema->node_count && !goes)
             link[count++] = (struct drawn_link){key, i};
     }

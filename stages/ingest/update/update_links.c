@@ -4,48 +4,68 @@
 #include "stages/ingest/update/update_reader.h"
 #include "store/versions/merged_records.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int by_number(const void *left, const void *right)
+static int by_key_and_time(const void *left, const void *right)
 {
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
+    const struct held_key *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->time > b->time) - (a->time < b->time);
 }
 
-static bool has_key(const uint64_t *keys, uint64_t count, uint64_t key)
+/* The first of the keys that is `key`, or behind it. */
+static uint64_t first_of(const struct held_key *keys, uint64_t count, uint64_t key)
 {
-    return count && bsearch(&key, keys, count, sizeof key, by_number) != NULL;
+    uint64_t low = 0, high = count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (keys[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* The split that holds the link of this key, or -1. */
-static int held_in(const struct update_reader *reader, uint64_t key)
+/* The split that holds the link of this key, or -1; with `time` that holds an edge of that time. */
+static int held_in(const struct update_reader *reader, uint64_t key, const double *time)
 {
-    for (int s = 0; s < HELD_OUT_COUNT; s++)
-        if (has_key(reader->held_key[s], reader->held_count[s], key))
-            return s;
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        const struct held_key *keys = reader->held_key[s];
+        const uint64_t count = reader->held_count[s];
+        for (uint64_t i = first_of(keys, count, key); i < count && keys[i].key == key; i++)
+            if (!time || !(keys[i].time < *time || keys[i].time > *time))
+                return s;
+    }
     return -1;
 }
 
 bool update_links_has(const struct update_reader *reader, uint64_t key)
 {
-    return held_in(reader, key) >= 0;
+    return held_in(reader, key, NULL) >= 0;
 }
 
 static enum error_code take_keys(struct update_reader *reader, const struct edge_splits *splits,
                                  enum held_out s, struct error *err)
 {
     const uint64_t count = splits->count[s];
-    uint64_t **keys = &reader->held_key[s];
+    struct held_key **keys = &reader->held_key[s];
     enum error_code rc = update_reader_take(reader, count * sizeof **keys, err);
     if (rc == ERROR_NONE)
         rc = memory_new(keys, count, "held-out edges", err);
     if (rc != ERROR_NONE)
         return rc;
     for (uint64_t i = 0; i < count; i++)
-        (*keys)[i] = update_edge_key(reader, splits->source[s][i], splits->target[s][i]);
+        (*keys)[i] = (struct held_key){
+            .key = update_edge_key(reader, splits->source[s][i], splits->target[s][i]),
+            .time = splits->is_timed ? splits->time[s][i] : 0};
     if (count)
-        qsort(*keys, count, sizeof **keys, by_number);
+        qsort(*keys, count, sizeof **keys, by_key_and_time);
     reader->held_count[s] = count;
+    reader->has_negatives[s] = splits->negative[s].start != NULL;
     return ERROR_NONE;
 }
 
@@ -59,29 +79,132 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
         merged_edge_splits_get(reader->store, schema->id, schema->node_count, &splits, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (splits.negative[0].start || splits.negative[1].start || splits.trained.count)
-        rc = error_set(err, ERROR_INVALID,
-                       "dataset %s has negatives that are given: expected drawn ones, of which "
-                       "alone there are updates",
-                       schema->id);
-    if (rc == ERROR_NONE)
-        rc = pipeline_edge_split(reader->settings, &reader->link_split, err);
+    rc = pipeline_edge_split(reader->settings, &reader->link_split, err);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = take_keys(reader, &splits, (enum held_out)s, err);
     store_release_record(&splits.view);
     return rc;
 }
 
+/* Of labelled edges each is an example. Those of two nodes go together where pairs draw, or files list them; else one that is held out
+ * already, at the same time, is no other edge. */
+static int place_labelled(const struct update_reader *reader, uint64_t key, double time, int draw)
+{
+    const bool by_pair =
+        reader->link_split.kind == EDGE_SPLIT_RANDOM || reader->link_split.kind == EDGE_SPLIT_GIVEN;
+    const int held = held_in(reader, key, by_pair ? NULL : &time);
+    return held >= 0 ? held : draw;
+}
+
 int update_links_place(const struct update_reader *reader, uint64_t key, uint32_t source,
-                       uint32_t target, bool *is_held)
+                       uint32_t target, double time, bool *is_held)
 {
     const struct dataset_schema *schema = reader->schema;
     const bool draws = reader->link_split.kind == EDGE_SPLIT_RANDOM;
-    const int held =
-        has_key(reader->gone_key, reader->delta.gone_edges, key) ? -1 : held_in(reader, key);
+    const bool goes = update_edges_go(reader, key);
+    const int held = goes ? -1 : held_in(reader, key, NULL);
+    *is_held = false;
+    if (!task_learns_pairs(schema->task))
+        return 0;
+    const int draw = !draws || source == target
+                         ? -1
+                         : edge_holdout_draw(&reader->link_split, (uint64_t)reader->settings->seed,
+                                             schema->undirected, source, target);
+    if (task_labels_edges(schema->task))
+        return 1 + (goes ? draw : place_labelled(reader, key, time, draw));
     *is_held = held >= 0 && !(draws && schema->edge_width.of[EDGE_TIME]);
-    if (held >= 0 || source == target || !task_learns_pairs(schema->task) || !draws)
-        return 1 + held;
-    return 1 + edge_holdout_draw(&reader->link_split, (uint64_t)reader->settings->seed,
-                                 schema->undirected, source, target);
+    return 1 + (held >= 0 ? held : draw);
+}
+
+/* ---- given negatives ------------------------------------------------------------------------------- */
+
+enum error_code update_links_check_new(const struct update_reader *reader, struct error *err)
+{
+    const struct dataset_delta *delta = &reader->delta;
+    for (uint64_t i = 0; delta->new_held && i < delta->added_edges; i++) {
+        const int split = delta->new_held[i] - 1;
+        if (split >= 0 && reader->has_negatives[split])
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64
+                             ": the edge draws the %s split, whose edges have given negatives: "
+                             "expected one that is trained on, since nobody gave it any",
+                             reader->request->add_edges, reader->line[i], held_out_name[split]);
+    }
+    return ERROR_NONE;
+}
+
+static bool is_gone(const struct update_reader *reader, uint32_t source, uint32_t target)
+{
+    return reader->is_gone[source] || reader->is_gone[target] ||
+           update_edges_go(reader, update_edge_key(reader, source, target));
+}
+
+/* Where --remove-nodes names a node, or 0. */
+static int64_t line_of(const struct update_reader *reader, uint32_t node)
+{
+    struct line_reader *lines = NULL;
+    struct text_line line;
+    struct field field;
+    char text[NODE_ID_TEXT_SIZE];
+    bool found = true;
+    int64_t number = 0;
+    (void)living_nodes_text(&reader->nodes, node, text);
+    enum error_code rc = line_reader_open(reader->request->remove_nodes, &lines, NULL);
+    while (rc == ERROR_NONE && number == 0) {
+        rc = delimited_read(lines, NULL, &line, &found, NULL);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (!text_line_is_skipped(&line) &&
+            delimited_split_line(&line, delimited_guess(line.text, line.size), &field, 1) > 0 &&
+            field.size == strlen(text) && memcmp(field.text, text, field.size) == 0)
+            number = line.number;
+    }
+    line_reader_close(lines);
+    return number;
+}
+
+static enum error_code name_last(const struct update_reader *reader,
+                                 const struct edge_splits *splits, enum held_out s, uint64_t i,
+                                 struct error *err)
+{
+    char node[NODE_ID_TEXT_SIZE], source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
+    const uint32_t last = splits->negative[s].node[splits->negative[s].start[i + 1] - 1];
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": node %s is removed, and with it the last of the given "
+                     "negatives of the %s edge from %s to %s: expected one at least that stays",
+                     reader->request->remove_nodes, line_of(reader, last),
+                     living_nodes_text(&reader->nodes, last, node), held_out_name[s],
+                     living_nodes_text(&reader->nodes, splits->source[s][i], source),
+                     living_nodes_text(&reader->nodes, splits->target[s][i], target));
+}
+
+static enum error_code check_split(const struct update_reader *reader,
+                                   const struct edge_splits *splits, enum held_out s,
+                                   struct error *err)
+{
+    const struct negative_ends *ends = &splits->negative[s];
+    for (uint64_t i = 0; ends->start && i < splits->count[s]; i++) {
+        uint64_t left = 0;
+        for (uint64_t e = ends->start[i]; e < ends->start[i + 1]; e++)
+            left += !reader->is_gone[ends->node[e]];
+        if (left == 0 && !is_gone(reader, splits->source[s][i], splits->target[s][i]))
+            return name_last(reader, splits, s, i, err);
+    }
+    return ERROR_NONE;
+}
+
+enum error_code update_links_check_gone(const struct update_reader *reader, struct error *err)
+{
+    const struct dataset_schema *schema = reader->schema;
+    struct edge_splits splits;
+    if (reader->delta.gone_nodes == 0 || !(reader->has_negatives[0] || reader->has_negatives[1]))
+        return ERROR_NONE;
+    enum error_code rc =
+        merged_edge_splits_get(reader->store, schema->id, schema->node_count, &splits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
+        rc = check_split(reader, &splits, (enum held_out)s, err);
+    store_release_record(&splits.view);
+    return rc;
 }

@@ -60,15 +60,21 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = update_links_open(reader, err);
     if (rc == ERROR_NONE)
+        rc = update_labels_open(reader, err);
+    if (rc == ERROR_NONE)
         rc = update_nodes_remove(reader, err);
     if (rc == ERROR_NONE)
         rc = update_edges_remove(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_links_check_gone(reader, err);
     if (rc == ERROR_NONE)
         rc = update_nodes_add(reader, err);
     if (rc == ERROR_NONE)
         rc = update_edges_add(reader, err);
     if (rc == ERROR_NONE)
         rc = update_links_settle(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_links_check_new(reader, err);
     if (rc == ERROR_NONE)
         rc = update_nodes_features(reader, err);
     if (rc == ERROR_NONE)
@@ -87,6 +93,7 @@ void update_reader_release(struct update_reader *reader)
 {
     living_nodes_release(&reader->nodes);
     edge_columns_release(&reader->columns);
+    edge_labels_release(&reader->labels);
     store_release_record(&reader->statistics.view);
     memory_free(reader->is_gone);
     memory_free(reader->gone_node);
@@ -95,6 +102,7 @@ void update_reader_release(struct update_reader *reader)
     memory_free(reader->gone_source);
     memory_free(reader->gone_target);
     memory_free(reader->source);
+    memory_free(reader->line);
     memory_free(reader->target);
     memory_free(reader->label);
     memory_free(reader->split);

@@ -9,7 +9,10 @@
  *   --features      id,x1,x2, ...               a row for each added node; for others the new one
  *
  * Of a dataset that learns links, those that are held out stay so: an added edge between the same nodes is no new example, and is left out.
- * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest. Removed edges may be held out.
+ * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest. Removed edges may be held out. Where
+ * held-out edges have given negatives no edge may draw their split, since it would have none; nodes that go leave those lists, but for the
+ * last of one. Added edges of a dataset that learns labels of edges have the column that ingest.edge_label names; each is an example, in
+ * the split of those of the same ends where pairs draw or files list them, else trained on.
  *
  * Ids are the user's. Comma, tab or blank separated, plain or gzip, with or without a header (one of edges names its columns, one
  * of nodes begins with "id" or "node"). What is removed goes first: an edge that is removed and added is there once more.
@@ -22,6 +25,8 @@
 #define STAGES_INGEST_UPDATE_UPDATE_READER_H
 
 #include "common/base/error.h"
+#include "stages/ingest/build/edge_labels.h"
+#include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/update_request.h"
@@ -33,6 +38,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct held_key {
+    uint64_t key; /* as gone_key */
+    double time;  /* 0 where edges have none */
+};
 
 struct update_reader { /* {0} is releasable */
     /* Set by the caller, borrowed. */
@@ -53,21 +63,25 @@ struct update_reader { /* {0} is releasable */
     int64_t *gone_line; /* [gone_edges] where each stands */
     uint32_t *gone_source, *gone_target;
     uint32_t *source, *target;
+    int64_t *line; /* [added_edges] where each stands */
     struct edge_columns columns;
+    struct edge_labels labels; /* of edges, where these are learnt */
     uint32_t *label;
     uint8_t *split;
     uint32_t *row_node;
     float *row;
     uint8_t *has_row; /* [all nodes] */
     /* Of a dataset that learns links: those that are held out, as gone_key, ascending; and added edges that join such nodes and are left out. */
-    uint64_t *held_key[HELD_OUT_COUNT]; /* [held_count] */
+    struct held_key *held_key[HELD_OUT_COUNT]; /* [held_count] */
+    bool has_negatives[HELD_OUT_COUNT];        /* that are given */
     uint64_t held_count[HELD_OUT_COUNT], absorbed;
     uint8_t *new_held;                    /* [added_edges] likewise */
     bool has_held;                        /* one of them is not 0 */
     struct edge_split link_split;         /* by which new ones are held out */
     struct feature_statistics statistics; /* what features were scaled by */
     struct {
-        size_t gone_key, gone_line, source, target, columns, row_node, row, new_held; /* elements */
+        size_t gone_key, gone_line, source, target, line, columns, row_node, row,
+            new_held; /* elements */
     } room;
 };
 
@@ -84,12 +98,34 @@ MUST_CHECK enum error_code update_nodes_remove(struct update_reader *reader, str
 MUST_CHECK enum error_code update_nodes_add(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_nodes_features(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_edges_remove(struct update_reader *reader, struct error *err);
-/* Before all of them: which links are held out. Fails: ERROR_INVALID where their negatives are given. */
+/* Before all of them: which links are held out. */
 MUST_CHECK enum error_code update_links_open(struct update_reader *reader, struct error *err);
-/* Where a new edge of a dataset that learns links goes: 0 to training, else 1 + enum held_out. *is_held: the two are held out already, and it
- * is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells it. `key` as gone_key. */
+/* Where a new edge of a dataset that learns pairs goes: 0 to training, else 1 + enum held_out. *is_held: of links, the two are held out
+ * already, and it is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells it. `key` as
+ * gone_key; `time` of the edge, or 0. */
 int update_links_place(const struct update_reader *reader, uint64_t key, uint32_t source,
-                       uint32_t target, bool *is_held);
+                       uint32_t target, double time, bool *is_held);
+/* Whether the edges of this key go by themselves. */
+bool update_edges_go(const struct update_reader *reader, uint64_t key);
+/* Behind update_links_settle(): a new edge that is held out has no given negatives. Fails: ERROR_INPUT naming its line where those of its split
+ * have some. */
+MUST_CHECK enum error_code update_links_check_new(const struct update_reader *reader,
+                                                  struct error *err);
+/* When nodes and edges that go are known. Fails: ERROR_INPUT naming the line of a node that is the last given negative of an edge. */
+MUST_CHECK enum error_code update_links_check_gone(const struct update_reader *reader,
+                                                   struct error *err);
+/* Labels of new edges (update_labels.c), by the settings. */
+MUST_CHECK enum error_code update_labels_open(struct update_reader *reader, struct error *err);
+/* The name of their column in a header, or NULL: edges have none, or those are their weights. */
+const char *update_labels_column(const struct update_reader *reader);
+/* Counts the column among those of the fields of a file. Fails: ERROR_INPUT naming file and line when there is none. */
+MUST_CHECK enum error_code update_labels_expect(const struct update_reader *reader,
+                                                struct edge_fields *fields, const char *where,
+                                                int64_t line, struct error *err);
+/* Makes the label of edge 0 of `value` what the dataset stores. Fails: ERROR_INPUT naming file and line for a class that the dataset has not. */
+MUST_CHECK enum error_code update_labels_take(struct update_reader *reader, const char *where,
+                                              int64_t line, const struct edge_columns *value,
+                                              struct error *err);
 /* Behind update_edges_add(): new edges of links that are trained on are trained on, whatever they draw. */
 MUST_CHECK enum error_code update_links_settle(struct update_reader *reader, struct error *err);
 /* Whether the link of this key is held out. */

@@ -63,13 +63,29 @@ static void mark_linked(struct version_draft *m, uint32_t node)
     m->is_linked[node / 8] |= (uint8_t)(1U << node % 8);
 }
 
+/* Of labelled edges. */
+static enum error_code count_class(const struct version_draft *m, const struct edge_chunk *rows,
+                                   uint64_t e, struct error *err)
+{
+    const float *label = rows->columns.data[EDGE_LABEL];
+    if (!m->train_class)
+        return ERROR_NONE;
+    if (!label || !(label[e] >= 0) || label[e] >= (float)m->schema.class_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "dataset %s: the label of an edge: expected a class below %" PRIu32,
+                         m->fold->base.id, m->schema.class_count);
+    m->train_class[(uint32_t)label[e]]++;
+    return ERROR_NONE;
+}
+
 static enum error_code count_row(struct version_draft *m, uint32_t node,
                                  const struct edge_chunk *rows, uint64_t from, uint64_t end,
                                  struct error *err)
 {
     struct dataset_schema *schema = &m->schema;
     const float *weight = rows->columns.data[EDGE_WEIGHT];
-    for (uint64_t e = from; e < end; e++) {
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t e = from; rc == ERROR_NONE && e < end; e++) {
         const uint32_t source = rows->neighbor[e];
         if (source >= m->fold->node_count)
             return error_set(err, ERROR_CORRUPT,
@@ -86,8 +102,9 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
         /* An edge that lies both ways is one of the input. */
         if (weight && weight[e] < 0 && !(schema->undirected && source > node))
             schema->negative_weight_count++;
+        rc = count_class(m, rows, e, err);
     }
-    return ERROR_NONE;
+    return rc;
 }
 
 /* As edge_chunk_writer.h cuts them. */
@@ -125,6 +142,9 @@ static enum error_code count_edges(struct version_draft *m, struct error *err)
         rc = memory_new(&m->in_degree, nodes, "degrees", err);
     if (rc == ERROR_NONE && m->makes_features && !m->schema.undirected)
         rc = memory_new(&m->out_degree, nodes, "degrees", err);
+    if (rc == ERROR_NONE && task_labels_edges(m->schema.task) &&
+        task_of(m->schema.task)->is_in_class)
+        rc = memory_new(&m->train_class, m->schema.class_count, "classes", err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < nodes;) {
         const uint32_t end = nodes - first < PIECE_NODES ? nodes : first + PIECE_NODES;
         struct edge_chunk rows = {0};
@@ -141,6 +161,11 @@ static enum error_code count_edges(struct version_draft *m, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     m->first[m->chunk_count] = nodes;
+    return ERROR_NONE;
+}
+
+static enum error_code check_repeated(const struct version_draft *m, struct error *err)
+{
     if (m->settings->ingest.duplicates != EDGES_REFUSE || m->repeated.of_newest == 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
@@ -291,7 +316,8 @@ static enum error_code count_links(struct version_draft *m, struct error *err)
     struct edge_splits splits;
     if (!task_learns_pairs(m->schema.task))
         return ERROR_NONE;
-    const enum error_code rc = version_edge_splits(m->fold, m->store, &splits, err);
+    const enum error_code rc =
+        version_edge_splits(m->fold, m->store, m->train_class, &m->repeated, &splits, err);
     if (rc != ERROR_NONE)
         return rc;
     for (int s = 0; s < HELD_OUT_COUNT; s++)
@@ -325,6 +351,8 @@ enum error_code version_count(struct version_draft *m, struct error *err)
         rc = count_labels(m, err);
     if (rc == ERROR_NONE)
         rc = count_links(m, err);
+    if (rc == ERROR_NONE)
+        rc = check_repeated(m, err);
     if (rc == ERROR_NONE)
         describe_edges(m);
     return rc;

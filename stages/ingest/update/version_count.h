@@ -39,6 +39,8 @@ struct version_draft {
     uint32_t *in_degree,
         *out_degree; /* [nodes] where features are made of them; out_degree NULL of an undirected graph */
     struct repeated_edges repeated;
+    uint64_t *
+        train_class; /* [classes] of labelled edges of classes: how many that are trained on have each; else NULL */
 };
 
 /* Fills the schema, the summary and where chunks begin. Fails: ERROR_INPUT where ingest.duplicates refuses an edge that is added, or no training

@@ -100,7 +100,9 @@ static enum error_code put_merge(const struct version_draft *m, struct error *er
                                   .chunk_count = m->chunk_count,
                                   .base_chunk_count = m->fold->base.edge_chunk_count,
                                   .first_node = m->first,
-                                  .base_first = m->base_first};
+                                  .base_first = m->base_first,
+                                  .class_count = m->train_class ? m->schema.class_count : 0,
+                                  .train_class = m->train_class};
     must(text_copy(merge.base, sizeof merge.base, m->fold->base.id));
     return dataset_merge_put(m->store, m->id, &merge, err);
 }
@@ -253,7 +255,7 @@ static enum error_code write_targets(const struct version_draft *m, struct error
         store_release_record(&labels.view);
     }
     if (rc == ERROR_NONE && task_learns_pairs(m->schema.task)) {
-        rc = version_edge_splits(m->fold, m->store, &links, err);
+        rc = version_edge_splits(m->fold, m->store, m->train_class, NULL, &links, err);
         if (rc != ERROR_NONE)
             return rc;
         rc = edge_splits_put(m->store, key_dataset(m->id, "edge_splits").text, m->id, &links, err);
@@ -333,6 +335,7 @@ enum error_code version_writer_run(struct store *store, const struct pipeline_se
     memory_free(m->is_linked);
     memory_free(m->in_degree);
     memory_free(m->out_degree);
+    memory_free(m->train_class);
     memory_free(m);
     return rc;
 }

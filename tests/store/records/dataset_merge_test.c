@@ -33,6 +33,22 @@ static void it_reads_back_as_written(void **state)
     store_release_record(&read.view);
     assert_ok(dataset_merge_base(t->store, "g-1", base, &t->err), &t->err);
     assert_string_equal(base, "g-0");
+    assert_int_equal(read.class_count, 0);
+}
+
+static void classes_of_edges_read_back(void **state)
+{
+    static const uint64_t classes[] = {7, 0, UINT64_MAX};
+    struct temp_store *t = *state;
+    struct dataset_merge read, merge = known();
+    merge.class_count = 3;
+    merge.train_class = classes;
+    assert_ok(dataset_merge_put(t->store, "g-1", &merge, &t->err), &t->err);
+    assert_ok(dataset_merge_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_int_equal(read.class_count, 3);
+    assert_memory_equal(read.train_class, classes, sizeof classes);
+    assert_int_equal(read.chunk_count, 2);
+    store_release_record(&read.view);
 }
 
 static void a_whole_dataset_has_none(void **state)
@@ -67,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(it_reads_back_as_written),
+        test_with_store(classes_of_edges_read_back),
         test_with_store(a_whole_dataset_has_none),
         test_with_store(bounds_that_do_not_ascend_are_refused),
     };

@@ -25,6 +25,7 @@ struct kind {
     enum node_id_form ids;
     bool undirected, weighted, timed, links, keeps_nodes;
     enum edge_policy duplicates, self_loops;
+    bool labelled; /* weights are labels, classes from 0 on */
 };
 
 struct node {
@@ -71,8 +72,10 @@ static inline float feature_of(uint32_t features, uint32_t column)
 
 static inline void new_edge(struct world *w, uint32_t source, uint32_t target)
 {
-    w->edge[w->edge_count++] = (struct edge){
-        .source = source, .target = target, .weight = (float)draw(9) - 1, .time = draw(3)};
+    w->edge[w->edge_count++] = (struct edge){.source = source,
+                                             .target = target,
+                                             .weight = (float)draw(9) - (float)!w->kind->labelled,
+                                             .time = draw(3)};
 }
 
 static inline void world_begin(struct world *w, const struct kind *kind)

@@ -124,6 +124,14 @@ static void assert_apart(struct store *store, const char *id)
     store_release_record(&links.view);
 }
 
+/* Directed graphs have numbers for labels, which are no classes. */
+static void label_edges(const struct kind *kind)
+{
+    const char *task = kind->undirected ? "edge_classification" : "edge_regression";
+    settings.ingest.task = (int64_t)task_named(task, strlen(task));
+    (void)snprintf(settings.ingest.edge_label, sizeof settings.ingest.edge_label, "weight");
+}
+
 /* With all versions merged, or all of them whole. */
 static void compare_versions(const struct kind *kind, int updates, bool is_merged)
 {
@@ -143,6 +151,8 @@ static void compare_versions(const struct kind *kind, int updates, bool is_merge
         (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split,
                        "random 70/15/15");
     }
+    if (kind->labelled)
+        label_edges(kind);
     open_store(&living);
     open_store(&whole);
     world_begin(&w, kind);
@@ -166,7 +176,7 @@ static void compare_versions(const struct kind *kind, int updates, bool is_merge
         assert_ok(dataset_merge_base(living.store, id, base, &err), &err);
         assert_string_equal(base, is_merged ? "g-0000" : "");
         (void)snprintf(expected, sizeof expected, "w-%d", version);
-        if (kind->links)
+        if (kind->links && !kind->labelled)
             assert_apart(living.store, id);
         if (kind->links && !kind->keeps_nodes)
             continue; /* what a pair draws now is another matter */
@@ -219,6 +229,18 @@ static void links_are_held_out_as_ingest_draws_them(void **state)
         kind.links = kind.keeps_nodes = true;
         kind.self_loops = EDGES_REMOVE;
         compare_versions(&kind, 3, form % 2 == 0 || form > 4);
+    }
+}
+
+static void so_are_labelled_edges(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 16; form++) {
+        struct kind kind = kind_of(form);
+        kind.links = kind.keeps_nodes = kind.labelled = kind.weighted = true;
+        kind.edges = form % 3 ? 1500 : 8000; /* many of the same ends */
+        kind.self_loops = EDGES_REMOVE;
+        compare_versions(&kind, 3, form % 5 != 0);
     }
 }
 
@@ -295,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_merged_version_is_what_ingest_makes_of_the_whole),
         cmocka_unit_test(so_is_one_that_is_written_whole),
         cmocka_unit_test(links_are_held_out_as_ingest_draws_them),
+        cmocka_unit_test(so_are_labelled_edges),
         cmocka_unit_test(what_is_tested_is_never_trained_on),
         test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
