@@ -13,6 +13,8 @@
 
 enum { VERSION_PLAIN = 1, VERSION_HELD = 2, VERSION_TYPED = 3, FACT_COUNT = 5, TYPED_FACT_COUNT };
 
+static const char negative_weight[] = "negative_weight";
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* What a record holds and a delta does not have as an array; borrowed until it is put. */
@@ -78,6 +80,8 @@ static struct record encode(const struct dataset_delta *delta, const struct fact
     add_new_nodes(&record, delta);
     if (delta->added_edges)
         edge_sections_add(&record, &delta->columns, delta->added_edges);
+    if (delta->negative_weight[0])
+        record_add_text(&record, negative_weight, delta->negative_weight);
     if (delta->new_held)
         record_add(&record, "new_held", ELEMENT_U8, delta->new_held, delta->added_edges);
     return record;
@@ -93,8 +97,10 @@ static void fill_facts(const struct dataset_delta *delta, struct facts *facts)
 void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE])
 {
     struct facts facts;
+    struct dataset_delta nameless = *delta;
+    nameless.negative_weight[0] = '\0';
     fill_facts(delta, &facts);
-    const struct record record = encode(delta, &facts);
+    const struct record record = encode(&nameless, &facts);
     const struct checksum sum = record_content_sum(&record);
     checksum_text(&sum, text);
 }
@@ -362,6 +368,9 @@ enum error_code dataset_delta_decode(const struct record_view *view, struct data
         rc = get_edges(view, out, err);
     if (rc == ERROR_NONE)
         rc = get_held(view, out, err);
+    if (rc == ERROR_NONE && record_has(view, negative_weight))
+        rc = record_text_get(view, negative_weight, out->negative_weight,
+                             sizeof out->negative_weight, err);
     if (rc == ERROR_NONE)
         rc = get_new_nodes(view, out, err);
     return rc == ERROR_NONE ? get_rows(view, out, err) : rc;

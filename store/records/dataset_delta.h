@@ -17,6 +17,8 @@
  *             "source", "target" U32, and edge columns (edge_sections.h): edges that are added, in the order of the input
  *             "new_held" U8 [edges added], of a dataset that learns links where some are: 0 for training, else 1 + enum held_out: the edge
  *                           is held out, and in no row
+ *             "negative_weight" text: where the first added edge of a weight below 0 stands, if there is one: no part of the content, for it
+ *                           says what the files were called
  *             "new_id" I64 [added], or "new_id_offset" U64 [added + 1] and "new_id_text" U8: what the user calls added nodes
  *             "new_label" U32 [added, label width]: as in node_labels.h; "new_split" U8 [added]: 0 none, else 1 + enum split
  *             "row_node" U32, "row" F32 [rows, columns]: features of added nodes, and new ones of others, in the measure of the dataset
@@ -57,11 +59,13 @@ struct dataset_delta {
     const uint32_t *gone_source, *gone_target; /* [gone_edges] */
     const uint32_t *source, *target;           /* [added_edges] */
     struct edge_columns_view columns;          /* [added_edges] */
-    const uint8_t *new_held;                   /* [added_edges]; NULL: none is held out */
-    struct node_ids new_ids;                   /* of added_nodes; its own view is not used */
-    const uint32_t *new_label;                 /* [added_nodes, label_width] */
-    const uint8_t *new_split;                  /* [added_nodes] */
-    const uint32_t *row_node;                  /* [rows] */
+    char negative_weight
+        [128]; /* where the first added edge of a weight below 0 stands, "edges.csv:17" or its end; "": there is none */
+    const uint8_t *new_held;         /* [added_edges]; NULL: none is held out */
+    struct node_ids new_ids;         /* of added_nodes; its own view is not used */
+    const uint32_t *new_label;       /* [added_nodes, label_width] */
+    const uint8_t *new_split;        /* [added_nodes] */
+    const uint32_t *row_node;        /* [rows] */
     const float *row;                /* [rows, feature_dim], or as wide as columns_of_type says */
     uint32_t type_count;             /* of nodes; 0: one, and the next three are NULL */
     const uint32_t *base_of_type;    /* [type_count] nodes of the base of each */

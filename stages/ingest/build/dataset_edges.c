@@ -146,17 +146,14 @@ static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, 
     return rc;
 }
 
-/* The end of a long path says more than its beginning. */
 static void note_weight(struct dataset_edges *edges, const struct edge_piece *piece, size_t i)
 {
     const float *weight = piece->columns.data[EDGE_WEIGHT];
-    char *place = edges->schema->first_negative_weight;
-    enum { SIZE = sizeof edges->schema->first_negative_weight, NUMBER = 21 };
-    const size_t length = strlen(piece->where), most = SIZE - NUMBER - 2;
     if (!weight || weight[i] >= 0 || edges->schema->negative_weight_count++ > 0)
         return;
-    (void)snprintf(place, SIZE, "%s:%" PRId64, piece->where + (length > most ? length - most : 0),
-                   piece->first_line + (int64_t)i);
+    input_lines_place(edges->schema->first_negative_weight,
+                      sizeof edges->schema->first_negative_weight, piece->where,
+                      piece->first_line + (int64_t)i);
 }
 
 /* Whether an edge is the same as the one before it: it would be removed later, and need not be put aside. So a

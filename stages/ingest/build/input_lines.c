@@ -2,7 +2,9 @@
 
 #include "common/base/memory.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 static enum error_code add_name(struct input_lines *lines, const char *where, struct error *err)
@@ -85,6 +87,13 @@ bool input_lines_find(const struct input_lines *lines, uint64_t index, const cha
     }
     *line = lines->piece[low].first_line + (int64_t)(index - lines->piece[low].first_edge);
     return true;
+}
+
+void input_lines_place(char *out, size_t size, const char *where, int64_t line)
+{
+    enum { NUMBER = 21 }; /* bytes of any, and its colon */
+    const size_t length = strlen(where), most = size - NUMBER - 1;
+    (void)snprintf(out, size, "%s:%" PRId64, where + (length > most ? length - most : 0), line);
 }
 
 void input_lines_release(struct input_lines *lines)

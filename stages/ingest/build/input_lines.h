@@ -38,6 +38,8 @@ MUST_CHECK enum error_code input_lines_add(struct input_lines *lines, const char
  * the number of the edge in the whole input, from 1. */
 bool input_lines_find(const struct input_lines *lines, uint64_t index, const char **where,
                       int64_t *line);
+/* "edges.csv:17", or its end: the end of a long path says more than its beginning. */
+void input_lines_place(char *out, size_t size, const char *where, int64_t line);
 void input_lines_release(struct input_lines *lines);
 
 #endif

@@ -92,11 +92,11 @@ enum error_code dataset_versions_mend(const struct version_place *place, const c
 /* ---- made again ---------------------------------------------------------------------------------- */
 
 static enum error_code build(const struct version_place *place, const char *id,
-                             const struct dataset_delta *delta, enum version_form form,
-                             struct error *err)
+                             const struct dataset_delta *delta, const struct update_places *places,
+                             enum version_form form, struct error *err)
 {
-    const enum error_code rc = version_writer_run(place->store, place->settings, id, delta, form,
-                                                  place->memory_bytes, err);
+    const enum error_code rc = version_writer_run(place->store, place->settings, id, delta, places,
+                                                  form, place->memory_bytes, err);
     return rc == ERROR_NONE && store_may_write(place->store) ? identity_note(place->store, id, err)
                                                              : rc;
 }
@@ -162,7 +162,7 @@ static enum error_code restore_one(const struct version_place *place, const char
     enum error_code rc = get_delta(place, id, &delta, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = build(place, id, &delta, form, err);
+    rc = build(place, id, &delta, NULL, form, err);
     store_release_record(&delta.view);
     return rc;
 }
@@ -290,17 +290,34 @@ static enum error_code was_done(const struct version_place *place,
     return rc;
 }
 
-/* What is refused while the version is made leaves no delta behind. */
-static enum error_code put_version(const struct version_place *place,
-                                   const struct dataset_delta *delta, const char *id,
-                                   struct error *err)
+/* One that is there, of a command that was killed, says the same, but for what its files were called, by which it stays. */
+static enum error_code put_delta(const struct version_place *place, struct dataset_delta *delta,
+                                 const char *id, struct error *err)
 {
+    struct dataset_delta there;
+    if (dataset_delta_get(place->store, id, &there, NULL) != ERROR_NONE)
+        return dataset_delta_put(place->store, id, delta, err);
+    must(text_copy(delta->negative_weight, sizeof delta->negative_weight, there.negative_weight));
+    store_release_record(&there.view);
+    return ERROR_NONE;
+}
+
+/* What is refused while the version is made leaves no delta behind. */
+static enum error_code put_version(const struct version_place *place, struct update_reader *reader,
+                                   const char *id, struct error *err)
+{
+    const struct update_request *request = reader->request;
+    const struct update_places places = {.add_edges = request->add_edges,
+                                         .line = reader->line,
+                                         .nodes = &reader->nodes,
+                                         .removal = request->remove_edges ? request->remove_edges
+                                                                          : request->remove_nodes};
     bool found = false;
     enum error_code rc = store_has(place->store, key_dataset(id, "schema").text, &found, err);
     if (rc == ERROR_NONE)
-        rc = dataset_delta_put(place->store, id, delta, err);
+        rc = put_delta(place, &reader->delta, id, err);
     if (rc == ERROR_NONE && !found)
-        rc = build(place, id, delta, VERSION_AS_FITS, err);
+        rc = build(place, id, &reader->delta, &places, VERSION_AS_FITS, err);
     if (rc == ERROR_INPUT)
         error_ignore(store_remove(place->store, key_dataset(id, "delta").text, NULL));
     return rc == ERROR_NONE ? store_switch_set(place->store, newest_key(place->root).text, id, err)
@@ -347,7 +364,7 @@ enum error_code dataset_versions_update(const struct version_place *place,
     if (rc == ERROR_NONE)
         rc = name_version(place, newest, &reader->delta, id, err);
     if (rc == ERROR_NONE)
-        rc = put_version(place, &reader->delta, id, err);
+        rc = put_version(place, reader, id, err);
     if (reader)
         update_reader_release(reader);
     memory_free(reader);

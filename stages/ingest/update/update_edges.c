@@ -1,6 +1,7 @@
 /* The files of an update that name edges: those that come, and those that go, which have to be there. */
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
+#include "stages/ingest/build/input_lines.h"
 #include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/update_reader.h"
 #include "store/records/edge_chunk.h"
@@ -223,6 +224,9 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
         reader->new_held[delta->added_edges] = (uint8_t)place;
         reader->has_held |= place > 0;
     }
+    if (value.data[EDGE_WEIGHT] && ((const float *)value.data[EDGE_WEIGHT])[0] < 0 &&
+        !delta->negative_weight[0])
+        input_lines_place(delta->negative_weight, sizeof delta->negative_weight, file->path, line);
     reader->line[delta->added_edges] = line;
     reader->source[delta->added_edges] = source;
     reader->target[delta->added_edges++] = target;

@@ -166,12 +166,21 @@ static enum error_code count_edges(struct version_draft *m, struct error *err)
 
 static enum error_code check_repeated(const struct version_draft *m, struct error *err)
 {
+    const struct update_places *places = m->places;
+    const uint64_t first = m->repeated.first;
+    char source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
     if (m->settings->ingest.duplicates != EDGES_REFUSE || m->repeated.of_newest == 0)
         return ERROR_NONE;
+    if (!places)
+        return error_set(err, ERROR_CORRUPT,
+                         "dataset %s: %" PRIu64 " added edges repeat others, which was refused",
+                         m->id, m->repeated.of_newest);
     return error_set(err, ERROR_INPUT,
-                     "added edges, number:%" PRIu64 ": the edge between %" PRIu32 " and %" PRIu32
-                     " repeats another one: expected none (ingest.duplicates: refuse)",
-                     m->repeated.first + 1, m->repeated.source, m->repeated.target);
+                     "%s:%" PRId64 ": the edge from %s to %s: expected one that is new "
+                     "(ingest.duplicates: refuse), found one like it before",
+                     places->add_edges, places->line[first],
+                     living_nodes_text(places->nodes, m->delta->source[first], source),
+                     living_nodes_text(places->nodes, m->delta->target[first], target));
 }
 
 /* Rows of the input: edges of the version before that stay, each once, and those that were added. */
@@ -193,6 +202,9 @@ static void describe_edges(struct version_draft *m)
     schema->edge_chunk_count = m->chunk_count;
     if (schema->negative_weight_count == 0)
         schema->first_negative_weight[0] = '\0';
+    else if (!schema->first_negative_weight[0])
+        must(text_copy(schema->first_negative_weight, sizeof schema->first_negative_weight,
+                       delta->negative_weight));
     for (uint64_t e = 0; weight && schema->negative_weight_count &&
                          !schema->first_negative_weight[0] && e < delta->added_edges;
          e++)
@@ -332,8 +344,9 @@ static enum error_code count_links(struct version_draft *m, struct error *err)
     return m->schema.edge_count
                ? ERROR_NONE
                : error_set(err, ERROR_INPUT,
-                           "no training edge stays, expected one at least: those that are left are "
-                           "held out");
+                           "%s: no training edge stays, expected one at least: those that are left "
+                           "are held out",
+                           m->places && m->places->removal ? m->places->removal : m->id);
 }
 
 enum error_code version_count(struct version_draft *m, struct error *err)

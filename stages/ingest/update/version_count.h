@@ -23,6 +23,7 @@ struct version_draft {
     const struct pipeline_settings *settings;
     const char *id;
     const struct dataset_delta *delta;
+    const struct update_places *places; /* NULL: what is refused was accepted before */
     enum version_form form;
     uint64_t memory_bytes;
     bool is_merged, makes_features;

@@ -314,7 +314,8 @@ static enum error_code write_version(struct version_draft *m, struct error *err)
 
 enum error_code version_writer_run(struct store *store, const struct pipeline_settings *settings,
                                    const char *dataset_id, const struct dataset_delta *delta,
-                                   enum version_form form, uint64_t memory_bytes, struct error *err)
+                                   const struct update_places *places, enum version_form form,
+                                   uint64_t memory_bytes, struct error *err)
 {
     struct version_draft *m = NULL;
     enum error_code rc = memory_new(&m, 1, "a version of a dataset", err);
@@ -324,6 +325,7 @@ enum error_code version_writer_run(struct store *store, const struct pipeline_se
     m->settings = settings;
     m->id = dataset_id;
     m->delta = delta;
+    m->places = places;
     m->form = form;
     m->memory_bytes = memory_bytes;
     m->repeated.first = UINT64_MAX;

@@ -17,6 +17,7 @@
 #define STAGES_INGEST_UPDATE_VERSION_WRITER_H
 
 #include "common/base/error.h"
+#include "stages/ingest/update/living_nodes.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_delta.h"
@@ -33,11 +34,21 @@ enum version_form {
     VERSION_WHOLE
 };
 
-/* `settings`: those that the root was made with. Above `memory_bytes` a chunk that is written whole is refused. `delta` is stored. The schema is stored last. Replaces nothing that is there. Fails: ERROR_INPUT
- * where ingest.duplicates refuses an edge that is added; ERROR_CORRUPT; ERROR_NO_MEMORY, ERROR_IO, ERROR_UNAVAILABLE. */
+/* Where an update was read from, for messages about what was accepted line by line. */
+struct update_places {
+    const char *add_edges; /* the file */
+    const int64_t *line;   /* [edges of the delta] */
+    const struct living_nodes *nodes;
+    const char *removal; /* a file of what goes; NULL: nothing does */
+};
+
+/* `settings`: those that the root was made with. Above `memory_bytes` a chunk that is written whole is refused. `delta` is stored. The schema is stored last. Replaces nothing that is there. `places` of a delta that was read just now; NULL of
+ * one that was accepted before. Fails: ERROR_INPUT where ingest.duplicates refuses an edge that is added, or no edge is left to train on, naming where
+ * it stands; ERROR_CORRUPT; ERROR_NO_MEMORY, ERROR_IO, ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code
 version_writer_run(struct store *store, const struct pipeline_settings *settings,
                    const char *dataset_id, const struct dataset_delta *delta,
-                   enum version_form form, uint64_t memory_bytes, struct error *err);
+                   const struct update_places *places, enum version_form form,
+                   uint64_t memory_bytes, struct error *err);
 
 #endif

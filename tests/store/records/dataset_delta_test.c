@@ -5,6 +5,8 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
+
 static const uint32_t gone_node[] = {1, 4}, gone_source[] = {3, 0}, gone_target[] = {0, 2};
 static const uint32_t source[] = {6, 0, 7}, target[] = {0, 7, 6}, label[] = {1, 0};
 static const float weight[] = {1.5F, -2, 0}, row[] = {1, 2, 3, 4, 5, 6};
@@ -98,6 +100,21 @@ static void content_is_told_apart(void **state)
     delta.gone_edges = 1;
     dataset_delta_content(&delta, other);
     assert_string_not_equal(one, other);
+}
+
+static void names_of_files_are_no_content(void **state)
+{
+    struct temp_store *t = *state;
+    char one[CHECKSUM_TEXT_SIZE], other[CHECKSUM_TEXT_SIZE];
+    struct dataset_delta delta = known(), read;
+    dataset_delta_content(&delta, one);
+    (void)snprintf(delta.negative_weight, sizeof delta.negative_weight, "edges.csv:17");
+    dataset_delta_content(&delta, other);
+    assert_string_equal(one, other);
+    assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_string_equal(read.negative_weight, "edges.csv:17");
+    store_release_record(&read.view);
 }
 
 static void deltas_that_cannot_be_are_refused(void **state)
@@ -259,6 +276,7 @@ int main(void)
         test_with_store(held_out_edges_are_a_section_of_their_own),
         test_with_store(ids_may_be_text_and_all_else_nothing),
         cmocka_unit_test(content_is_told_apart),
+        test_with_store(names_of_files_are_no_content),
         test_with_store(deltas_that_cannot_be_are_refused),
         test_with_store(types_and_relations_read_back),
         test_with_store(types_that_cannot_be_are_refused),

@@ -494,11 +494,38 @@ static void what_does_not_fit_is_named_and_nothing_is_stored(void **state)
     assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err), ERROR_INPUT,
                  "--base: the files are for version g-1111, but the newest is g-0000", &t->err);
     settings.ingest.duplicates = EDGES_REFUSE;
-    request = (struct update_request){.add_edges = put("f", "120,121\n120,121\n")};
+    request = (struct update_request){.add_edges = put("f", "# new\n120,121\n\n120,121\n")};
     assert_fails(dataset_versions_update(&place, &request, id, &unchanged, &t->err), ERROR_INPUT,
-                 "added edges, number", &t->err);
+                 "f:4: the edge from 120 to 121: expected one that is new (ingest.duplicates: "
+                 "refuse), found one like it before",
+                 &t->err);
     fault_walk_list(&listing, &after);
     assert_string_equal(after.text, before.text);
+}
+
+static void a_weight_below_0_is_told_with_its_line(void **state)
+{
+    struct temp_store *t = *state;
+    const struct version_place place = place_of(t->store);
+    static struct dataset_schema schema;
+    struct update_request request = {.add_edges =
+                                         put("f", "120,121,3\n\n121,122,-1\n122,123,-2\n")};
+    char id[ID_SIZE], again[ID_SIZE];
+    bool unchanged = false;
+    use(t->store, false, true);
+    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
+    assert_int_equal(schema.negative_weight_count, 2);
+    assert_non_null(strstr(schema.first_negative_weight, "/f:3"));
+    /* What the file was called is no part of the update. */
+    request.add_edges = put("renamed", "120,121,3\n121,122,-1\n122,123,-2\n");
+    assert_ok(dataset_versions_update(&place, &request, again, &unchanged, &t->err), &t->err);
+    assert_true(unchanged);
+    assert_string_equal(id, again);
+    assert_ok(store_remove(t->store, key_dataset(id, "schema").text, &t->err), &t->err);
+    assert_ok(dataset_versions_restore(&place, id, false, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
+    assert_non_null(strstr(schema.first_negative_weight, "/f:3"));
 }
 
 static void an_update_is_held_within_half_of_the_budget(void **state)
@@ -599,6 +626,7 @@ int main(void)
         test_with_store(what_a_version_is_merged_from_is_needed),
         test_with_store(deltas_above_the_share_are_compacted),
         test_with_store(what_does_not_fit_is_named_and_nothing_is_stored),
+        test_with_store(a_weight_below_0_is_told_with_its_line),
         test_with_store(an_update_is_held_within_half_of_the_budget),
         cmocka_unit_test(whichever_store_call_fails_an_update_ends_alike),
     };
