@@ -67,6 +67,19 @@ static void pack_columns(const struct topology_part *part, const struct edge_wid
     }
 }
 
+/* The numbers of sources lie anywhere in memory: they are asked for so many edges before they are looked at. */
+enum { NUMBERS_AHEAD = 32 };
+
+static inline void ask_for_number(const struct partition_check *check,
+                                  const struct topology_part *part, uint64_t edge)
+{
+    if (edge >= part->edge_count)
+        return;
+    const uint32_t source = *topology_neighbor(part, edge);
+    if (source < check->book->node_count)
+        __builtin_prefetch(&check->permutation->to_dataset[source], 0, 1);
+}
+
 static enum error_code sum_row(const struct partition_check *check,
                                const struct topology_part *part, uint32_t relation, uint32_t row,
                                const struct edge_facts *facts, struct error *err)
@@ -82,6 +95,7 @@ static enum error_code sum_row(const struct partition_check *check,
                          node, end, from, part->edge_count);
     for (uint64_t e = from; e < end; e++) {
         const uint32_t source = *topology_neighbor(part, e);
+        ask_for_number(check, part, e + NUMBERS_AHEAD);
         if (source >= check->book->node_count || source < last)
             return error_set(err, ERROR_CORRUPT,
                              "the row of node %" PRIu32 " has source %" PRIu32 " after %" PRIu32
