@@ -106,8 +106,9 @@ static enum error_code plan_delta(struct partition_job *job, const struct number
     const bool keeps = version_assignment_is_placed(job->kept.method);
     if (!job->base.partition_id[0] || !(keeps || job->base.is_chosen))
         return ERROR_NONE;
-    const enum error_code rc = version_delta_plan(
-        &job->input, &job->base, numbering, feature_type_of(job), &job->delta, &job->is_delta, err);
+    const enum error_code rc =
+        version_delta_plan(&job->input, &job->base, numbering, feature_type_of(job), false,
+                           &job->delta, &job->is_delta, err);
     return rc == ERROR_NONE && job->is_delta
                ? version_placement_is_wanted(&job->input, &job->kept, &job->is_placed, err)
                : rc;

@@ -1,43 +1,21 @@
 #include "stages/partition/version_delta.h"
 
-#include "common/base/checksum.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/partition/layout/edge_walk.h"
-#include "stages/partition/layout/feature_window.h"
+#include "stages/partition/version_comparison.h"
 #include "stages/partition/version_numbering.h"
-#include "store/features/feature_shard.h"
-#include "store/features/row_conversion.h"
 #include "store/records/dataset_delta.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_labels.h"
-#include "store/records/shard_seal.h"
 #include "store/versions/merged_parts.h"
-#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { ENDS_BYTES = 2 * sizeof(uint32_t), OTHER_ALL = OTHER_EDGES | OTHER_FEATURES | OTHER_LABEL };
-
-struct comparison {
-    const struct partition_input *input;
-    const struct delta_base *base;
-    const struct numbering *numbering;
-    enum tensor_type feature_type;
-    struct part_delta *delta;
-    struct partition_book book; /* of the base */
-    uint32_t *base_node;        /* [node_count] by the version's ids: the base's, or NO_ORIGIN */
-    uint64_t *sum;              /* [node_count] likewise */
-    char *bytes;                /* of an edge, or of a row */
-    bool fits;                  /* so far: the version may be a delta */
-};
-
 /* ---- which nodes are which ------------------------------------------------------------------------- */
 
 /* Where the nodes of the version stood in the dataset of the base. */
-static enum error_code trace_back(const struct comparison *c, uint32_t *origin, struct error *err)
+static enum error_code trace_back(const struct version_comparison *c, uint32_t *origin,
+                                  struct error *err)
 {
     const uint32_t node_count = c->numbering->node_count;
     char id[ID_SIZE];
@@ -63,7 +41,7 @@ static enum error_code trace_back(const struct comparison *c, uint32_t *origin, 
     return ERROR_NONE;
 }
 
-static enum error_code match_nodes(struct comparison *c, struct error *err)
+static enum error_code match_nodes(struct version_comparison *c, struct error *err)
 {
     const uint32_t node_count = c->numbering->node_count;
     struct node_permutation permutation = {0};
@@ -86,7 +64,7 @@ static enum error_code match_nodes(struct comparison *c, struct error *err)
 }
 
 /* The nodes of part `part` that the base has not; -1: they are not behind the others, or those are in another order or part. */
-static int64_t count_added(const struct comparison *c, int part)
+static int64_t count_added(const struct version_comparison *c, int part)
 {
     const uint32_t end = c->numbering->book[part + 1];
     uint32_t node = c->numbering->book[part], last = c->book.book[part];
@@ -102,7 +80,7 @@ static int64_t count_added(const struct comparison *c, int part)
 }
 
 /* The nodes of the base that no node of the version was, ascending as these do. */
-static void list_gone(const struct comparison *c, uint32_t *gone, uint32_t *count)
+static void list_gone(const struct version_comparison *c, uint32_t *gone, uint32_t *count)
 {
     uint32_t next = 0;
     *count = 0;
@@ -117,7 +95,7 @@ static void list_gone(const struct comparison *c, uint32_t *gone, uint32_t *coun
         gone[(*count)++] = next++;
 }
 
-static enum error_code describe(struct comparison *c, struct error *err)
+static enum error_code describe(struct version_comparison *c, struct error *err)
 {
     struct part_delta *delta = c->delta;
     const size_t parts = (size_t)c->numbering->part_count;
@@ -146,246 +124,10 @@ static enum error_code describe(struct comparison *c, struct error *err)
     return node_shift_init(&delta->shift, &delta->record, err);
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------- */
-
-static void mark(const struct comparison *c, uint32_t node, uint8_t what)
-{
-    c->delta->other[node] |= what;
-}
-
-/* Of an edge whose columns are in c->bytes already. */
-static uint64_t edge_hash(const struct comparison *c, uint32_t source, size_t size)
-{
-    memcpy(c->bytes, &source, sizeof source);
-    return checksum_64(c->bytes, size);
-}
-
-static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, struct error *err)
-{
-    const struct comparison *c = context;
-    const size_t size = ENDS_BYTES + edge_widths_bytes(&chunk->columns.width);
-    (void)err;
-    for (uint32_t row = 0; row < chunk->node_count; row++) {
-        const uint32_t node = c->numbering->to_new[chunk->first_node + row];
-        if (c->base_node[node] == NO_ORIGIN)
-            continue;
-        for (uint64_t e = chunk->row_start[row]; e < chunk->row_start[row + 1]; e++) {
-            edge_columns_pack(&chunk->columns, e, c->bytes + ENDS_BYTES);
-            c->sum[node] += edge_hash(c, c->numbering->to_new[chunk->neighbor[e]], size);
-        }
-    }
-    return ERROR_NONE;
-}
-
-static void pack(const struct topology_part *part, uint64_t edge, char *bytes)
-{
-    for (int col = 0; col < EDGE_COLUMN_COUNT; col++) {
-        const size_t size = edge_column_bytes((enum edge_column)col, part->width.of[col]);
-        if (size)
-            memcpy(bytes, topology_column(part, (enum edge_column)col, edge), size);
-        bytes += size;
-    }
-}
-
-/* Takes the edges of a row of the base from the sum of its node. */
-static void take_row(const struct comparison *c, const struct topology *topology,
-                     const struct topology_part *part, uint32_t row, uint32_t node)
-{
-    const struct node_shift *shift = &c->delta->shift;
-    const size_t size = ENDS_BYTES + edge_widths_bytes(&part->width);
-    const uint64_t from = topology_row_start(part, row), end = topology_row_start(part, row + 1);
-    if (end - from != c->input->in_degree[c->numbering->to_dataset[node]]) {
-        mark(c, node, OTHER_EDGES);
-        return;
-    }
-    for (uint64_t e = from; e < end; e++) {
-        const uint32_t source = *topology_neighbor(part, e);
-        if (source >= topology->node_count || node_shift_is_gone(shift, source)) {
-            mark(c, node, OTHER_EDGES);
-            return;
-        }
-        pack(part, e, c->bytes + ENDS_BYTES);
-        c->sum[node] -=
-            edge_hash(c, node_shift_of(shift, topology_part_of(topology, source), source), size);
-    }
-}
-
-static enum error_code take_base(const struct comparison *c, const struct topology *topology,
-                                 struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++) {
-        const struct topology_part *part = topology_rows(topology, p, 0);
-        uint32_t node = c->numbering->book[p];
-        rc = topology_open_part(topology, p, err);
-        for (uint32_t row = 0; rc == ERROR_NONE && row < part->node_count; row++)
-            if (!node_shift_is_gone(&c->delta->shift, part->first_node + row))
-                take_row(c, topology, part, row, node++);
-    }
-    return rc;
-}
-
-static enum error_code compare_edges(struct comparison *c, struct error *err)
-{
-    struct store *store = c->input->context->store;
-    const struct dataset_schema *schema = &c->input->schema;
-    struct topology topology = {0};
-    enum error_code rc = topology_open(store, &c->book, &topology, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    c->fits = !topology.is_delta && !topology.is_vertex_cut &&
-              edge_widths_equal(&topology.width, &schema->edge_width);
-    if (c->fits)
-        rc = memory_new(&c->bytes, ENDS_BYTES + edge_widths_bytes(&schema->edge_width), "an edge",
-                        err);
-    if (rc == ERROR_NONE && c->fits)
-        rc = edge_walk(store, schema, add_chunk, c, err);
-    if (rc == ERROR_NONE && c->fits)
-        rc = take_base(c, &topology, err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < c->numbering->node_count; node++)
-        if (c->sum[node])
-            mark(c, node, OTHER_EDGES);
-    topology_close(&topology);
-    memory_free(c->bytes);
-    c->bytes = NULL;
-    return rc;
-}
-
-/* ---- rows of features, labels ------------------------------------------------------------------------ */
-
-static enum error_code hash_chunk(void *context, const struct feature_chunk *chunk,
-                                  struct error *err)
-{
-    const struct comparison *c = context;
-    const size_t size = chunk->dim * tensor_type_bytes(c->feature_type);
-    (void)err;
-    for (uint32_t i = 0; i < chunk->node_count; i++) {
-        const float *row = &chunk->row[(size_t)i * chunk->dim];
-        const uint32_t node = c->numbering->to_new[chunk->first_node + i];
-        if (c->feature_type != TENSOR_F32)
-            row_conversion_store(c->bytes, c->feature_type, row, chunk->dim);
-        c->sum[node] =
-            checksum_64(c->feature_type == TENSOR_F32 ? (const void *)row : c->bytes, size);
-    }
-    return ERROR_NONE;
-}
-
-/* Rows of one tensor of a part of the base, block by block. */
-struct row_comparison {
-    const struct comparison *c;
-    const struct node_labels *labels; /* NULL: of features */
-    uint32_t base_first, node; /* the node of the version that the next row which is left is of */
-};
-
-static void compare_row(const struct row_comparison *r, const char *row, size_t size)
-{
-    const struct comparison *c = r->c;
-    if (!r->labels && checksum_64(row, size) != c->sum[r->node])
-        mark(c, r->node, OTHER_FEATURES);
-    if (r->labels &&
-        memcmp(row, (const char *)r->labels->row + c->numbering->to_dataset[r->node] * size,
-               size) != 0)
-        mark(c, r->node, OTHER_LABEL);
-}
-
-static enum error_code compare_tensor(struct row_comparison *r, struct feature_shard *shard,
-                                      const struct tensor_spec *tensor, struct error *err)
-{
-    const size_t size = tensor_row_bytes(tensor);
-    const uint64_t blocks = (tensor->row_count + FEATURE_BLOCK_ROWS - 1) / FEATURE_BLOCK_ROWS;
-    enum error_code rc = ERROR_NONE;
-    for (uint64_t block = 0; rc == ERROR_NONE && block < blocks; block++) {
-        struct feature_pin pin = {0};
-        rc = feature_shard_pin(shard, tensor->name, block, &pin, err);
-        for (uint32_t i = 0; rc == ERROR_NONE && i < pin.row_count; i++) {
-            const uint32_t row = (uint32_t)(block * FEATURE_BLOCK_ROWS) + i;
-            if (node_shift_is_gone(&r->c->delta->shift, r->base_first + row))
-                continue;
-            compare_row(r, (const char *)pin.rows + i * size, size);
-            r->node++;
-        }
-        feature_pin_release(&pin);
-    }
-    return rc;
-}
-
-/* The tensors of a part of the base are those that the version's is to have. */
-static bool has_same_tensors(const struct comparison *c, const struct shard_seal *seal, int part,
-                             uint32_t label_width)
-{
-    const uint32_t dim = c->input->schema.feature_dim;
-    const int features = shard_seal_find(seal, "features"),
-              labels = shard_seal_find(seal, "labels");
-    const uint64_t rows = c->book.book[part + 1] - c->book.book[part];
-    bool same = !seal->is_delta && (features >= 0) == (dim > 0) &&
-                (labels >= 0) == (label_width > 0) &&
-                seal->tensor_count == (dim > 0) + (label_width > 0);
-    if (same && dim)
-        same = seal->tensor[features].dim == dim &&
-               seal->tensor[features].type == c->feature_type &&
-               seal->tensor[features].row_count == rows;
-    if (same && label_width)
-        same = seal->tensor[labels].dim == label_width && seal->tensor[labels].row_count == rows;
-    return same;
-}
-
-static enum error_code compare_shard(struct comparison *c, const struct node_labels *labels,
-                                     uint32_t label_width, int part, struct error *err)
-{
-    struct store *store = c->input->context->store;
-    const struct key key = key_part(c->book.id, part, "shard");
-    const struct key seal_key = key_part(c->book.id, part, "shard_seal");
-    struct feature_shard *shard = NULL;
-    struct shard_seal seal;
-    enum error_code rc = shard_seal_get(store, seal_key.text, c->book.id, &seal, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    c->fits = has_same_tensors(c, &seal, part, label_width);
-    if (!c->fits)
-        return rc;
-    rc = feature_shard_open(store, key.text, seal_key.text, c->book.id, &shard, err);
-    for (int i = 0; rc == ERROR_NONE && i < seal.tensor_count; i++) {
-        struct row_comparison r = {.c = c,
-                                   .labels =
-                                       strcmp(seal.tensor[i].name, "labels") == 0 ? labels : NULL,
-                                   .base_first = c->book.book[part],
-                                   .node = c->numbering->book[part]};
-        rc = compare_tensor(&r, shard, &seal.tensor[i], err);
-    }
-    feature_shard_close(shard);
-    return rc;
-}
-
-static enum error_code compare_rows(struct comparison *c, struct error *err)
-{
-    struct store *store = c->input->context->store;
-    const struct dataset_schema *schema = &c->input->schema;
-    const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
-    const uint32_t label_width = task ? task->label_width(schema->class_count) : 0;
-    struct node_labels labels = {0};
-    enum error_code rc = ERROR_NONE;
-    if (task)
-        rc = merged_labels_get(store, schema->id, &labels, err);
-    if (rc == ERROR_NONE && task && labels.node_count != schema->node_count)
-        rc = error_set(err, ERROR_CORRUPT, "%s: not the labels that the schema describes",
-                       key_dataset(schema->id, "labels").text);
-    if (rc == ERROR_NONE && schema->feature_dim)
-        rc = memory_new(&c->bytes, (size_t)schema->feature_dim * sizeof(float), "a row", err);
-    if (rc == ERROR_NONE && schema->feature_dim)
-        rc = feature_walk(store, schema, 0, hash_chunk, c, err);
-    for (int p = 0; rc == ERROR_NONE && c->fits && p < c->numbering->part_count; p++)
-        if (schema->feature_dim || task)
-            rc = compare_shard(c, &labels, label_width, p, err);
-    store_release_record(&labels.view);
-    memory_free(c->bytes);
-    c->bytes = NULL;
-    return rc;
-}
-
 /* ---- how much -------------------------------------------------------------------------------------------- */
 
 /* Bytes of what is other, and of all: of rows, with four for the number of each, and of edges. */
-static double share_of(const struct comparison *c)
+static double share_of(const struct version_comparison *c)
 {
     const struct dataset_schema *schema = &c->input->schema;
     const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
@@ -409,24 +151,8 @@ static double share_of(const struct comparison *c)
     return (double)other / (double)all;
 }
 
-static enum error_code compare(struct comparison *c, struct error *err)
-{
-    enum error_code rc =
-        memory_new(&c->delta->other, c->numbering->node_count, "what has changed", err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&c->sum, c->numbering->node_count, "the hashes of rows", err);
-    if (rc == ERROR_NONE)
-        rc = compare_edges(c, err);
-    if (rc == ERROR_NONE && c->fits)
-        rc = compare_rows(c, err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < c->numbering->node_count; node++)
-        if (c->base_node[node] == NO_ORIGIN)
-            mark(c, node, OTHER_ALL);
-    return rc;
-}
-
 /* *is_delta. */
-static enum error_code decide(struct comparison *c, bool *is_delta, struct error *err)
+static enum error_code decide(struct version_comparison *c, bool *is_delta, struct error *err)
 {
     const double compact = c->input->context->settings->partition.compact;
     const double share = c->fits ? share_of(c) : 1.0;
@@ -443,15 +169,16 @@ static enum error_code decide(struct comparison *c, bool *is_delta, struct error
 
 enum error_code version_delta_plan(const struct partition_input *input,
                                    const struct delta_base *base, const struct numbering *numbering,
-                                   enum tensor_type feature_type, struct part_delta *out,
-                                   bool *is_delta, struct error *err)
+                                   enum tensor_type feature_type, bool reads_all,
+                                   struct part_delta *out, bool *is_delta, struct error *err)
 {
-    struct comparison c = {.input = input,
-                           .base = base,
-                           .numbering = numbering,
-                           .feature_type = feature_type,
-                           .delta = out,
-                           .fits = true};
+    struct version_comparison c = {.input = input,
+                                   .base = base,
+                                   .numbering = numbering,
+                                   .feature_type = feature_type,
+                                   .delta = out,
+                                   .reads_all = reads_all,
+                                   .fits = true};
     *is_delta = false;
     *out = (struct part_delta){.record = {.base = ""}};
     enum error_code rc =
@@ -463,11 +190,10 @@ enum error_code version_delta_plan(const struct partition_input *input,
     if (rc == ERROR_NONE && c.fits)
         rc = describe(&c, err);
     if (rc == ERROR_NONE && c.fits)
-        rc = compare(&c, err);
+        rc = version_compare(&c, err);
     if (rc == ERROR_NONE)
         rc = decide(&c, is_delta, err);
     memory_free(c.base_node);
-    memory_free(c.sum);
     store_release_record(&c.book.view);
     return rc;
 }

@@ -9,8 +9,7 @@
  * what has changed comes to more than partition.compact of what a whole one would take, or the ids of the nodes that stayed are not in
  * the order of the base any more (moved, or all partitioned again), parts are written whole, and are the base of those that follow.
  *
- * What has changed is found by comparing: a sum of hashes over the edges of each row, of the version's edge chunks and of the base's topology
- * with its ids shifted; a hash of each row of features, and the labels. So it does not matter how the version came about.
+ * What has changed is found by comparing (version_comparison.h), and so it does not matter how the version came about.
  *
  * The form is in the record partition/<id>/delta and in the seals. Once there are any, a partition that is made again has the same one. The ids
  * of the nodes, and what readers see, do not depend on it.
@@ -39,11 +38,11 @@ MUST_CHECK enum error_code delta_base_find(const struct stage_context *context,
                                            struct delta_base *out, struct error *err);
 
 /* What is new or other in `numbering` since `base`, which is there. *is_delta: the parts are to be written so, and the record of it
- * (out->record) is to be put first. Release *out in either case. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
-MUST_CHECK enum error_code version_delta_plan(const struct partition_input *input,
-                                              const struct delta_base *base,
-                                              const struct numbering *numbering,
-                                              enum tensor_type feature_type, struct part_delta *out,
-                                              bool *is_delta, struct error *err);
+ * (out->record) is to be put first. `reads_all`: compares all rows,
+ * whatever deltas say; the same comes out. Release *out in either case. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code
+version_delta_plan(const struct partition_input *input, const struct delta_base *base,
+                   const struct numbering *numbering, enum tensor_type feature_type, bool reads_all,
+                   struct part_delta *out, bool *is_delta, struct error *err);
 
 #endif

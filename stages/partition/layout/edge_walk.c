@@ -2,6 +2,7 @@
 
 #include "common/base/stop_signal.h"
 #include "store/objects/keys.h"
+#include "store/versions/listed_rows.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -9,7 +10,8 @@
 static enum error_code check_sources(const struct dataset_schema *schema,
                                      const struct edge_chunk *chunk, struct error *err)
 {
-    for (uint64_t edge = 0; edge < chunk->edge_count; edge++)
+    const uint64_t end = chunk->row_start[chunk->node_count];
+    for (uint64_t edge = chunk->row_start[0]; edge < end; edge++)
         if (chunk->neighbor[edge] >= schema->node_count)
             return error_set(err, ERROR_CORRUPT,
                              "edge %" PRIu64 " comes from node %" PRIu32
@@ -59,4 +61,34 @@ enum error_code edge_walk(struct store *store, const struct dataset_schema *sche
                        " edges, expected %" PRIu32 " and %" PRIu64,
                        schema->id, next_node, edge_count, schema->node_count, schema->edge_count);
     return rc;
+}
+
+struct rows_walk {
+    const struct dataset_schema *schema;
+    edge_visitor visit;
+    void *context;
+};
+
+static enum error_code visit_rows(void *context, const struct edge_chunk *rows, struct error *err)
+{
+    const struct rows_walk *walk = context;
+    enum error_code rc = ERROR_NONE;
+    if (stop_signal_seen())
+        return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+    if (!edge_widths_equal(&rows->columns.width, &walk->schema->edge_width))
+        rc = error_set(err, ERROR_CORRUPT, "edge columns are not there as the schema says");
+    if (rc == ERROR_NONE)
+        rc = check_sources(walk->schema, rows, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "dataset %s: rows of nodes from %" PRIu32 " on",
+                             walk->schema->id, rows->first_node);
+    return walk->visit(walk->context, rows, err);
+}
+
+enum error_code edge_rows_walk(struct store *store, const struct dataset_schema *schema,
+                               const uint32_t *node, uint64_t count, edge_visitor visit,
+                               void *context, struct error *err)
+{
+    struct rows_walk walk = {.schema = schema, .visit = visit, .context = context};
+    return listed_edge_rows(store, schema, node, count, visit_rows, &walk, err);
 }

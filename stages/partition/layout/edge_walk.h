@@ -21,5 +21,9 @@ typedef enum error_code (*edge_visitor)(void *context, const struct edge_chunk *
  * asked to stop. */
 MUST_CHECK enum error_code edge_walk(struct store *store, const struct dataset_schema *schema,
                                      edge_visitor visit, void *context, struct error *err);
+/* The rows of these nodes alone, node [count], ascending: some of them a call (store/versions/listed_rows.h). Fails: likewise. */
+MUST_CHECK enum error_code edge_rows_walk(struct store *store, const struct dataset_schema *schema,
+                                          const uint32_t *node, uint64_t count, edge_visitor visit,
+                                          void *context, struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
 #include "store/records/feature_chunk.h"
+#include "store/versions/listed_rows.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -57,6 +58,15 @@ enum error_code feature_walk(struct store *store, const struct dataset_schema *s
                        "dataset %s: the feature chunks hold %" PRIu32 " nodes, expected %" PRIu32,
                        schema->id, next_node, of.node_count);
     return rc;
+}
+
+enum error_code feature_rows_walk(struct store *store, const struct dataset_schema *schema,
+                                  uint32_t type, const uint32_t *node, uint64_t count,
+                                  feature_visitor visit, void *context, struct error *err)
+{
+    return schema->has_relations
+               ? feature_walk(store, schema, type, visit, context, err)
+               : listed_feature_rows(store, schema, node, count, visit, context, err);
 }
 
 enum error_code feature_window_init(struct feature_window *window, struct store *store,

@@ -13,6 +13,7 @@
 #include "store/topology/topology.h"
 #include "store/versions/merged_records.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Rows converted at a time. */
@@ -161,6 +162,30 @@ static enum error_code take_chunk(void *context, const struct feature_chunk *chu
     return ERROR_NONE;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The rows from o->first on, of as many nodes as there is room for. */
+static enum error_code fill_window(struct other_nodes *o, struct error *err)
+{
+    const uint64_t left = o->count - o->first;
+    const uint64_t count = left < o->capacity ? left : o->capacity;
+    uint32_t *number = NULL;
+    enum error_code rc = memory_new(&number, count, "the nodes of a delta", err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
+        number[i] = o->writer->numbering->to_dataset[o->node[o->first + i]];
+    if (rc == ERROR_NONE && count)
+        qsort(number, count, sizeof *number, by_number);
+    if (rc == ERROR_NONE)
+        rc = feature_rows_walk(o->writer->store, o->writer->schema, 0, number, count, take_chunk, o,
+                               err);
+    memory_free(number);
+    return rc;
+}
+
 static enum error_code open_features(struct other_nodes *o, struct error *err)
 {
     const size_t dim = o->writer->schema->feature_dim;
@@ -173,9 +198,7 @@ static enum error_code open_features(struct other_nodes *o, struct error *err)
         rc =
             memory_new_bytes(&o->converted, PIECE_ROWS * dim,
                              tensor_type_bytes(o->writer->feature_type), "converted features", err);
-    return rc == ERROR_NONE && o->count
-               ? feature_walk(o->writer->store, o->writer->schema, 0, take_chunk, o, err)
-               : rc;
+    return rc == ERROR_NONE ? fill_window(o, err) : rc;
 }
 
 static void release_nodes(struct other_nodes *o)
@@ -194,7 +217,7 @@ static enum error_code add_features(struct other_nodes *o, uint64_t at, uint32_t
     enum error_code rc = ERROR_NONE;
     if (at < o->first || at + count > o->first + o->capacity) {
         o->first = at;
-        rc = feature_walk(w->store, w->schema, 0, take_chunk, o, err);
+        rc = fill_window(o, err);
     }
     const float *row = &o->row[(at - o->first) * dim];
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)

@@ -2,7 +2,7 @@
  * part_delta - the topologies and shards of a version's partition as what is new or other than in its base (store/records/partition_delta.h).
  *
  * Topologies: the rows of nodes that are new or have other in-edges, gathered and sorted as part_rows.h does. Shards: the rows of
- * nodes that are new or have others, gathered in windows of what the budget holds, one pass over the feature chunks for each.
+ * nodes that are new or have others, gathered in windows of what the budget holds. Of the dataset those rows are read, and no others.
  */
 #ifndef STAGES_PARTITION_LAYOUT_PART_DELTA_H
 #define STAGES_PARTITION_LAYOUT_PART_DELTA_H

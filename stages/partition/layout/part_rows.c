@@ -156,6 +156,36 @@ static enum error_code gather_chunk(void *context, const struct edge_chunk *chun
     return ERROR_NONE;
 }
 
+/* The nodes whose rows are gathered, by their numbers in the dataset, and no others. */
+static enum error_code list_wanted(const struct part_rows *rows, uint32_t **node, uint64_t *count,
+                                   struct error *err)
+{
+    const struct numbering *n = rows->numbering;
+    const uint32_t first = n->book[rows->first_part];
+    const uint32_t end = n->book[rows->first_part + rows->part_count];
+    *count = 0;
+    for (uint32_t i = first; i < end; i++)
+        *count += is_wanted(rows->source, i);
+    const enum error_code rc = memory_new(node, *count, "the rows that are gathered", err);
+    uint64_t at = 0;
+    for (uint32_t i = 0; rc == ERROR_NONE && at < *count; i++)
+        if (n->to_new[i] >= first && n->to_new[i] < end && is_wanted(rows->source, n->to_new[i]))
+            (*node)[at++] = i;
+    return rc;
+}
+
+static enum error_code gather_wanted(struct part_rows *rows, struct error *err)
+{
+    const struct part_rows_source *source = rows->source;
+    uint32_t *node = NULL;
+    uint64_t count = 0;
+    enum error_code rc = list_wanted(rows, &node, &count, err);
+    if (rc == ERROR_NONE)
+        rc = edge_rows_walk(source->store, source->schema, node, count, gather_chunk, rows, err);
+    memory_free(node);
+    return rc;
+}
+
 enum error_code part_rows_gather(const struct part_rows_source *source, int first_part,
                                  struct part_rows *out, struct error *err)
 {
@@ -166,7 +196,8 @@ enum error_code part_rows_gather(const struct part_rows_source *source, int firs
         rc = allocate(source, out, err);
     if (rc == ERROR_NONE) {
         place_rows(source, out);
-        rc = edge_walk(source->store, source->schema, gather_chunk, out, err);
+        rc = source->wanted ? gather_wanted(out, err)
+                            : edge_walk(source->store, source->schema, gather_chunk, out, err);
         out->source = NULL;
     }
     if (rc != ERROR_NONE)

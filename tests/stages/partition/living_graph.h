@@ -16,6 +16,7 @@
 #include "store/versions/merged_parts.h"
 
 #include "tests/stages/partition/partition_fixture.h"
+#include "tests/support/edge_difference.h"
 #include "tests/support/edge_values.h"
 
 enum {
@@ -26,12 +27,14 @@ enum {
     EDGES_MAX = 16 * NAMES,
     PARTS = 3,
     CLASSES = 5,
+    FEATURES = 9,
     MEMORY = 1 << 30
 };
 
 /* A graph of nodes with names, 0 .. NAMES - 1; each version has some of them. */
 struct world {
     int version;
+    bool is_undirected;
     bool is_there[NAMES];
     uint32_t alias[NAMES]; /* what its features are made of */
     uint32_t from[EDGES_MAX], to[EDGES_MAX];
@@ -39,7 +42,7 @@ struct world {
     uint64_t edge_count;
 };
 
-static struct world world;
+static struct world world, before_step; /* as it was when the last version was written */
 
 static uint32_t draw(uint64_t what, uint32_t below)
 {
@@ -53,14 +56,16 @@ static inline void link_nodes(uint32_t a, uint32_t b)
 {
     world.from[world.edge_count] = world.to[world.edge_count + 1] = a;
     world.to[world.edge_count] = world.from[world.edge_count + 1] = b;
+    if (!world.is_undirected) /* two edges that do not lead back */
+        world.to[world.edge_count + 1] = (7 * a + 3 * b) % FIRST;
     world.weight[world.edge_count] = (float)world.edge_count * 0.5F;
     world.weight[world.edge_count + 1] = (float)world.edge_count * 0.5F + 1;
     world.edge_count += 2;
 }
 
-static inline void begin_world(void)
+static inline void begin_world_of(bool undirected)
 {
-    world = (struct world){.version = 0};
+    world = (struct world){.is_undirected = undirected};
     for (uint32_t name = 0; name < NAMES; name++) {
         world.is_there[name] = name < FIRST;
         world.alias[name] = name;
@@ -68,6 +73,12 @@ static inline void begin_world(void)
     for (uint32_t name = 0; name < FIRST; name++)
         for (uint32_t k = 0; k < 3; k++)
             link_nodes(name, (name + 1 + draw(name * 8ULL + k, 20)) % FIRST);
+    before_step = world;
+}
+
+static inline void begin_world(void)
+{
+    begin_world_of(true);
 }
 
 /* `rate`: how much is other than before, times. */
@@ -138,8 +149,8 @@ static inline void write_version(struct store *store)
                                           .source = from,
                                           .target = to,
                                           .columns = edge_values(weight, NULL, NULL),
-                                          .undirected = true,
-                                          .feature_dim = 9,
+                                          .undirected = world.is_undirected,
+                                          .feature_dim = FEATURES,
                                           .task = TASK_SINGLE_LABEL,
                                           .class_count = CLASSES,
                                           .nodes_per_chunk = 500,
@@ -147,34 +158,79 @@ static inline void write_version(struct store *store)
     write_dataset(store, &dataset);
 }
 
-static inline void write_delta(struct store *store, const bool *was_there)
+/* Numbers of the base, and behind them those of the nodes that come; NAMES: it is none. */
+static inline void number_own(const struct world *before, uint32_t number[NAMES])
+{
+    uint32_t count = 0;
+    for (uint32_t name = 0; name < NAMES; name++)
+        number[name] = before->is_there[name] ? count++ : NAMES;
+    for (uint32_t name = 0; name < NAMES; name++)
+        if (world.is_there[name] && !before->is_there[name])
+            number[name] = count++;
+}
+
+/* The edges between nodes that are there now. */
+static inline void list_edges(const struct world *of, const uint32_t number[NAMES],
+                              struct plain_edges *out)
+{
+    for (uint64_t e = 0; e < of->edge_count; e++) {
+        const uint32_t from = of->from[e], to = of->to[e];
+        const bool is_second = of->is_undirected && number[from] > number[to];
+        if (world.is_there[from] && world.is_there[to] && of->is_there[from] && of->is_there[to] &&
+            !is_second)
+            plain_edges_add(out, number[from], number[to], of->weight[e]);
+    }
+}
+
+/* As an update says it: edges, and the features of whoever is of another kind. */
+static inline void write_delta(struct store *store, const struct world *before)
 {
     static const int64_t new_id[STEP] = {0};
     static const uint8_t split[STEP] = {0};
-    static uint32_t gone[NAMES];
+    static const uint32_t label[STEP] = {0};
+    static uint32_t gone[NAMES], number[NAMES], row_node[NAMES];
+    static float row[NAMES * FEATURES];
     struct error err = {0};
+    struct plain_edges old = {0}, now = {0};
+    struct edge_difference difference;
     struct dataset_delta delta = {.root = "living-0",
                                   .depth = (uint64_t)world.version,
                                   .gone_node = gone,
                                   .added_nodes = STEP,
                                   .new_ids = {.node_count = STEP, .integer = new_id},
-                                  .new_split = split};
+                                  .new_split = split,
+                                  .new_label = label,
+                                  .label_width = 1,
+                                  .row_node = row_node,
+                                  .row = row,
+                                  .feature_dim = FEATURES};
     memcpy(delta.base, id_of(world.version - 1), sizeof "living-0");
+    number_own(before, number);
     for (uint32_t name = 0; name < NAMES; name++) {
-        if (was_there[name] && !world.is_there[name])
+        if (before->is_there[name] && !world.is_there[name])
             gone[delta.gone_nodes++] = delta.base_nodes;
-        delta.base_nodes += was_there[name];
+        delta.base_nodes += before->is_there[name];
+        if (world.is_there[name] &&
+            (!before->is_there[name] || world.alias[name] != before->alias[name]))
+            row_node[delta.rows++] = number[name];
     }
+    list_edges(before, number, &old);
+    list_edges(&world, number, &now);
+    edge_difference_make(&old, &now, &difference);
+    edge_difference_fill(&difference, true, &delta);
     assert_ok(dataset_delta_put(store, id_of(world.version), &delta, &err), &err);
+    edge_difference_release(&difference);
+    memory_free(old.edge);
+    memory_free(now.edge);
 }
 
+/* What is other of the splits is done between a version and the next one's step. */
 static inline void step(struct store *store, uint32_t rate)
 {
-    bool was_there[NAMES];
-    memcpy(was_there, world.is_there, sizeof was_there);
     change_world(rate);
     write_version(store);
-    write_delta(store, was_there);
+    write_delta(store, &before_step);
+    before_step = world;
 }
 
 static inline struct pipeline_settings settings_for(double compact, int64_t feature_type)

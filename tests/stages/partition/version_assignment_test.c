@@ -5,6 +5,7 @@
 #include "store/versions/merged_parts.h"
 
 #include "tests/stages/partition/partition_fixture.h"
+#include "tests/support/edge_difference.h"
 
 enum {
     GROUPS = 4,
@@ -37,8 +38,10 @@ static void make_groups(void)
 /* Without the node `gone`, where it is one: the numbers behind it fall by one, and its edges go. */
 static void write(struct store *store, const char *id, uint32_t nodes, uint32_t gone)
 {
-    static uint32_t from[EDGES_MAX], to[EDGES_MAX];
+    static uint32_t from[EDGES_MAX], to[EDGES_MAX], name[NODES + ADDED];
     uint64_t kept = 0;
+    for (uint32_t v = 0; v < nodes; v++)
+        name[v] = v + (v >= gone);
     for (uint64_t e = 0; e < edge_count; e++)
         if (source_node[e] != gone && target_node[e] != gone) {
             from[kept] = source_node[e] - (source_node[e] > gone);
@@ -50,8 +53,28 @@ static void write(struct store *store, const char *id, uint32_t nodes, uint32_t 
                                           .edge_count = kept,
                                           .source = from,
                                           .target = to,
-                                          .undirected = true};
+                                          .undirected = true,
+                                          .named = name};
     write_dataset(store, &dataset);
+}
+
+/* Edges as they were when the version before was written. */
+static uint64_t old_count;
+static uint32_t old_source[EDGES_MAX], old_target[EDGES_MAX];
+
+static void keep_edges(void)
+{
+    old_count = edge_count;
+    memcpy(old_source, source_node, sizeof old_source);
+    memcpy(old_target, target_node, sizeof old_target);
+}
+
+static void list_edges(const uint32_t *source, const uint32_t *target, uint64_t count,
+                       uint32_t gone, struct plain_edges *out)
+{
+    for (uint64_t e = 0; e < count; e++)
+        if (source[e] <= target[e] && source[e] != gone && target[e] != gone)
+            plain_edges_add(out, source[e], target[e], 0);
 }
 
 static void write_delta(struct store *store, const char *id, uint32_t gone)
@@ -59,16 +82,25 @@ static void write_delta(struct store *store, const char *id, uint32_t gone)
     static const int64_t new_id[ADDED] = {0};
     static const uint8_t split[ADDED] = {0};
     struct error err = {0};
-    const struct dataset_delta delta = {.base = "living-0",
-                                        .root = "living-0",
-                                        .depth = 1,
-                                        .base_nodes = NODES,
-                                        .gone_nodes = gone < NODES,
-                                        .gone_node = &gone,
-                                        .added_nodes = ADDED,
-                                        .new_ids = {.node_count = ADDED, .integer = new_id},
-                                        .new_split = split};
+    struct plain_edges before = {0}, now = {0};
+    struct edge_difference difference;
+    struct dataset_delta delta = {.base = "living-0",
+                                  .root = "living-0",
+                                  .depth = 1,
+                                  .base_nodes = NODES,
+                                  .gone_nodes = gone < NODES,
+                                  .gone_node = &gone,
+                                  .added_nodes = ADDED,
+                                  .new_ids = {.node_count = ADDED, .integer = new_id},
+                                  .new_split = split};
+    list_edges(old_source, old_target, old_count, gone, &before);
+    list_edges(source_node, target_node, edge_count, gone, &now);
+    edge_difference_make(&before, &now, &difference);
+    edge_difference_fill(&difference, false, &delta);
     assert_ok(dataset_delta_put(store, id, &delta, &err), &err);
+    edge_difference_release(&difference);
+    memory_free(before.edge);
+    memory_free(now.edge);
 }
 
 static void read_parts(struct store *store, const struct pipeline_settings *settings,
@@ -110,6 +142,7 @@ static void nodes_that_stay_keep_their_part_and_new_ones_go_to_their_neighbours(
     char method[64];
     make_groups();
     write(t->store, "living-0", NODES, UINT32_MAX);
+    keep_edges();
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
     read_parts(t->store, &settings, old, NODES, method);
     assert_string_equal(method, "");
@@ -142,6 +175,7 @@ static void it_does_not_matter_who_was_partitioned_before(void **state)
     for (int round = 0; round < 2; round++) {
         make_groups();
         write(t->store, "living-0", NODES, UINT32_MAX);
+        keep_edges();
         if (round == 0)
             assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
         add_friends();
@@ -167,6 +201,7 @@ static void a_graph_that_drifted_is_partitioned_again(void **state)
     char method[64];
     make_groups();
     write(t->store, "living-0", NODES, UINT32_MAX);
+    keep_edges();
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
     edge_count = 0;
     for (uint32_t v = 0; v < NODES + ADDED; v++)
@@ -195,6 +230,7 @@ static void an_assignment_of_another_base_is_refused(void **state)
     const struct pipeline_settings settings = settings_for();
     make_groups();
     write(t->store, "living-0", NODES, UINT32_MAX);
+    keep_edges();
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
     write(t->store, "living-1", NODES, UINT32_MAX); /* the delta says that nodes came */
     write_delta(t->store, "living-1", UINT32_MAX);

@@ -17,13 +17,13 @@ static bool has(struct store *store, const char *id, const char *what)
     return found;
 }
 
-/* A node that stays is in another split now, and has another label; one that stays is in none. */
+/* Some nodes that stay are in another split, or in none. */
 static void move_splits(void)
 {
     uint32_t moved = 0;
     for (uint32_t name = 0; moved < 5 && name < FIRST; name++)
         if (world.is_there[name]) {
-            world.alias[name] += 1;
+            world.alias[name] += CLASSES; /* the same label */
             moved++;
         }
 }

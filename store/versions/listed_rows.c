@@ -1,0 +1,208 @@
+#include "store/versions/listed_rows.h"
+
+#include "store/objects/keys.h"
+#include "store/versions/merged_records.h"
+#include "store/versions/version_rows.h"
+
+#include <inttypes.h>
+
+/* How many of the nodes stand one behind the other, from the first on, below `end`. */
+static uint32_t run_of(const uint32_t *node, uint64_t count, uint32_t end)
+{
+    uint64_t run = 0;
+    while (run < count && node[run] == node[0] + run && node[run] < end)
+        run++;
+    return (uint32_t)run;
+}
+
+/* What a dataset is merged from; *fold is NULL of one that is whole. */
+static enum error_code find_fold(struct store *store, const char *dataset_id,
+                                 struct dataset_merge *merge, struct version_fold **fold,
+                                 struct error *err)
+{
+    *fold = NULL;
+    const enum error_code rc = dataset_merge_get(store, dataset_id, merge, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    return rc == ERROR_NONE ? version_fold_get(store, dataset_id, merge, fold, err) : rc;
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------ */
+
+static enum error_code merge_rows(const struct version_fold *fold, struct base_cursor *cursor,
+                                  const uint32_t *node, uint64_t count, edge_rows_visitor visit,
+                                  void *context, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count;) {
+        struct edge_chunk rows;
+        const uint32_t run = run_of(node + i, count - i, fold->node_count);
+        if (run == 0)
+            return error_set(err, ERROR_CORRUPT,
+                             "dataset %s: node %" PRIu32 ", expected below %" PRIu32,
+                             fold->kept.name, node[i], fold->node_count);
+        rc = version_edges(fold, cursor, node[i], node[i] + run, &rows, NULL, err);
+        if (rc == ERROR_NONE)
+            rc = visit(context, &rows, err);
+        store_release_record(&rows.view);
+        i += run;
+    }
+    return rc;
+}
+
+/* The nodes that a chunk has, of those that are left. */
+static enum error_code visit_chunk(const struct edge_chunk *chunk, const uint32_t *node,
+                                   uint64_t count, uint64_t *at, edge_rows_visitor visit,
+                                   void *context, struct error *err)
+{
+    const uint32_t end = chunk->first_node + chunk->node_count;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && *at < count && node[*at] < end) {
+        struct edge_chunk rows = *chunk;
+        rows.first_node = node[*at];
+        rows.node_count = run_of(node + *at, count - *at, end);
+        rows.row_start = chunk->row_start + (node[*at] - chunk->first_node);
+        rows.edge_count = rows.row_start[rows.node_count] - rows.row_start[0];
+        rc = visit(context, &rows, err);
+        *at += rows.node_count;
+    }
+    return rc;
+}
+
+static enum error_code read_rows(struct store *store, const struct dataset_schema *schema,
+                                 const uint32_t *node, uint64_t count, edge_rows_visitor visit,
+                                 void *context, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    uint32_t next = 0;
+    uint64_t at = 0;
+    for (uint64_t i = 0; rc == ERROR_NONE && at < count && i < schema->edge_chunk_count; i++) {
+        struct edge_chunk chunk;
+        rc = merged_edges_get(store, schema->id, (int64_t)i, &chunk, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        if (chunk.first_node != next)
+            rc = error_set(err, ERROR_CORRUPT, "%s: begins at node %" PRIu32 ", expected %" PRIu32,
+                           key_edge_chunk(schema->id, (int64_t)i).text, chunk.first_node, next);
+        else
+            rc = visit_chunk(&chunk, node, count, &at, visit, context, err);
+        next = chunk.first_node + chunk.node_count;
+        store_release_record(&chunk.view);
+    }
+    if (rc == ERROR_NONE && at < count)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "dataset %s: the edge chunks hold %" PRIu32 " nodes, expected node %" PRIu32,
+                       schema->id, next, node[at]);
+    return rc;
+}
+
+enum error_code listed_edge_rows(struct store *store, const struct dataset_schema *schema,
+                                 const uint32_t *node, uint64_t count, edge_rows_visitor visit,
+                                 void *context, struct error *err)
+{
+    struct dataset_merge merge = {.base = ""};
+    struct version_fold *fold = NULL;
+    enum error_code rc = find_fold(store, schema->id, &merge, &fold, err);
+    if (rc == ERROR_NONE && !fold)
+        rc = read_rows(store, schema, node, count, visit, context, err);
+    if (rc == ERROR_NONE && fold) {
+        struct base_cursor cursor = {.store = store, .first = merge.base_first};
+        rc = merge_rows(fold, &cursor, node, count, visit, context, err);
+        base_cursor_close(&cursor);
+    }
+    version_fold_drop(fold);
+    store_release_record(&merge.view);
+    return rc;
+}
+
+/* ---- features --------------------------------------------------------------------------------------- */
+
+/* The row that a delta gives a node, or NULL. */
+static const float *given_row(const struct version_fold *fold, uint32_t node)
+{
+    uint64_t low = 0, high = fold->rows;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (fold->row[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == fold->rows || fold->row[low].node != node)
+        return NULL;
+    const struct fold_row *row = &fold->row[low];
+    return fold->delta[row->delta].row + row->index * fold->base.feature_dim;
+}
+
+/* Nodes whose rows no delta gives, of a chunk; the others of those that are left up to the end of it. */
+static enum error_code visit_features(const struct version_fold *fold,
+                                      const struct feature_chunk *chunk, const uint32_t *node,
+                                      uint64_t count, uint64_t *at, feature_rows_visitor visit,
+                                      void *context, struct error *err)
+{
+    const uint32_t end = chunk->first_node + chunk->node_count;
+    enum error_code rc = ERROR_NONE;
+    for (; rc == ERROR_NONE && *at < count && node[*at] < end; ++*at) {
+        const float *given = fold ? given_row(fold, node[*at]) : NULL;
+        const float *own = chunk->row + (size_t)(node[*at] - chunk->first_node) * chunk->dim;
+        const struct feature_chunk row = {.first_node = node[*at],
+                                          .node_count = 1,
+                                          .dim = chunk->dim,
+                                          .row = given ? given : own};
+        rc = visit(context, &row, err);
+    }
+    return rc;
+}
+
+/* The nodes up to the end of a chunk, which is not opened as long as deltas give their rows. */
+static enum error_code read_chunk(struct store *store, const struct dataset_schema *schema,
+                                  const struct version_fold *fold, int64_t number,
+                                  const uint32_t *node, uint64_t count, uint64_t *at,
+                                  feature_rows_visitor visit, void *context, struct error *err)
+{
+    const uint32_t rows = feature_chunk_rows(schema->feature_dim);
+    const uint64_t end = ((uint64_t)number + 1) * rows;
+    struct feature_chunk chunk = {0};
+    enum error_code rc = ERROR_NONE;
+    for (; rc == ERROR_NONE && fold && *at < count && node[*at] < end; ++*at) {
+        const struct feature_chunk row = {.first_node = node[*at],
+                                          .node_count = 1,
+                                          .dim = schema->feature_dim,
+                                          .row = given_row(fold, node[*at])};
+        if (!row.row)
+            break;
+        rc = visit(context, &row, err);
+    }
+    if (rc != ERROR_NONE || *at == count || node[*at] >= end)
+        return rc;
+    rc = merged_features_get(store, schema->id, number, &chunk, err);
+    if (rc == ERROR_NONE && (chunk.dim != schema->feature_dim || chunk.first_node > node[*at] ||
+                             node[*at] - chunk.first_node >= chunk.node_count))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "%s: expected rows of %" PRIu32 " numbers, that of node %" PRIu32
+                       " among them",
+                       key_feature_chunk(schema->id, number).text, schema->feature_dim, node[*at]);
+    if (rc == ERROR_NONE)
+        rc = visit_features(fold, &chunk, node, count, at, visit, context, err);
+    store_release_record(&chunk.view);
+    return rc;
+}
+
+enum error_code listed_feature_rows(struct store *store, const struct dataset_schema *schema,
+                                    const uint32_t *node, uint64_t count,
+                                    feature_rows_visitor visit, void *context, struct error *err)
+{
+    struct dataset_merge merge = {.base = ""};
+    struct version_fold *fold = NULL;
+    bool is_stored = false; /* also of a version that is merged, where ingest makes its features */
+    uint64_t at = 0;
+    enum error_code rc = store_has(store, key_feature_chunk(schema->id, 0).text, &is_stored, err);
+    if (rc == ERROR_NONE && !is_stored)
+        rc = find_fold(store, schema->id, &merge, &fold, err);
+    while (rc == ERROR_NONE && at < count)
+        rc = read_chunk(store, schema, fold, node[at] / feature_chunk_rows(schema->feature_dim),
+                        node, count, &at, visit, context, err);
+    version_fold_drop(fold);
+    store_release_record(&merge.view);
+    return rc;
+}

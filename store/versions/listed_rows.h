@@ -1,0 +1,35 @@
+/*
+ * listed_rows - rows of some nodes of a dataset, stored or merged, without a pass over all of them.
+ *
+ * Nodes ascend. Of a version that is merged (records/dataset_merge.h) their rows alone are made, of the chunks of the base that have them; of one that is
+ * whole its chunks are opened, and looked into where they are. What a visitor gets is as from merged_records.h, valid until it returns: some of
+ * the nodes, one behind the other, and no others.
+ *
+ * Fails: what the visitor returns; as the functions of merged_records.h do. Threads: any at once.
+ */
+#ifndef STORE_VERSIONS_LISTED_ROWS_H
+#define STORE_VERSIONS_LISTED_ROWS_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+
+#include <stdint.h>
+
+typedef enum error_code (*edge_rows_visitor)(void *context, const struct edge_chunk *rows,
+                                             struct error *err);
+typedef enum error_code (*feature_rows_visitor)(void *context, const struct feature_chunk *rows,
+                                                struct error *err);
+
+/* node [count]: below schema->node_count. */
+MUST_CHECK enum error_code
+listed_edge_rows(struct store *store, const struct dataset_schema *schema, const uint32_t *node,
+                 uint64_t count, edge_rows_visitor visit, void *context, struct error *err);
+/* Of a dataset without relations. */
+MUST_CHECK enum error_code
+listed_feature_rows(struct store *store, const struct dataset_schema *schema, const uint32_t *node,
+                    uint64_t count, feature_rows_visitor visit, void *context, struct error *err);
+
+#endif
