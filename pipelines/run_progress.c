@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "pipelines/terminal.h"
 #include "stages/engine/stage_list.h"
+#include "store/objects/keys.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
@@ -22,6 +23,30 @@ enum {
 
 /* --- what is known --- */
 
+static bool has_weights(const struct run_folder *folder, int64_t version)
+{
+    bool found = false;
+    return version <= folder->run.schedule.round_count &&
+           store_has(folder->store, key_weights(folder->run.plan.id, version).text, &found, NULL) ==
+               ERROR_NONE &&
+           found;
+}
+
+/* Rounds behind the snapshot that have their weights are done, and in no queue any more. They follow each other, so that few are
+ * asked for. */
+static int64_t newest_weights(const struct run_folder *folder, int64_t snapshot)
+{
+    int64_t step = 1, version = snapshot < 0 ? 0 : snapshot;
+    while (has_weights(folder, version + step)) {
+        version += step;
+        step *= 2;
+    }
+    for (; step > 0; step /= 2)
+        if (has_weights(folder, version + step))
+            version += step;
+    return version;
+}
+
 void run_progress_begin(struct run_progress *progress, const struct run_folder *folder, bool quiet)
 {
     *progress = (struct run_progress){.quiet = quiet,
@@ -30,13 +55,14 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
                                       .last_ms = clock_ms(),
                                       .snapshot_version = -1};
     must(strcmp(stage_loop[AGGREGATE].name, "aggregate") == 0);
-    int64_t version = -1;
-    if (snapshot_current_version(folder->store, folder->run.plan.id, &version, NULL, NULL) ==
-            ERROR_NONE &&
-        !quiet)
-        (void)fprintf(stderr, "resuming   from round %" PRId64 " of %" PRId64 "\n", version,
-                      folder->run.schedule.round_count);
-    progress->filled_version = version < 0 ? 0 : version;
+    int64_t snapshot = -1;
+    if (snapshot_current_version(folder->store, folder->run.plan.id, &snapshot, NULL, NULL) !=
+        ERROR_NONE)
+        snapshot = -1;
+    progress->filled_version = newest_weights(folder, snapshot);
+    if (progress->filled_version > 0 && !quiet)
+        (void)fprintf(stderr, "resuming   from round %" PRId64 " of %" PRId64 "\n",
+                      progress->filled_version, folder->run.schedule.round_count);
 }
 
 /* The newest snapshot's numbers, read only when there is a newer one. */
@@ -85,24 +111,25 @@ static int64_t rounds_done(const struct run_progress *progress)
 }
 
 /* A queue that was filled anew counts from nothing again: so do the rates. */
-static void see_filled_anew(struct run_progress *progress)
+static void see_filled_anew(struct run_progress *progress, const struct run_folder *folder)
 {
     const struct progress_look *last = newest_look(progress);
     for (int i = 0; last && i < STAGE_LOOP_COUNT; i++)
         if (progress->counts[i].done < last->units[i]) {
             progress->look_count = 0;
-            progress->filled_version =
-                progress->snapshot_version < 0 ? 0 : progress->snapshot_version;
+            progress->filled_version = newest_weights(folder, progress->snapshot_version) -
+                                       progress->counts[AGGREGATE].done;
             return;
         }
 }
 
-static void look(struct run_progress *progress, struct work_queue *queue, int64_t now)
+static void look(struct run_progress *progress, const struct run_folder *folder,
+                 struct work_queue *queue, int64_t now)
 {
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
         if (work_queue_counts(queue, stage_loop[i].name, &progress->counts[i], NULL) != ERROR_NONE)
             return; /* Redis is away: as it was */
-    see_filled_anew(progress);
+    see_filled_anew(progress, folder);
     const struct progress_look *last = newest_look(progress);
     if (last && now - last->ms < LOOK_MS)
         return;
@@ -268,7 +295,7 @@ void run_progress_draw(struct run_progress *progress, const struct run_folder *f
         return;
     const bool is_first = progress->look_count == 0;
     read_snapshot(progress, folder);
-    look(progress, queue, now);
+    look(progress, folder, queue, now);
     if (is_first && !progress->on_terminal)
         return; /* rates count from here */
     progress->last_ms = now;
