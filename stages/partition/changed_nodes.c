@@ -38,7 +38,7 @@ static void touch(const struct search *s, uint32_t node)
 {
     if (node >= s->base->node_count || is_gone(s, node))
         return;
-    const uint32_t own = node_shift_of(s->shift, topology_part_of(s->base, node), node);
+    const uint32_t own = node_shift_of(s->shift, topology_part_of(s->base, node), 0, node);
     s->changed->touched[s->changed->numbering->to_dataset[own]] |= TOUCHED_EDGES;
 }
 

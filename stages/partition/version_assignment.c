@@ -10,14 +10,17 @@
 #include "stages/partition/version_numbering.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/dataset_types.h"
 #include "store/records/node_permutation.h"
+#include "store/versions/delta_numbers.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define IN_NO_PART UINT32_MAX
-enum { MOVING_PASSES = 2 };
+/* Types of fewer nodes in a part are not weighed by themselves: methods balance them no better than to some nodes. */
+enum { MOVING_PASSES = 2, LEAST_OF_TYPE = 8 };
 /* A part may have so many times the mean of nodes. METIS's parts are up to a fifth apart. */
 static const double most_of_mean = 1.25;
 /* A cut below this counts as this: of a graph that falls apart any cut is many times none. */
@@ -183,37 +186,47 @@ static enum error_code find_full_cut(const struct partition_input *input, const 
 }
 
 /* Parts of the nodes that stay, and none of the others. */
+static enum error_code take_parts(const struct partition_input *input,
+                                  const struct delta_numbers *numbers,
+                                  const struct node_assignment *old, uint32_t *part,
+                                  struct error *err)
+{
+    const uint32_t parts = (uint32_t)input->context->settings->partition.parts;
+    const uint32_t node_count = input->schema.node_count;
+    for (uint32_t node = 0; node < node_count; node++)
+        part[node] = node;
+    delta_numbers_step_down(numbers, part, node_count);
+    for (uint32_t node = 0; node < node_count; node++) {
+        const uint32_t before = part[node];
+        part[node] = before == DELTA_GONE ? IN_NO_PART : old->part[before];
+        if (before != DELTA_GONE && part[node] >= parts)
+            return error_set(err, ERROR_CORRUPT, "%s: node %" PRIu32 " is in part %" PRIu32,
+                             old->view.key, before, part[node]);
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code take_base(const struct partition_input *input,
                                  const struct dataset_delta *delta, uint32_t *part,
                                  double *full_cut, struct error *err)
 {
     struct stage_context const *context = input->context;
     struct node_assignment old = {.method = ""};
-    uint32_t at = 0;
-    uint64_t gone = 0;
+    struct delta_numbers numbers;
     char id[ID_SIZE];
-    enum error_code rc =
-        identity_partition(context->store, context->settings, delta->base, id, err);
+    delta_numbers_init(&numbers, delta);
+    enum error_code rc = delta_numbers_check(&numbers, &input->schema, err);
+    if (rc == ERROR_NONE)
+        rc = identity_partition(context->store, context->settings, delta->base, id, err);
     if (rc == ERROR_NONE)
         rc = merged_assignment_get(context->store, id, &old, err);
-    if (rc == ERROR_NONE &&
-        (old.node_count != delta->base_nodes ||
-         input->schema.node_count != old.node_count - delta->gone_nodes + delta->added_nodes))
+    if (rc == ERROR_NONE && old.node_count != delta->base_nodes)
         rc = error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32,
                        old.view.key, old.node_count, delta->base_nodes);
     if (rc == ERROR_NONE)
         rc = find_full_cut(input, delta->base, &old, full_cut, err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < old.node_count; node++) {
-        const bool goes = gone < delta->gone_nodes && delta->gone_node[gone] == node;
-        gone += goes;
-        if (!goes && old.part[node] >= (uint32_t)context->settings->partition.parts)
-            rc = error_set(err, ERROR_CORRUPT, "%s: node %" PRIu32 " is in part %" PRIu32,
-                           old.view.key, node, old.part[node]);
-        else if (!goes)
-            part[at++] = old.part[node];
-    }
-    for (; rc == ERROR_NONE && at < input->schema.node_count; at++)
-        part[at] = IN_NO_PART;
+    if (rc == ERROR_NONE)
+        rc = take_parts(input, &numbers, &old, part, err);
     store_release_record(&old.view);
     return rc;
 }
@@ -237,32 +250,73 @@ static enum error_code stream(const struct partition_input *input, bool only_new
     return rc;
 }
 
+/* How far apart the parts are. */
+struct balance {
+    uint32_t least; /* nodes of the smallest part */
+    double
+        largest; /* by the mean: the largest part, of a graph with relations that of a type when it is further out */
+    bool is_uneven; /* one is beyond its bound */
+};
+
+/* `nodes` [parts]: of all, or of a type. */
+static void weigh(const uint32_t *nodes, size_t parts, struct balance *out)
+{
+    uint64_t all = 0;
+    uint32_t most = 0;
+    for (size_t p = 0; p < parts; p++) {
+        all += nodes[p];
+        most = nodes[p] > most ? nodes[p] : most;
+    }
+    const double mean = (double)all / (double)parts;
+    out->largest = (double)most / mean > out->largest ? (double)most / mean : out->largest;
+    out->is_uneven |= (double)most > most_of_mean * mean && (double)most > mean + 1;
+}
+
+static enum error_code balance_of(const struct partition_input *input, const uint32_t *part,
+                                  struct balance *out, struct error *err)
+{
+    const size_t parts = (size_t)input->context->settings->partition.parts;
+    const uint32_t types = dataset_type_count(&input->schema);
+    uint32_t *nodes = NULL, *all = NULL;
+    *out = (struct balance){.least = UINT32_MAX};
+    enum error_code rc = memory_new(&nodes, parts, "nodes of parts", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&all, parts, "nodes of parts", err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++) {
+        const struct node_type type = dataset_type(&input->schema, t);
+        memset(nodes, 0, parts * sizeof *nodes);
+        for (uint32_t i = 0; i < type.node_count; i++)
+            nodes[part[type.first_node + i]]++;
+        for (size_t p = 0; p < parts; p++)
+            all[p] += nodes[p];
+        if (type.node_count >= LEAST_OF_TYPE * parts)
+            weigh(nodes, parts, out);
+    }
+    if (rc == ERROR_NONE)
+        weigh(all, parts, out);
+    for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
+        out->least = all[p] < out->least ? all[p] : out->least;
+    memory_free(nodes);
+    memory_free(all);
+    return rc;
+}
+
 /* *drifted: the cut or the largest part is beyond its bound, or a part is empty. */
 static enum error_code measure(const struct partition_input *input, const uint32_t *part,
                                double full_cut, bool *drifted, struct error *err)
 {
-    const struct pipeline_settings *settings = input->context->settings;
-    const size_t parts = (size_t)settings->partition.parts;
-    uint32_t *nodes = NULL;
+    const double most =
+        (full_cut > least_cut ? full_cut : least_cut) * input->context->settings->partition.drift;
+    struct balance balance;
     double share = 0.0;
     enum error_code rc = cut_share(input->context->store, &input->schema, part, &share, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&nodes, parts, "nodes of parts", err);
+        rc = balance_of(input, part, &balance, err);
     if (rc != ERROR_NONE)
         return rc;
-    uint32_t most = 0, least = UINT32_MAX;
-    for (uint32_t node = 0; node < input->schema.node_count; node++)
-        nodes[part[node]]++;
-    for (size_t p = 0; p < parts; p++) {
-        most = nodes[p] > most ? nodes[p] : most;
-        least = nodes[p] < least ? nodes[p] : least;
-    }
-    memory_free(nodes);
-    const double mean = (double)input->schema.node_count / (double)parts;
-    *drifted = least == 0 || ((double)most > most_of_mean * mean && (double)most > mean + 1) ||
-               share > (full_cut > least_cut ? full_cut : least_cut) * settings->partition.drift;
+    *drifted = balance.least == 0 || balance.is_uneven || share > most;
     log_info("version cut_share=%.4f full_cut_share=%.4f largest_part=%.3f drifted=%d", share,
-             full_cut, (double)most / mean, *drifted);
+             full_cut, balance.largest, *drifted);
     return ERROR_NONE;
 }
 

@@ -6,7 +6,8 @@
  *                                                                └ drifted still: partition.method, from nothing
  *
  * So an update moves no node that did not change, as long as the cut stays within partition.drift times that of the last
- * partition of all nodes and the largest part within 1.25 times the mean. What the parts of a version are is a function of the chain of
+ * partition of all nodes and the largest part within 1.25 times the mean; of a graph with relations over the edges of all, and of each node
+ * type by itself, too. What the parts of a version are is a function of the chain of
  * versions and the settings: where an assignment of the chain is missing it is made first. Vertex cuts are made anew.
  */
 #ifndef STAGES_PARTITION_VERSION_ASSIGNMENT_H

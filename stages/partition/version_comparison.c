@@ -5,14 +5,15 @@
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/layout/feature_window.h"
 #include "stages/partition/version_delta.h"
-#include "stages/partition/version_numbering.h"
 #include "store/features/feature_shard.h"
 #include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_labels.h"
 #include "store/records/shard_seal.h"
 #include "store/topology/topology.h"
+#include "store/versions/delta_numbers.h"
 #include "store/versions/merged_records.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, 
     (void)err;
     for (uint32_t row = 0; row < chunk->node_count; row++) {
         const uint32_t node = c->numbering->to_new[chunk->first_node + row];
-        if (c->base_node[node] == NO_ORIGIN)
+        if (c->base_node[node] == DELTA_GONE)
             continue;
         for (uint64_t e = chunk->row_start[row]; e < chunk->row_start[row + 1]; e++) {
             edge_columns_pack(&chunk->columns, e, c->bytes + ENDS_BYTES);
@@ -50,36 +51,57 @@ static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, 
     return ERROR_NONE;
 }
 
-static void pack(const struct topology_part *part, uint64_t edge, char *bytes)
+/* As the dataset has them: there an edge of a graph with relations says which it is of. */
+static void pack(const struct version_comparison *c, const struct topology_part *part,
+                 uint16_t relation, uint64_t edge)
 {
+    const struct edge_widths *width = &c->input->schema.edge_width;
+    char *bytes = c->bytes + ENDS_BYTES;
     for (int col = 0; col < EDGE_COLUMN_COUNT; col++) {
-        const size_t size = edge_column_bytes((enum edge_column)col, part->width.of[col]);
-        if (size)
+        const size_t size = edge_column_bytes((enum edge_column)col, width->of[col]);
+        if (size && !part->width.of[col])
+            memcpy(bytes, &relation, sizeof relation);
+        else if (size)
             memcpy(bytes, topology_column(part, (enum edge_column)col, edge), size);
         bytes += size;
     }
 }
 
 /* Takes the edges of a row of the base from the sum of its node. */
-static void take_row(const struct version_comparison *c, const struct topology *topology,
+static void take_row(const struct version_comparison *c, uint32_t relation,
                      const struct topology_part *part, uint32_t row, uint32_t node)
 {
     const struct node_shift *shift = &c->delta->shift;
-    const size_t size = ENDS_BYTES + edge_widths_bytes(&part->width);
-    const uint64_t from = topology_row_start(part, row), end = topology_row_start(part, row + 1);
-    if (end - from != c->input->in_degree[c->numbering->to_dataset[node]]) {
-        mark(c, node, OTHER_EDGES);
-        return;
-    }
-    for (uint64_t e = from; e < end; e++) {
+    const struct type_ranges ranges = partition_book_ranges(&c->book);
+    const uint32_t type = partition_book_relation(&c->book, relation)->source_type;
+    const size_t size = ENDS_BYTES + edge_widths_bytes(&c->input->schema.edge_width);
+    const uint64_t end = topology_row_start(part, row + 1);
+    for (uint64_t e = topology_row_start(part, row); e < end; e++) {
         const uint32_t source = *topology_neighbor(part, e);
-        if (source >= topology->node_count || node_shift_is_gone(shift, source)) {
+        if (source >= c->book.node_count || node_shift_is_gone(shift, source)) {
             mark(c, node, OTHER_EDGES);
             return;
         }
-        pack(part, e, c->bytes + ENDS_BYTES);
-        c->sum[node] -=
-            edge_hash(c, node_shift_of(shift, topology_part_of(topology, source), source), size);
+        pack(c, part, (uint16_t)relation, e);
+        c->sum[node] -= edge_hash(
+            c, node_shift_of(shift, type_ranges_part(&ranges, source), type, source), size);
+    }
+}
+
+/* The rows of a relation in a part of the base. */
+static void take_rows(const struct version_comparison *c, const struct topology *topology, int part,
+                      uint32_t relation)
+{
+    const struct topology_part *rows = topology_rows(topology, part, relation);
+    const struct type_ranges ranges = numbering_ranges(c->numbering);
+    uint32_t node =
+        type_ranges_first(&ranges, part, partition_book_relation(&c->book, relation)->target_type);
+    for (uint32_t row = 0; row < rows->node_count; row++) {
+        if (node_shift_is_gone(&c->delta->shift, rows->first_node + row))
+            continue;
+        if (changed_nodes_has_edges(&c->changed, node))
+            take_row(c, relation, rows, row, node);
+        node++;
     }
 }
 
@@ -88,16 +110,9 @@ static enum error_code take_base(const struct version_comparison *c,
 {
     enum error_code rc = ERROR_NONE;
     for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++) {
-        const struct topology_part *part = topology_rows(topology, p, 0);
-        uint32_t node = c->numbering->book[p];
         rc = topology_open_part(topology, p, err);
-        for (uint32_t row = 0; rc == ERROR_NONE && row < part->node_count; row++) {
-            if (node_shift_is_gone(&c->delta->shift, part->first_node + row))
-                continue;
-            if (changed_nodes_has_edges(&c->changed, node))
-                take_row(c, topology, part, row, node);
-            node++;
-        }
+        for (uint32_t r = 0; rc == ERROR_NONE && r < topology_relations(topology); r++)
+            take_rows(c, topology, p, r);
     }
     return rc;
 }
@@ -126,11 +141,13 @@ static enum error_code compare_edges(struct version_comparison *c, struct error 
     struct store *store = c->input->context->store;
     const struct dataset_schema *schema = &c->input->schema;
     struct topology topology = {0};
+    struct edge_widths width = schema->edge_width;
     enum error_code rc = topology_open(store, &c->book, &topology, err);
     if (rc != ERROR_NONE)
         return rc;
-    c->fits = !topology.is_delta && !topology.is_vertex_cut &&
-              edge_widths_equal(&topology.width, &schema->edge_width);
+    width.of[EDGE_TYPE] = schema->has_relations ? 0 : width.of[EDGE_TYPE];
+    c->fits =
+        !topology.is_delta && !topology.is_vertex_cut && edge_widths_equal(&topology.width, &width);
     if (c->fits)
         rc = memory_new(&c->bytes, ENDS_BYTES + edge_widths_bytes(&schema->edge_width), "an edge",
                         err);
@@ -233,14 +250,15 @@ static enum error_code compare_tensor(struct row_comparison *r, struct feature_s
     return rc;
 }
 
-/* The tensors of a part of the base are those that the version's is to have. */
+/* The tensors of a type in a part of the base are those that the version's is to have. */
 static bool has_same_tensors(const struct version_comparison *c, const struct shard_seal *seal,
-                             int part, uint32_t label_width)
+                             int part, uint32_t type, uint32_t label_width)
 {
-    const uint32_t dim = c->input->schema.feature_dim;
+    const struct type_ranges ranges = partition_book_ranges(&c->book);
+    const uint32_t dim = dataset_type(&c->input->schema, type).feature_dim;
     const int features = shard_seal_find(seal, "features"),
               labels = shard_seal_find(seal, "labels");
-    const uint64_t rows = c->book.book[part + 1] - c->book.book[part];
+    const uint64_t rows = type_ranges_count(&ranges, part, type);
     bool same = !seal->is_delta && (features >= 0) == (dim > 0) &&
                 (labels >= 0) == (label_width > 0) &&
                 seal->tensor_count == (dim > 0) + (label_width > 0);
@@ -253,18 +271,22 @@ static bool has_same_tensors(const struct version_comparison *c, const struct sh
     return same;
 }
 
-static enum error_code compare_shard(struct version_comparison *c, const struct node_labels *labels,
-                                     uint32_t label_width, int part, struct error *err)
+/* `labels` of the type; NULL: it has none. */
+static enum error_code compare_shard(struct version_comparison *c, uint32_t type,
+                                     const struct node_labels *labels, uint32_t label_width,
+                                     int part, struct error *err)
 {
     struct store *store = c->input->context->store;
-    const struct key key = key_part(c->book.id, part, "shard");
-    const struct key seal_key = key_part(c->book.id, part, "shard_seal");
+    const struct key key = key_part_type(c->book.id, part, type, "shard");
+    const struct key seal_key = key_part_type(c->book.id, part, type, "shard_seal");
+    const struct type_ranges own = numbering_ranges(c->numbering);
+    const struct type_ranges base = partition_book_ranges(&c->book);
     struct feature_shard *shard = NULL;
     struct shard_seal seal;
     enum error_code rc = shard_seal_get(store, seal_key.text, c->book.id, &seal, err);
     if (rc != ERROR_NONE)
         return rc;
-    c->fits = has_same_tensors(c, &seal, part, label_width);
+    c->fits = has_same_tensors(c, &seal, part, type, label_width);
     if (!c->fits)
         return rc;
     rc = feature_shard_open(store, key.text, seal_key.text, c->book.id, &shard, err);
@@ -272,26 +294,47 @@ static enum error_code compare_shard(struct version_comparison *c, const struct 
         struct row_comparison r = {.c = c,
                                    .labels =
                                        strcmp(seal.tensor[i].name, "labels") == 0 ? labels : NULL,
-                                   .base_first = c->book.book[part],
-                                   .node = c->numbering->book[part]};
+                                   .base_first = type_ranges_first(&base, part, type),
+                                   .node = type_ranges_first(&own, part, type)};
         rc = compare_tensor(&r, shard, &seal.tensor[i], err);
     }
     feature_shard_close(shard);
     return rc;
 }
 
-/* Of the version. */
-static enum error_code hash_features(struct version_comparison *c, struct error *err)
+/* Of a type of the version. */
+static enum error_code hash_features(struct version_comparison *c, uint32_t type, struct error *err)
 {
     struct store *store = c->input->context->store;
     uint32_t *node = NULL;
     uint64_t count = 0;
     if (!c->changed.knows_features)
-        return feature_walk(store, &c->input->schema, 0, hash_chunk, c, err);
+        return feature_walk(store, &c->input->schema, type, hash_chunk, c, err);
     enum error_code rc = changed_nodes_list(&c->changed, TOUCHED_FEATURES, &node, &count, err);
     if (rc == ERROR_NONE)
-        rc = feature_rows_walk(store, &c->input->schema, 0, node, count, hash_chunk, c, err);
+        rc = feature_rows_walk(store, &c->input->schema, type, node, count, hash_chunk, c, err);
     memory_free(node);
+    return rc;
+}
+
+/* The shards of a type in all parts; one without features and labels has none. */
+static enum error_code compare_type(struct version_comparison *c, uint32_t type,
+                                    const struct node_labels *labels, struct error *err)
+{
+    const struct dataset_schema *schema = &c->input->schema;
+    const uint32_t dim = dataset_type(schema, type).feature_dim;
+    const uint32_t label_width =
+        labels ? task_of(schema->task)->label_width(schema->class_count) : 0;
+    enum error_code rc = ERROR_NONE;
+    if (dim)
+        rc = memory_new(&c->bytes, (size_t)dim * sizeof(float), "a row", err);
+    if (rc == ERROR_NONE && dim)
+        rc = hash_features(c, type, err);
+    for (int p = 0; rc == ERROR_NONE && c->fits && p < c->numbering->part_count; p++)
+        if (dim || labels)
+            rc = compare_shard(c, type, labels, label_width, p, err);
+    memory_free(c->bytes);
+    c->bytes = NULL;
     return rc;
 }
 
@@ -299,25 +342,17 @@ static enum error_code compare_rows(struct version_comparison *c, struct error *
 {
     struct store *store = c->input->context->store;
     const struct dataset_schema *schema = &c->input->schema;
-    const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
-    const uint32_t label_width = task ? task->label_width(schema->class_count) : 0;
+    const bool has_labels = task_has_labels(schema->task);
     struct node_labels labels = {0};
     enum error_code rc = ERROR_NONE;
-    if (task)
+    if (has_labels)
         rc = merged_labels_get(store, schema->id, &labels, err);
-    if (rc == ERROR_NONE && task && labels.node_count != schema->node_count)
+    if (rc == ERROR_NONE && has_labels && labels.node_count != schema->node_count)
         rc = error_set(err, ERROR_CORRUPT, "%s: not the labels that the schema describes",
                        key_dataset(schema->id, "labels").text);
-    if (rc == ERROR_NONE && schema->feature_dim)
-        rc = memory_new(&c->bytes, (size_t)schema->feature_dim * sizeof(float), "a row", err);
-    if (rc == ERROR_NONE && schema->feature_dim)
-        rc = hash_features(c, err);
-    for (int p = 0; rc == ERROR_NONE && c->fits && p < c->numbering->part_count; p++)
-        if (schema->feature_dim || task)
-            rc = compare_shard(c, &labels, label_width, p, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && c->fits && t < dataset_type_count(schema); t++)
+        rc = compare_type(c, t, has_labels && t == schema->target_type ? &labels : NULL, err);
     store_release_record(&labels.view);
-    memory_free(c->bytes);
-    c->bytes = NULL;
     return rc;
 }
 
@@ -336,7 +371,7 @@ enum error_code version_compare(struct version_comparison *c, struct error *err)
     if (rc == ERROR_NONE && c->fits)
         rc = compare_rows(c, err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < c->numbering->node_count; node++)
-        if (c->base_node[node] == NO_ORIGIN)
+        if (c->base_node[node] == DELTA_GONE)
             mark(c, node, OTHER_ALL);
     changed_nodes_release(&c->changed);
     memory_free(c->sum);

@@ -3,7 +3,7 @@
  *
  * A sum of hashes over the edges of each node, of the version's edges, less those of the base's topology with its ids shifted, is 0 where nothing has
  * changed; rows of features are compared by a hash of each, labels as they are. Where the deltas between tell which rows they touched
- * (changed_nodes.h) those alone are read, else all. Either way the same comes out, so it does not matter how the version came about.
+ * (changed_nodes.h) those alone are read, else all. Of a graph with relations an edge is hashed with its relation. Either way the same comes out, so it does not matter how the version came about.
  */
 #ifndef STAGES_PARTITION_VERSION_COMPARISON_H
 #define STAGES_PARTITION_VERSION_COMPARISON_H
@@ -28,7 +28,7 @@ struct version_comparison {
     bool reads_all; /* compares all rows, whatever deltas say */
     struct part_delta *delta;
     struct partition_book book; /* of the base */
-    uint32_t *base_node;        /* [node_count] by the version's ids: the base's, or NO_ORIGIN */
+    uint32_t *base_node;        /* [node_count] by the version's ids: the base's, or DELTA_GONE */
     bool fits;                  /* so far: the version may be a delta */
     /* While it is compared: */
     struct changed_nodes changed;

@@ -4,8 +4,9 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/partition/version_comparison.h"
-#include "stages/partition/version_numbering.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/dataset_types.h"
+#include "store/versions/delta_numbers.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
@@ -25,15 +26,17 @@ static enum error_code trace_back(const struct version_comparison *c, uint32_t *
         origin[i] = i;
     while (rc == ERROR_NONE && strcmp(id, c->base->dataset_id) != 0) {
         struct dataset_delta delta;
+        struct delta_numbers numbers;
         rc = dataset_delta_get(c->input->context->store, id, &delta, err);
         if (rc != ERROR_NONE)
             return rc;
-        version_step_down(&delta, origin, node_count);
+        delta_numbers_init(&numbers, &delta);
+        delta_numbers_step_down(&numbers, origin, node_count);
         (void)text_copy(id, sizeof id, delta.base);
         store_release_record(&delta.view);
     }
     for (uint32_t i = 0; i < node_count; i++)
-        if (origin[i] != NO_ORIGIN && origin[i] >= c->book.node_count)
+        if (origin[i] != DELTA_GONE && origin[i] >= c->book.node_count)
             return error_set(
                 err, ERROR_CORRUPT,
                 "dataset %s: node %" PRIu32 " was %" PRIu32 " of %s, expected below %" PRIu32,
@@ -56,25 +59,29 @@ static enum error_code match_nodes(struct version_comparison *c, struct error *e
                                     c->book.node_count, &permutation, err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < node_count; node++) {
         const uint32_t of = origin[c->numbering->to_dataset[node]];
-        c->base_node[node] = of == NO_ORIGIN ? NO_ORIGIN : permutation.to_partition[of];
+        c->base_node[node] = of == DELTA_GONE ? DELTA_GONE : permutation.to_partition[of];
     }
     store_release_record(&permutation.view);
     memory_free(origin);
     return rc;
 }
 
-/* The nodes of part `part` that the base has not; -1: they are not behind the others, or those are in another order or part. */
-static int64_t count_added(const struct version_comparison *c, int part)
+/* The nodes of a type in a part that the base has not; -1: they are not behind the others, or those are in another order or part. */
+static int64_t count_added(const struct version_comparison *c, int part, uint32_t type)
 {
-    const uint32_t end = c->numbering->book[part + 1];
-    uint32_t node = c->numbering->book[part], last = c->book.book[part];
-    for (; node < end && c->base_node[node] != NO_ORIGIN; node++) {
-        if (c->base_node[node] < last || c->base_node[node] >= c->book.book[part + 1])
+    const struct type_ranges own = numbering_ranges(c->numbering);
+    const struct type_ranges base = partition_book_ranges(&c->book);
+    const uint32_t end = type_ranges_first(&own, part, type + 1);
+    uint32_t node = type_ranges_first(&own, part, type);
+    uint32_t last = type_ranges_first(&base, part, type);
+    for (; node < end && c->base_node[node] != DELTA_GONE; node++) {
+        if (c->base_node[node] < last ||
+            c->base_node[node] >= type_ranges_first(&base, part, type + 1))
             return -1;
         last = c->base_node[node] + 1;
     }
     for (uint32_t added = node; added < end; added++)
-        if (c->base_node[added] != NO_ORIGIN)
+        if (c->base_node[added] != DELTA_GONE)
             return -1;
     return end - node;
 }
@@ -85,7 +92,7 @@ static void list_gone(const struct version_comparison *c, uint32_t *gone, uint32
     uint32_t next = 0;
     *count = 0;
     for (uint32_t node = 0; node < c->numbering->node_count; node++) {
-        if (c->base_node[node] == NO_ORIGIN)
+        if (c->base_node[node] == DELTA_GONE)
             continue;
         while (next < c->base_node[node])
             gone[(*count)++] = next++;
@@ -95,26 +102,45 @@ static void list_gone(const struct version_comparison *c, uint32_t *gone, uint32
         gone[(*count)++] = next++;
 }
 
+/* Where the parts of the base stand, and its types. */
+static enum error_code copy_bounds(const struct version_comparison *c, struct error *err)
+{
+    struct part_delta *delta = c->delta;
+    const size_t parts = (size_t)c->book.part_count;
+    const size_t starts = c->book.type_count ? parts * (c->book.type_count + 1) : 0;
+    enum error_code rc = memory_new(&delta->base_book, parts + 1, "the parts of a base", err);
+    if (rc == ERROR_NONE && starts)
+        rc = memory_new(&delta->type_start, starts, "the types of a base", err);
+    if (rc == ERROR_NONE)
+        memcpy(delta->base_book, c->book.book, (parts + 1) * sizeof *delta->base_book);
+    if (rc == ERROR_NONE && starts)
+        memcpy(delta->type_start, c->book.type_start, starts * sizeof *delta->type_start);
+    return rc;
+}
+
 static enum error_code describe(struct version_comparison *c, struct error *err)
 {
     struct part_delta *delta = c->delta;
-    const size_t parts = (size_t)c->numbering->part_count;
+    const uint32_t types = partition_book_types(&c->book);
+    const size_t ranges = (size_t)c->numbering->part_count * types;
     uint64_t added = 0;
-    enum error_code rc = memory_new(&delta->base_book, parts + 1, "the parts of a base", err);
+    enum error_code rc = copy_bounds(c, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&delta->added, parts, "the parts of a base", err);
-    for (size_t p = 0; rc == ERROR_NONE && c->fits && p < parts; p++) {
-        const int64_t count = count_added(c, (int)p);
+        rc = memory_new(&delta->added, ranges, "the parts of a base", err);
+    for (size_t i = 0; rc == ERROR_NONE && c->fits && i < ranges; i++) {
+        const int64_t count = count_added(c, (int)(i / types), (uint32_t)(i % types));
         c->fits = count >= 0;
-        delta->added[p] = c->fits ? (uint32_t)count : 0;
-        added += delta->added[p];
+        delta->added[i] = c->fits ? (uint32_t)count : 0;
+        added += delta->added[i];
     }
     if (rc != ERROR_NONE || !c->fits)
         return rc;
     const uint64_t left = c->numbering->node_count - added;
-    memcpy(delta->base_book, c->book.book, (parts + 1) * sizeof *delta->base_book);
-    delta->record = (struct partition_delta){
-        .part_count = (int)parts, .base_book = delta->base_book, .added = delta->added};
+    delta->record = (struct partition_delta){.part_count = c->numbering->part_count,
+                                             .type_count = c->book.type_count,
+                                             .base_book = delta->base_book,
+                                             .type_start = delta->type_start,
+                                             .added = delta->added};
     must(text_copy(delta->record.base, ID_SIZE, c->base->partition_id));
     rc = memory_new(&delta->gone, c->book.node_count - left, "the nodes that are gone", err);
     if (rc != ERROR_NONE)
@@ -126,28 +152,54 @@ static enum error_code describe(struct version_comparison *c, struct error *err)
 
 /* ---- how much -------------------------------------------------------------------------------------------- */
 
-/* Bytes of what is other, and of all: of rows, with four for the number of each, and of edges. */
+/* Bytes of rows. */
+struct row_bytes {
+    uint64_t edge, features, label;
+};
+
+static struct row_bytes bytes_of(const struct version_comparison *c, uint32_t type)
+{
+    const struct dataset_schema *schema = &c->input->schema;
+    const bool has_labels = task_has_labels(schema->task) && type == schema->target_type;
+    return (struct row_bytes){
+        .edge = sizeof(uint32_t) + edge_widths_bytes(&schema->edge_width),
+        .features = dataset_type(schema, type).feature_dim * tensor_type_bytes(c->feature_type),
+        .label = has_labels ? task_of(schema->task)->label_width(schema->class_count) * 4ULL : 0,
+    };
+}
+
+/* What is other of a node: of rows, with four for the number of each, and of edges. */
+static uint64_t other_bytes(const struct version_comparison *c, uint32_t node,
+                            const struct row_bytes *bytes)
+{
+    const uint8_t what = c->delta->other[node];
+    uint64_t other = 0;
+    if (what & OTHER_EDGES)
+        other += sizeof(uint32_t) + sizeof(uint64_t) +
+                 c->input->in_degree[c->numbering->to_dataset[node]] * bytes->edge;
+    if (bytes->features && (what & OTHER_FEATURES))
+        other += sizeof(uint32_t) + bytes->features;
+    if (bytes->label && (what & OTHER_LABEL))
+        other += sizeof(uint32_t) + bytes->label;
+    return other;
+}
+
+/* Bytes of what is other, of those of all. */
 static double share_of(const struct version_comparison *c)
 {
     const struct dataset_schema *schema = &c->input->schema;
-    const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
-    const uint64_t edge_bytes = sizeof(uint32_t) + edge_widths_bytes(&schema->edge_width);
-    const uint64_t row_bytes = schema->feature_dim * tensor_type_bytes(c->feature_type);
-    const uint64_t label_bytes = task ? task->label_width(schema->class_count) * 4 : 0;
-    const uint32_t node_count = c->numbering->node_count;
-    uint64_t other = 0;
-    for (uint32_t node = 0; node < node_count; node++) {
-        const uint8_t what = c->delta->other[node];
-        if (what & OTHER_EDGES)
-            other += sizeof(uint32_t) + sizeof(uint64_t) +
-                     c->input->in_degree[c->numbering->to_dataset[node]] * edge_bytes;
-        if (row_bytes && (what & OTHER_FEATURES))
-            other += sizeof(uint32_t) + row_bytes;
-        if (label_bytes && (what & OTHER_LABEL))
-            other += sizeof(uint32_t) + label_bytes;
+    const struct type_ranges ranges = numbering_ranges(c->numbering);
+    uint64_t other = 0, all = 0;
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        const struct row_bytes bytes = bytes_of(c, t);
+        all +=
+            dataset_type(schema, t).node_count * (sizeof(uint64_t) + bytes.features + bytes.label);
+        all += t == 0 ? schema->edge_count * bytes.edge : 0;
+        for (int p = 0; p < ranges.part_count; p++)
+            for (uint32_t node = type_ranges_first(&ranges, p, t);
+                 node < type_ranges_first(&ranges, p, t + 1); node++)
+                other += other_bytes(c, node, &bytes);
     }
-    const uint64_t all =
-        schema->edge_count * edge_bytes + node_count * (sizeof(uint64_t) + row_bytes + label_bytes);
     return (double)other / (double)all;
 }
 
@@ -184,7 +236,10 @@ enum error_code version_delta_plan(const struct partition_input *input,
     enum error_code rc =
         partition_book_get(input->context->store, base->partition_id, &c.book, err);
     if (rc == ERROR_NONE)
-        c.fits = c.book.part_count == numbering->part_count && !c.book.type_count;
+        c.fits = c.book.part_count == numbering->part_count &&
+                 (c.book.type_count != 0) == input->schema.has_relations &&
+                 partition_book_types(&c.book) == dataset_type_count(&input->schema) &&
+                 partition_book_relations(&c.book) == dataset_relation_count(&input->schema);
     if (rc == ERROR_NONE && c.fits)
         rc = match_nodes(&c, err);
     if (rc == ERROR_NONE && c.fits)

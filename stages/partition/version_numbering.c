@@ -4,60 +4,33 @@
 #include "stages/partition/version_assignment.h"
 #include "stages/plan/identity.h"
 #include "store/records/dataset_delta.h"
+#include "store/versions/delta_numbers.h"
 #include "store/versions/merged_parts.h"
 
-#include <inttypes.h>
-
-void version_step_down(const struct dataset_delta *delta, uint32_t *origin, uint32_t node_count)
-{
-    const uint32_t kept = (uint32_t)(delta->base_nodes - delta->gone_nodes);
-    uint64_t gone = 0;
-    for (uint32_t i = 0; i < node_count; i++) {
-        if (origin[i] == NO_ORIGIN)
-            continue;
-        if (origin[i] >= kept) {
-            origin[i] = NO_ORIGIN;
-            continue;
-        }
-        while (gone < delta->gone_nodes && delta->gone_node[gone] - gone <= origin[i])
-            gone++;
-        origin[i] += (uint32_t)gone;
-    }
-}
+#include <stdbool.h>
 
 /* ---- of a placed version ------------------------------------------------------------------------- */
 
 /* The nodes of the version in the order of the partition before, new ones last. */
-static void fill_order(const struct dataset_delta *delta, const struct node_permutation *before,
-                       const uint32_t *number, uint32_t node_count, uint32_t *order)
+static void fill_order(const struct delta_numbers *numbers, const struct node_permutation *before,
+                       const uint32_t *number, uint32_t *order)
 {
+    const struct dataset_delta *delta = numbers->delta;
     uint32_t at = 0;
     for (uint32_t i = 0; i < before->node_count; i++)
-        if (number[before->to_dataset[i]] != NO_ORIGIN)
+        if (number[before->to_dataset[i]] != DELTA_GONE)
             order[at++] = number[before->to_dataset[i]];
     must(at == delta->base_nodes - delta->gone_nodes);
-    while (at < node_count) {
-        order[at] = at;
-        at++;
-    }
-}
-
-/* Numbers of the base's nodes in the version; NO_ORIGIN: they go. */
-static void number_base(const struct dataset_delta *delta, uint32_t *number)
-{
-    uint64_t gone = 0;
-    for (uint32_t node = 0; node < delta->base_nodes; node++) {
-        const bool goes = gone < delta->gone_nodes && delta->gone_node[gone] == node;
-        gone += goes;
-        number[node] = goes ? NO_ORIGIN : (uint32_t)(node - gone);
-    }
+    for (uint32_t i = 0; i < delta->added_nodes; i++)
+        order[at++] = delta_numbers_version(numbers, delta->base_nodes + i);
 }
 
 static enum error_code follow(const struct partition_input *input,
-                              const struct dataset_delta *delta, const uint32_t *part,
+                              const struct delta_numbers *numbers, const uint32_t *part,
                               struct renumbering *out, struct error *err)
 {
     const struct stage_context *context = input->context;
+    const struct dataset_delta *delta = numbers->delta;
     struct node_permutation before = {0};
     uint32_t *number = NULL, *order = NULL;
     char id[ID_SIZE];
@@ -70,8 +43,8 @@ static enum error_code follow(const struct partition_input *input,
     if (rc == ERROR_NONE)
         rc = memory_new(&order, input->schema.node_count, "the order of nodes", err);
     if (rc == ERROR_NONE) {
-        number_base(delta, number);
-        fill_order(delta, &before, number, input->schema.node_count, order);
+        delta_numbers_of_base(numbers, number);
+        fill_order(numbers, &before, number, order);
         rc = renumbering_init_in_order(out, part, input->schema.node_count,
                                        (uint32_t)context->settings->partition.parts, order, err);
     }
@@ -107,6 +80,7 @@ static enum error_code follow_version(const struct partition_input *input, const
                                       struct renumbering *out, struct error *err)
 {
     struct dataset_delta delta;
+    struct delta_numbers numbers;
     bool taken = false;
     enum error_code rc = take_own(input, part, out, &taken, err);
     if (rc != ERROR_NONE || taken)
@@ -114,13 +88,10 @@ static enum error_code follow_version(const struct partition_input *input, const
     rc = dataset_delta_get(input->context->store, input->schema.id, &delta, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (input->schema.node_count != delta.base_nodes - delta.gone_nodes + delta.added_nodes)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "dataset %s has %" PRIu32 " nodes, expected %" PRIu64 " by its delta",
-                       input->schema.id, input->schema.node_count,
-                       delta.base_nodes - delta.gone_nodes + delta.added_nodes);
+    delta_numbers_init(&numbers, &delta);
+    rc = delta_numbers_check(&numbers, &input->schema, err);
     if (rc == ERROR_NONE)
-        rc = follow(input, &delta, part, out, err);
+        rc = follow(input, &numbers, part, out, err);
     store_release_record(&delta.view);
     return rc;
 }

@@ -2,7 +2,7 @@
  * version_numbering - the ids that a partition gives to the nodes of a dataset.
  *
  * Where the nodes of a version keep the parts of the version before it (version_assignment.h: "placed"), they keep their order in the
- * part, too, and new ones stand behind. So ids of that partition that are left ascend in this one, rows of the topology and of features that
+ * part, too, and new ones stand behind; of a graph with relations, behind those of their type. So ids of that partition that are left ascend in this one, rows of the topology and of features that
  * have not changed can be told, and what has been written of them serves again (version_delta.h). In all other cases the order is that of
  * renumbering.h. What the ids of a version are is a function of the chain of versions and the settings, and not of what is written of it.
  */
@@ -20,11 +20,5 @@
 MUST_CHECK enum error_code version_numbering(const struct partition_input *input,
                                              const uint32_t *part, const char *method,
                                              struct renumbering *out, struct error *err);
-
-/* Where the nodes of a version stood in an older one: origin [node_count], a number in that one, or NO_ORIGIN; ascending. Changes it to
- * numbers in the version that the delta is for. */
-#define NO_ORIGIN UINT32_MAX
-struct dataset_delta;
-void version_step_down(const struct dataset_delta *delta, uint32_t *origin, uint32_t node_count);
 
 #endif

@@ -27,15 +27,17 @@ enum error_code version_placement_is_wanted(const struct partition_input *input,
     return rc;
 }
 
-/* The nodes of the dataset that stand behind those of the base, part by part. */
+/* The nodes of the dataset that stand behind those of the base, part by part and type by type. */
 static void list_new(const struct part_delta *delta, const struct numbering *numbering,
                      uint32_t *node)
 {
-    for (int p = 0; p < numbering->part_count; p++) {
-        const uint32_t end = numbering->book[p + 1];
-        for (uint32_t i = end - delta->record.added[p]; i < end; i++)
-            *node++ = numbering->to_dataset[i];
-    }
+    const struct type_ranges ranges = numbering_ranges(numbering);
+    for (int p = 0; p < numbering->part_count; p++)
+        for (uint32_t t = 0; t < ranges.type_count; t++) {
+            const uint32_t end = type_ranges_first(&ranges, p, t + 1);
+            for (uint32_t i = end - partition_delta_added(&delta->record, p, t); i < end; i++)
+                *node++ = numbering->to_dataset[i];
+        }
 }
 
 /* Splits as the base has them, by the ids of the version: mark [node_count], enum split plus 1, 0 for none. */
@@ -43,7 +45,8 @@ static enum error_code mark_base(struct store *store, const struct part_delta *d
                                  struct error *err)
 {
     const struct partition_delta *record = &delta->record;
-    const uint32_t *book = record->base_book;
+    const struct type_ranges ranges = partition_delta_ranges(record);
+    const uint32_t *book = ranges.part_start;
     struct node_splits splits = {.count = {0}};
     enum error_code rc = merged_part_splits_get(store, record->base, &splits, err);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
@@ -58,8 +61,9 @@ static enum error_code mark_base(struct store *store, const struct part_delta *d
             }
             while (node >= book[part + 1])
                 part++;
+            const uint32_t type = type_ranges_type(&ranges, part, node);
             if (!node_shift_is_gone(&delta->shift, node))
-                mark[node_shift_of(&delta->shift, part, node)] = (uint8_t)(s + 1);
+                mark[node_shift_of(&delta->shift, part, type, node)] = (uint8_t)(s + 1);
         }
     }
     store_release_record(&splits.view);
@@ -93,8 +97,9 @@ enum error_code version_placement_put(const struct partition_input *input,
     struct node_placement placement = {.full_cut = kept->full_cut};
     uint32_t *new_node = NULL, *split_node = NULL;
     uint8_t *mark = NULL, *split = NULL;
-    for (int p = 0; p < numbering->part_count; p++)
-        placement.new_count += delta->record.added[p];
+    for (size_t i = 0; i < (size_t)numbering->part_count * partition_delta_types(&delta->record);
+         i++)
+        placement.new_count += delta->record.added[i];
     must(text_copy(placement.base, sizeof placement.base, delta->record.base));
     must(text_copy(placement.method, sizeof placement.method, kept->method));
     enum error_code rc = memory_new(&new_node, placement.new_count, "the nodes of a delta", err);

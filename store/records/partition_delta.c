@@ -1,11 +1,12 @@
 #include "store/records/partition_delta.h"
 
 #include "common/base/memory.h"
+#include "common/graph/relation_block.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { DELTA_VERSION = 1, WORD_NODES = 64 };
+enum { DELTA_VERSION = 1, TYPES_VERSION = 2, WORD_NODES = 64 };
 
 enum error_code partition_delta_put(struct store *store, const char *partition_id,
                                     const struct partition_delta *delta, struct error *err)
@@ -15,7 +16,12 @@ enum error_code partition_delta_put(struct store *store, const char *partition_i
     record_add_text(&record, "base", delta->base);
     record_add(&record, "base_book", ELEMENT_U32, delta->base_book, parts + 1);
     record_add(&record, "gone", ELEMENT_U32, delta->gone, delta->gone_count);
-    record_add(&record, "added", ELEMENT_U32, delta->added, parts);
+    record_add(&record, "added", ELEMENT_U32, delta->added, parts * partition_delta_types(delta));
+    if (delta->type_count) {
+        record.version = TYPES_VERSION;
+        record_add(&record, "type_start", ELEMENT_U32, delta->type_start,
+                   parts * (delta->type_count + 1));
+    }
     return store_put(store, key_partition(partition_id, "delta").text, partition_id, &record,
                      STORE_DURABLE, err);
 }
@@ -48,13 +54,39 @@ static enum error_code check_nodes(const struct record_view *view, const struct 
                              "record %s: section gone: node %" PRIu32 " at %" PRIu32
                              ", expected ascending below %" PRIu32,
                              view->key, d->gone[i], i, count);
-    for (int p = 0; p < d->part_count; p++)
-        nodes += d->added[p];
+    for (size_t i = 0; i < (size_t)d->part_count * partition_delta_types(d); i++)
+        nodes += d->added[i];
     if (nodes == 0 || nodes >= UINT32_MAX)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: %" PRIu64 " nodes in the version, expected 1 to 2^32 - 2",
                          view->key, nodes);
     return ERROR_NONE;
+}
+
+/* Where the types stand, of a graph with relations. */
+static enum error_code read_types(const struct record_view *view, struct partition_delta *out,
+                                  struct error *err)
+{
+    const uint64_t parts = (uint64_t)out->part_count;
+    const void *start = NULL;
+    uint64_t count = 0;
+    if (view->version != TYPES_VERSION)
+        return ERROR_NONE;
+    enum error_code rc =
+        record_section_get(view, "type_start", ELEMENT_U32, -1, &start, &count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (count % parts != 0 || count / parts < 2 || count / parts > RELATION_TYPE_COUNT_MAX + 1)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section type_start: %" PRIu64 " bounds in %" PRIu64
+                         " parts, expected one more than types in each, of 1 to %d types",
+                         view->key, count, parts, RELATION_TYPE_COUNT_MAX);
+    out->type_count = (uint32_t)(count / parts - 1);
+    out->type_start = start;
+    const struct type_ranges ranges = partition_delta_ranges(out);
+    rc = type_ranges_check(&ranges, err);
+    return rc == ERROR_NONE ? rc
+                            : error_context(err, rc, "record %s: section type_start", view->key);
 }
 
 enum error_code partition_delta_decode(const struct record_view *view, struct partition_delta *out,
@@ -63,7 +95,8 @@ enum error_code partition_delta_decode(const struct record_view *view, struct pa
     const void *book = NULL, *gone = NULL, *added = NULL;
     uint64_t bounds = 0, gone_count = 0;
     *out = (struct partition_delta){.view = *view};
-    enum error_code rc = record_expect(view, RECORD_PARTITION_DELTA, DELTA_VERSION, err);
+    enum error_code rc =
+        record_expect_among(view, RECORD_PARTITION_DELTA, DELTA_VERSION, TYPES_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_text_get(view, "base", out->base, sizeof out->base, err);
     if (rc == ERROR_NONE)
@@ -74,16 +107,20 @@ enum error_code partition_delta_decode(const struct record_view *view, struct pa
                        " bounds, expected one more than parts",
                        view->key, bounds);
     if (rc == ERROR_NONE)
-        rc = record_section_get(view, "added", ELEMENT_U32, (int64_t)bounds - 1, &added, NULL, err);
-    if (rc == ERROR_NONE)
         rc = record_section_get(view, "gone", ELEMENT_U32, -1, &gone, &gone_count, err);
     if (rc != ERROR_NONE)
         return rc;
     out->part_count = (int)bounds - 1;
     out->base_book = book;
-    out->added = added;
     out->gone = gone;
     rc = check_book(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = read_types(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "added", ELEMENT_U32,
+                                ((int64_t)bounds - 1) * partition_delta_types(out), &added, NULL,
+                                err);
+    out->added = added;
     if (rc == ERROR_NONE && gone_count > out->base_book[out->part_count])
         rc = error_set(err, ERROR_CORRUPT,
                        "record %s: section gone: %" PRIu64 " nodes, expected at most %" PRIu32,
@@ -123,13 +160,14 @@ enum error_code node_shift_init(struct node_shift *shift, const struct partition
                                 struct error *err)
 {
     const size_t words = delta->base_book[delta->part_count] / WORD_NODES + 1;
+    const size_t ranges = (size_t)delta->part_count * partition_delta_types(delta);
     uint32_t at = 0, moved = 0;
     *shift = (struct node_shift){.delta = delta};
     enum error_code rc = memory_new(&shift->gone, words, "the nodes that are gone", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&shift->before, words, "the nodes that are gone", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&shift->part_shift, (size_t)delta->part_count, "the parts of a base", err);
+        rc = memory_new(&shift->range_shift, ranges, "the parts of a base", err);
     if (rc != ERROR_NONE) {
         node_shift_release(shift);
         return rc;
@@ -140,9 +178,9 @@ enum error_code node_shift_init(struct node_shift *shift, const struct partition
         shift->before[word] = at;
         at += (uint32_t)__builtin_popcountll(shift->gone[word]);
     }
-    for (int p = 0; p < delta->part_count; p++) {
-        shift->part_shift[p] = moved;
-        moved += delta->added[p];
+    for (size_t i = 0; i < ranges; i++) {
+        shift->range_shift[i] = moved;
+        moved += delta->added[i];
     }
     return ERROR_NONE;
 }
@@ -151,12 +189,14 @@ void node_shift_release(struct node_shift *shift)
 {
     memory_free(shift->gone);
     memory_free(shift->before);
-    memory_free(shift->part_shift);
+    memory_free(shift->range_shift);
     *shift = (struct node_shift){0};
 }
 
-uint32_t node_shift_left(const struct node_shift *shift, int part)
+uint32_t node_shift_left(const struct node_shift *shift, int part, uint32_t type)
 {
-    const uint32_t first = shift->delta->base_book[part], end = shift->delta->base_book[part + 1];
+    const struct type_ranges ranges = partition_delta_ranges(shift->delta);
+    const uint32_t first = type_ranges_first(&ranges, part, type);
+    const uint32_t end = type_ranges_first(&ranges, part, type + 1);
     return end - first - (node_shift_gone_below(shift, end) - node_shift_gone_below(shift, first));
 }

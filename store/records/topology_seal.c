@@ -12,7 +12,9 @@ enum {
     RELATIONS_VERSION = 3,
     HELD_VERSION = 4,
     DELTA_VERSION = 5,
-    ROW_NUMBERS = 3
+    TYPED_DELTA_VERSION = 6,
+    ROW_NUMBERS = 3,
+    HELD_NUMBERS = 2
 };
 
 uint32_t topology_seal_relations(const struct topology_seal *seal)
@@ -47,14 +49,19 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
         record_add(&record, "relation", ELEMENT_U64, rows,
                    (uint64_t)seal->relation_count * ROW_NUMBERS);
     }
-    const uint64_t held[2] = {seal->held.rows, seal->held.edges};
+    uint64_t held[RELATION_COUNT_MAX * HELD_NUMBERS];
+    for (uint32_t r = 0; r < topology_seal_relations(seal); r++) {
+        held[(size_t)r * HELD_NUMBERS] = seal->held[r].rows;
+        held[(size_t)r * HELD_NUMBERS + 1] = seal->held[r].edges;
+    }
     if (seal->is_held) {
         record.version = HELD_VERSION;
-        record_add(&record, "held", ELEMENT_U64, held, 2);
+        record_add(&record, "held", ELEMENT_U64, held, HELD_NUMBERS);
     }
     if (seal->is_delta) {
-        record.version = DELTA_VERSION;
-        record_add(&record, "delta", ELEMENT_U64, held, 2);
+        record.version = seal->relation_count ? TYPED_DELTA_VERSION : DELTA_VERSION;
+        record_add(&record, "delta", ELEMENT_U64, held,
+                   (uint64_t)topology_seal_relations(seal) * HELD_NUMBERS);
         record_add_text(&record, "base", seal->base);
     }
     return store_put(store, key_part(partition_id, part, "topology_seal").text, partition_id,
@@ -67,7 +74,7 @@ static enum error_code read_rows(const struct record_view *view, struct topology
 {
     const void *data = NULL;
     uint64_t count = 0, edges = 0;
-    if (view->version != RELATIONS_VERSION)
+    if (view->version != RELATIONS_VERSION && view->version != TYPED_DELTA_VERSION)
         return ERROR_NONE;
     const enum error_code rc =
         record_section_get(view, "relation", ELEMENT_U64, -1, &data, &count, err);
@@ -105,7 +112,8 @@ static enum error_code read_held(const struct record_view *view, struct topology
     const void *data = NULL;
     if (view->version != HELD_VERSION)
         return ERROR_NONE;
-    const enum error_code rc = record_section_get(view, "held", ELEMENT_U64, 2, &data, NULL, err);
+    const enum error_code rc =
+        record_section_get(view, "held", ELEMENT_U64, HELD_NUMBERS, &data, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint64_t *held = data;
@@ -115,31 +123,35 @@ static enum error_code read_held(const struct record_view *view, struct topology
                          " edges, expected at most one for each edge, below 2^32",
                          view->key, held[0], held[1]);
     out->is_held = true;
-    out->held = (struct sealed_held){(uint32_t)held[0], held[1]};
+    out->held[0] = (struct sealed_held){(uint32_t)held[0], held[1]};
     return ERROR_NONE;
 }
 
-/* Rows of the part, with some of its edges. */
+/* Of each relation rows of the part, with some of its edges. */
 static enum error_code read_delta(const struct record_view *view, struct topology_seal *out,
                                   struct error *err)
 {
     const void *data = NULL;
-    if (view->version != DELTA_VERSION)
+    const uint32_t relations = topology_seal_relations(out);
+    if (view->version != DELTA_VERSION && view->version != TYPED_DELTA_VERSION)
         return ERROR_NONE;
-    enum error_code rc = record_section_get(view, "delta", ELEMENT_U64, 2, &data, NULL, err);
+    enum error_code rc = record_section_get(view, "delta", ELEMENT_U64,
+                                            (int64_t)relations * HELD_NUMBERS, &data, NULL, err);
     if (rc == ERROR_NONE)
         rc = record_text_get(view, "base", out->base, sizeof out->base, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint64_t *held = data;
-    if (held[0] > out->node_count || held[1] > out->edge_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section delta: %" PRIu64 " rows of %" PRIu64
-                         " edges, expected at most the %" PRIu32 " of %" PRIu64 " of the part",
-                         view->key, held[0], held[1], out->node_count, out->edge_count);
-    out->is_delta = true;
-    out->held = (struct sealed_held){(uint32_t)held[0], held[1]};
-    return ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        const uint64_t *held = (const uint64_t *)data + (size_t)r * HELD_NUMBERS;
+        const struct sealed_rows all = topology_seal_rows(out, r);
+        if (held[0] > all.node_count || held[1] > all.edge_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section delta: %" PRIu64 " rows of %" PRIu64
+                             " edges of relation %" PRIu32 ", expected at most the %" PRIu32
+                             " of %" PRIu64 " of the part",
+                             view->key, held[0], held[1], r, all.node_count, all.edge_count);
+        out->held[r] = (struct sealed_held){(uint32_t)held[0], held[1]};
+    }
+    out->is_delta = rc == ERROR_NONE;
+    return rc;
 }
 
 enum error_code topology_seal_decode(const struct record_view *view, struct topology_seal *out,
@@ -147,8 +159,8 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
 {
     const void *counts_data = NULL, *file = NULL;
     struct edge_widths width;
-    enum error_code rc =
-        record_expect_among(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION, DELTA_VERSION, err);
+    enum error_code rc = record_expect_among(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION,
+                                             TYPED_DELTA_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "counts", ELEMENT_U64, 4, &counts_data, NULL, err);
     if (rc == ERROR_NONE)
@@ -169,8 +181,8 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
     memcpy(out->file.bytes, file, sizeof out->file.bytes);
     rc = read_held(view, out, err);
     if (rc == ERROR_NONE)
-        rc = read_delta(view, out, err);
-    return rc == ERROR_NONE ? read_rows(view, out, err) : rc;
+        rc = read_rows(view, out, err);
+    return rc == ERROR_NONE ? read_delta(view, out, err) : rc;
 }
 
 enum error_code topology_seal_get(struct store *store, const char *partition_id, int part,

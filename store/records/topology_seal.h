@@ -14,8 +14,10 @@
  *                                which end in the part's nodes, wherever they are
  *             "delta"  U64 [2]   of a part of a delta (partition_delta.h): rows and edges in the file, which has the rows alone that
  *                                are new or other than in the base; node and edge count are of all
+ *                                of a graph with relations U64 [relations, 2]: the same of each
  *             "base"   text      of the same: the id of the base
- *   version   2; with the section "relation" 3, with the section "held" 4, with the section "delta" 5; one of them at most
+ *   version   2; with the section "relation" 3, with the section "held" 4, with the section "delta" 5; one of them at most. With both
+ *             "relation" and "delta" 6
  *   valid     first node + node count is at most 2^32 - 1, the rows of relations lie in it, and their edges are all
  *
  * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
@@ -55,10 +57,10 @@ struct topology_seal {
     struct checksum file;
     bool is_held;  /* of a vertex cut */
     bool is_delta; /* of rows that are new or other than in `base` */
-    struct sealed_held held;
     char base[ID_SIZE];
     uint32_t relation_count; /* 0: one, of all nodes and edges */
     struct sealed_rows relation[RELATION_COUNT_MAX];
+    struct sealed_held held[RELATION_COUNT_MAX]; /* of a vertex cut the first alone */
 };
 
 /* The rows of one of the relations; relation < topology_seal_relations(). */

@@ -22,11 +22,12 @@ struct topology_source {
     bool is_open;
     struct artifact_handle artifact;
     struct topology_file file;
-    /* Of a vertex cut: the file, which other parts read too, by a lock of its own; and the rows put together. Of a delta likewise. */
+    /* Of a vertex cut: the file, which other parts read too, by a lock of its own; and the rows put together. Of a delta likewise, of each
+     * relation. */
     pthread_mutex_t held_lock;
     bool is_held_open;
-    struct held_arrays held;
-    struct merged_rows merged;
+    struct held_arrays *held;   /* [relations], owned */
+    struct merged_rows *merged; /* [relations], owned */
 };
 
 /* --- a part --- */
@@ -44,15 +45,33 @@ static void forget_arrays(struct topology_part *part)
                                    .width = part->width};
 }
 
+static void release_held(struct topology_source *source)
+{
+    for (uint32_t r = 0; source->held && r < topology_seal_relations(&source->seal); r++)
+        held_arrays_release(&source->held[r]);
+    memory_free(source->held);
+    source->held = NULL;
+}
+
+/* What was merged of `part` [relations of the seal]. */
+static void release_merged(struct topology_part *part, struct topology_source *source)
+{
+    for (uint32_t r = 0; r < topology_seal_relations(&source->seal); r++) {
+        forget_arrays(&part[r]);
+        if (source->merged)
+            merged_rows_release(&source->merged[r]);
+    }
+    memory_free(source->merged);
+    source->merged = NULL;
+}
+
 /* `part` [relations of the seal]. */
 static void close_part(struct topology_part *part, struct topology_source *source)
 {
-    held_arrays_release(&source->held);
+    release_held(source);
     topology_file_close(&source->file);
     artifact_release(&source->artifact);
-    merged_rows_release(&source->merged);
-    for (uint32_t r = 0; r < topology_seal_relations(&source->seal); r++)
-        forget_arrays(&part[r]);
+    release_merged(part, source);
     source->is_open = false;
 }
 
@@ -94,6 +113,15 @@ static enum error_code open_once(struct topology_part *part, struct topology_sou
 
 /* --- a part of a vertex cut, or of a delta --- */
 
+static enum error_code find_held(struct topology_source *source, struct error *err)
+{
+    const uint32_t relations = topology_seal_relations(&source->seal);
+    enum error_code rc = memory_new(&source->held, relations, "the rows of a file", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
+        rc = held_arrays_find(&source->file, &source->seal, r, &source->held[r], err);
+    return rc;
+}
+
 static enum error_code open_file(struct topology_source *source, struct error *err)
 {
     enum error_code rc = topology_artifact_acquire(source->store, source->key.text, &source->seal,
@@ -102,9 +130,10 @@ static enum error_code open_file(struct topology_source *source, struct error *e
         return rc;
     rc = topology_file_open(source->artifact.path, &source->file, err);
     if (rc == ERROR_NONE)
-        rc = held_arrays_find(&source->file, &source->seal, &source->held, err);
+        rc = find_held(source, err);
     if (rc == ERROR_NONE)
         return rc;
+    release_held(source);
     topology_file_close(&source->file);
     artifact_release(&source->artifact);
     return error_context(err, rc, "artifact %s", source->key.text);
@@ -127,15 +156,17 @@ static enum error_code open_merged(const struct topology *t, int part, struct er
     struct topology_source *source = &t->source[part];
     struct held_part *held = NULL;
     enum error_code rc = memory_new(&held, (size_t)t->part_count, "the files of a vertex cut", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&source->merged, 1, "the rows of a part", err);
     for (int p = 0; rc == ERROR_NONE && p < t->part_count; p++) {
         rc = open_held(&t->source[p], err);
-        held[p].arrays = &t->source[p].held;
+        held[p].arrays = t->source[p].held;
     }
     if (rc == ERROR_NONE)
-        rc = topology_merge(source->store, held, t->part_count, &t->part[part], &source->merged,
-                            err);
+        rc =
+            topology_merge(source->store, held, t->part_count, &t->part[part], source->merged, err);
     if (rc != ERROR_NONE)
-        forget_arrays(&t->part[part]);
+        release_merged(&t->part[part], source);
     source->is_open = rc == ERROR_NONE;
     memory_free(held);
     return rc;
@@ -145,10 +176,12 @@ static enum error_code open_merged(const struct topology *t, int part, struct er
 static enum error_code open_base_part(const struct topology_base *base, int part, struct error *err)
 {
     struct topology_source *source = &base->topology.source[part];
+    struct topology_part *rows =
+        &base->topology.part[(size_t)part * topology_relations(&base->topology)];
     enum error_code rc = ERROR_NONE;
     (void)pthread_mutex_lock(&source->lock);
     if (!source->is_open)
-        rc = open_once(&base->topology.part[part], source, err);
+        rc = open_once(rows, source, err);
     (void)pthread_mutex_unlock(&source->lock);
     return rc;
 }
@@ -156,17 +189,21 @@ static enum error_code open_base_part(const struct topology_base *base, int part
 static enum error_code open_delta(const struct topology *t, int part, struct error *err)
 {
     struct topology_source *source = &t->source[part];
+    const uint32_t relations = topology_relations(t);
+    struct topology_part *rows = &t->part[(size_t)part * relations];
     enum error_code rc = open_base_part(t->base, part, err);
     if (rc == ERROR_NONE)
         rc = open_held(source, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&source->merged, relations, "the rows of a part", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        rc = topology_delta_merge(source->store, t->base, &source->held[r], part, r, &rows[r],
+                                  &source->merged[r], err);
+        if (rc == ERROR_CORRUPT)
+            rc = error_context(err, rc, "artifact %s", source->key.text);
+    }
     if (rc != ERROR_NONE)
-        return rc;
-    rc = topology_delta_merge(source->store, t->base, &source->held, part, &t->part[part],
-                              &source->merged, err);
-    if (rc == ERROR_CORRUPT)
-        rc = error_context(err, rc, "artifact %s", source->key.text);
-    if (rc != ERROR_NONE)
-        forget_arrays(&t->part[part]);
+        release_merged(rows, source);
     source->is_open = rc == ERROR_NONE;
     return rc;
 }
@@ -401,8 +438,14 @@ static enum error_code open_base(struct store *store, const struct partition_boo
         rc = topology_base_read(store, book, t->base, err);
     if (rc != ERROR_NONE)
         return rc;
-    struct partition_book of = {.part_count = t->part_count, .book = t->base->delta.base_book};
-    must(text_copy(of.id, sizeof of.id, t->base->delta.base));
+    const struct partition_delta *delta = &t->base->delta;
+    struct partition_book of = {.part_count = t->part_count,
+                                .book = delta->base_book,
+                                .type_count = delta->type_count,
+                                .type_start = delta->type_start,
+                                .relation_count = book->relation_count,
+                                .relation = book->relation};
+    must(text_copy(of.id, sizeof of.id, delta->base));
     of.node_count = of.book[of.part_count];
     rc = open_seals(store, &of, &t->base->topology, err);
     if (rc == ERROR_NONE)

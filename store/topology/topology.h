@@ -67,13 +67,15 @@ MUST_CHECK enum error_code topology_write_relations(struct store *store, const c
                                                     const struct topology_arrays *relation,
                                                     uint32_t relation_count, struct error *err);
 
-/* The edges that a part of a vertex cut holds; all borrowed. */
+/* The edges that a part of a vertex cut holds, or of one relation those that a part of a delta has; all borrowed. */
 struct topology_held {
-    uint32_t first_node, node_count; /* the nodes of the part: those whose master is here */
-    uint64_t own_edge_count;         /* edges that end in them, in whatever part they are */
+    uint32_t first_node,
+        node_count; /* the nodes of the part: those whose master is here; of a relation its target type's */
+    uint64_t own_edge_count; /* edges that end in them, in whatever part or file they are */
     uint32_t row_count;
     uint64_t edge_count;
-    const uint32_t *row_node;  /* [row_count], partition node ids of any part, ascending */
+    const uint32_t
+        *row_node; /* [row_count], partition node ids, ascending; of a vertex cut of any part */
     const uint64_t *row_start; /* [row_count + 1], row_start[0] = 0 */
     const uint32_t *neighbor;  /* [edge_count], ascending in a row */
     struct edge_columns_view columns;
@@ -83,10 +85,16 @@ MUST_CHECK enum error_code topology_write_held(struct store *store, const char *
                                                int part, const struct topology_held *held,
                                                struct error *err);
 
-/* The same of a part of a delta, of the rows alone that are new or other than in `base`. */
+/* What the file of a part of a delta has: the rows alone that are new or other than in `base`; all borrowed. */
+struct topology_other {
+    const char *base;
+    uint32_t first_node, node_count;      /* the nodes of the part */
+    const struct topology_held *relation; /* [relation_count], with the same edge columns */
+    uint32_t relation_count;
+};
+/* The same of a part of a delta. */
 MUST_CHECK enum error_code topology_write_delta(struct store *store, const char *partition_id,
-                                                int part, const char *base,
-                                                const struct topology_held *held,
+                                                int part, const struct topology_other *other,
                                                 struct error *err);
 
 struct topology_part;

@@ -31,14 +31,15 @@ void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t e
         out[a].relation = relation;
 }
 
-void topology_arrays_describe_held(uint32_t row_count, uint64_t edge_count,
+void topology_arrays_describe_held(uint32_t relation, uint32_t row_count, uint64_t edge_count,
                                    const struct edge_widths *width,
                                    struct topology_array out[TOPOLOGY_HELD_ARRAY_COUNT])
 {
-    topology_arrays_describe(0, row_count, edge_count, width, out);
+    topology_arrays_describe(relation, row_count, edge_count, width, out);
     out[TOPOLOGY_WEIGHT_SUM].count = 0; /* of whole rows, which nobody has here */
     out[TOPOLOGY_ROW_NODE] = (struct topology_array){.name = "row_node",
                                                      .element_size = sizeof(uint32_t),
+                                                     .relation = relation,
                                                      .shift = TOPOLOGY_CHUNK_SHIFT,
                                                      .count = row_count};
 }

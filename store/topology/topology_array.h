@@ -16,7 +16,7 @@ enum {
     TOPOLOGY_FIRST_COLUMN,
     TOPOLOGY_WEIGHT_SUM = TOPOLOGY_FIRST_COLUMN + EDGE_COLUMN_COUNT,
     TOPOLOGY_ARRAY_COUNT,
-    TOPOLOGY_ROW_NODE = TOPOLOGY_ARRAY_COUNT, /* of a part of a vertex cut */
+    TOPOLOGY_ROW_NODE = TOPOLOGY_ARRAY_COUNT, /* of a part of a vertex cut, or of a delta */
     TOPOLOGY_HELD_ARRAY_COUNT
 };
 
@@ -34,8 +34,8 @@ void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t e
                               const struct edge_widths *width,
                               struct topology_array out[TOPOLOGY_ARRAY_COUNT]);
 
-/* The same of a part of a vertex cut that holds so many edges, in so many rows (topology.h). */
-void topology_arrays_describe_held(uint32_t row_count, uint64_t edge_count,
+/* The same of a part of a vertex cut, or of a delta, that holds so many edges, in so many rows (topology.h). */
+void topology_arrays_describe_held(uint32_t relation, uint32_t row_count, uint64_t edge_count,
                                    const struct edge_widths *width,
                                    struct topology_array out[TOPOLOGY_HELD_ARRAY_COUNT]);
 

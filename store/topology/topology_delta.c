@@ -1,5 +1,6 @@
 #include "store/topology/topology_delta.h"
 
+#include "common/base/memory.h"
 #include "store/topology/topology_array.h"
 
 #include <inttypes.h>
@@ -11,19 +12,34 @@ static enum error_code check_parts(const struct partition_book *book,
                                    const struct topology_base *base, struct error *err)
 {
     const struct partition_delta *delta = &base->delta;
-    if (delta->part_count != book->part_count)
-        return error_set(err, ERROR_CORRUPT, "%s: %d parts, expected %d",
-                         key_partition(book->id, "delta").text, delta->part_count,
-                         book->part_count);
-    for (int p = 0; p < book->part_count; p++) {
-        const uint32_t expected = book->book[p + 1] - book->book[p];
-        const uint64_t found = (uint64_t)node_shift_left(&base->shift, p) + delta->added[p];
-        if (found != expected)
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: %" PRIu64 " nodes in part %d, expected %" PRIu32,
-                             key_partition(book->id, "delta").text, found, p, expected);
-    }
+    const struct type_ranges ranges = partition_book_ranges(book);
+    if (delta->part_count != book->part_count || delta->type_count != book->type_count)
+        return error_set(
+            err, ERROR_CORRUPT, "%s: %d parts of %" PRIu32 " types, expected %d of %" PRIu32,
+            key_partition(book->id, "delta").text, delta->part_count, partition_delta_types(delta),
+            book->part_count, partition_book_types(book));
+    for (int p = 0; p < book->part_count; p++)
+        for (uint32_t t = 0; t < partition_delta_types(delta); t++) {
+            const uint32_t expected = type_ranges_count(&ranges, p, t);
+            const uint64_t found =
+                (uint64_t)node_shift_left(&base->shift, p, t) + partition_delta_added(delta, p, t);
+            if (found != expected)
+                return error_set(err, ERROR_CORRUPT,
+                                 "%s: %" PRIu64 " nodes of type %" PRIu32
+                                 " in part %d, expected %" PRIu32,
+                                 key_partition(book->id, "delta").text, found, t, p, expected);
+        }
     return ERROR_NONE;
+}
+
+static enum error_code copy_relations(const struct partition_book *book, struct relation **out,
+                                      struct error *err)
+{
+    const uint32_t count = partition_book_relations(book);
+    const enum error_code rc = memory_new(out, count, "the relations of a delta", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < count; r++)
+        (*out)[r] = *partition_book_relation(book, r);
+    return rc;
 }
 
 enum error_code topology_base_read(struct store *store, const struct partition_book *book,
@@ -32,11 +48,14 @@ enum error_code topology_base_read(struct store *store, const struct partition_b
     enum error_code rc = partition_delta_get(store, book->id, &out->delta, err);
     if (rc == ERROR_NONE)
         rc = node_shift_init(&out->shift, &out->delta, err);
+    if (rc == ERROR_NONE)
+        rc = copy_relations(book, &out->relation, err);
     return rc == ERROR_NONE ? check_parts(book, out, err) : rc;
 }
 
 void topology_base_release(struct topology_base *base)
 {
+    memory_free(base->relation);
     node_shift_release(&base->shift);
     store_release_record(&base->delta.view);
     *base = (struct topology_base){.delta = {.base = ""}};
@@ -57,7 +76,8 @@ struct merging {
     const struct topology_part *old; /* of the base */
     const struct held_arrays *own;
     const struct topology_part *part;
-    int number;
+    uint32_t source_type;
+    uint32_t left; /* rows of the base that are left */
     struct merged_rows *to;
     /* Where the walk over the rows is. */
     uint32_t own_row, old_row;
@@ -75,7 +95,7 @@ static enum error_code find_row(struct merging *m, uint32_t row, struct row_sour
                                 struct error *err)
 {
     const uint32_t node = m->part->first_node + row;
-    const bool is_left = row < node_shift_left(&m->base->shift, m->number);
+    const bool is_left = row < m->left;
     uint64_t edges = m->own->edge_count;
     while (is_left && node_shift_is_gone(&m->base->shift, m->old->first_node + m->old_row))
         m->old_row++;
@@ -141,18 +161,22 @@ static enum error_code shift_neighbors(const struct merging *m, uint32_t row,
                                        const struct row_source *source, uint32_t *to,
                                        struct error *err)
 {
-    const uint32_t *book = m->base->delta.base_book;
-    const uint32_t node_count = book[m->base->delta.part_count];
+    const struct type_ranges ranges = partition_delta_ranges(&m->base->delta);
+    uint32_t first = 0, end = 0; /* the nodes of the source type in `part` */
     int part = 0;
     for (uint64_t e = source->from; e < source->end; e++) {
         const uint32_t node = neighbor_at(source, e);
-        if (node >= node_count || node_shift_is_gone(&m->base->shift, node))
+        if (node >= ranges.part_start[ranges.part_count] ||
+            node_shift_is_gone(&m->base->shift, node))
             return wrong_row(m, row, "has a source that the version has not", err);
-        if (e == source->from || node < book[part])
-            part = topology_part_of(&m->base->topology, node);
-        while (node >= book[part + 1])
-            part++;
-        to[e - source->from] = node_shift_of(&m->base->shift, part, node);
+        if (node < first || node >= end) {
+            part = type_ranges_part(&ranges, node);
+            first = type_ranges_first(&ranges, part, m->source_type);
+            end = type_ranges_first(&ranges, part, m->source_type + 1);
+        }
+        if (node < first || node >= end)
+            return wrong_row(m, row, "has a source that is not of the relation's type", err);
+        to[e - source->from] = node_shift_of(&m->base->shift, part, m->source_type, node);
     }
     return ERROR_NONE;
 }
@@ -198,15 +222,17 @@ static enum error_code fill_rows(void *merging, struct error *err)
 }
 
 enum error_code topology_delta_merge(struct store *store, const struct topology_base *base,
-                                     const struct held_arrays *own, int number,
+                                     const struct held_arrays *own, int number, uint32_t relation,
                                      struct topology_part *part, struct merged_rows *out,
                                      struct error *err)
 {
+    const struct relation *ends = &base->relation[relation];
     struct merging m = {.base = base,
-                        .old = topology_rows(&base->topology, number, 0),
+                        .old = topology_rows(&base->topology, number, relation),
                         .own = own,
                         .part = part,
-                        .number = number,
+                        .source_type = ends->source_type,
+                        .left = node_shift_left(&base->shift, number, ends->target_type),
                         .to = out};
     return merged_rows_build(store, part, count_rows, fill_rows, &m, out, err);
 }

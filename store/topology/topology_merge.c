@@ -11,12 +11,13 @@ static const uint64_t chunk_mask = (UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT) - 1;
 /* --- what a part holds --- */
 
 enum error_code held_arrays_find(const struct topology_file *file, const struct topology_seal *seal,
-                                 struct held_arrays *out, struct error *err)
+                                 uint32_t relation, struct held_arrays *out, struct error *err)
 {
     struct topology_array array[TOPOLOGY_HELD_ARRAY_COUNT];
-    *out = (struct held_arrays){
-        .row_count = seal->held.rows, .edge_count = seal->held.edges, .width = seal->width};
-    topology_arrays_describe_held(out->row_count, out->edge_count, &out->width, array);
+    *out = (struct held_arrays){.row_count = seal->held[relation].rows,
+                                .edge_count = seal->held[relation].edges,
+                                .width = seal->width};
+    topology_arrays_describe_held(relation, out->row_count, out->edge_count, &out->width, array);
     enum error_code rc =
         topology_file_chunks(file, &array[TOPOLOGY_ROW_NODE], &out->row_node_chunk, err);
     if (rc == ERROR_NONE)

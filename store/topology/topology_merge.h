@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 
-/* What the file of a part holds, of a vertex cut or of a delta, where it is mapped; chunks as in struct topology_part. */
+/* What the file of a part holds of a relation, of a vertex cut or of a delta, where it is mapped; chunks as in struct topology_part. */
 struct held_arrays { /* {0} is empty */
     uint32_t row_count;
     uint64_t edge_count;
@@ -34,7 +34,7 @@ struct held_arrays { /* {0} is empty */
 
 /* Fails: ERROR_CORRUPT for an array that is not there in its size; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code held_arrays_find(const struct topology_file *file,
-                                            const struct topology_seal *seal,
+                                            const struct topology_seal *seal, uint32_t relation,
                                             struct held_arrays *out, struct error *err);
 void held_arrays_release(struct held_arrays *held);
 

@@ -51,11 +51,12 @@ struct part_arrays {
     struct topology_seal seal; /* but for the file */
 };
 
-/* Whether there is nothing to say of relations: one has all rows. */
-static bool is_plain(const struct part_arrays *part)
+/* Nothing is to be said of relations when one has all rows. */
+static void seal_relations(struct topology_seal *seal, uint32_t relation_count)
 {
-    return part->relation_count == 1 && part->relation->first_node == part->first_node &&
-           part->relation->node_count == part->node_count;
+    const bool is_plain = relation_count == 1 && seal->relation->first_node == seal->first_node &&
+                          seal->relation->node_count == seal->node_count;
+    seal->relation_count = is_plain ? 0 : relation_count;
 }
 
 static void describe_seal(struct part_arrays *part)
@@ -69,7 +70,7 @@ static void describe_seal(struct part_arrays *part)
             (struct sealed_rows){rows->first_node, rows->node_count, rows->edge_count};
         part->seal.edge_count += rows->edge_count;
     }
-    part->seal.relation_count = is_plain(part) ? 0 : part->relation_count;
+    seal_relations(&part->seal, part->relation_count);
 }
 
 static enum error_code seal_of(const struct part_arrays *part, const char *path,
@@ -243,44 +244,70 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
                                     arrays->node_count, arrays, 1, err);
 }
 
-/* `base`: of a delta; NULL: of a vertex cut. */
-static enum error_code write_held(struct store *store, const char *partition_id, int part,
-                                  const char *base, const struct topology_held *held,
-                                  struct error *err)
+/* `array` [TOPOLOGY_HELD_ARRAY_COUNT] */
+static void list_held(uint32_t relation, const struct topology_held *held,
+                      struct topology_array *array)
 {
-    struct topology_array array[TOPOLOGY_HELD_ARRAY_COUNT];
-    struct part_arrays arrays = {
-        .array = array,
-        .array_count = TOPOLOGY_HELD_ARRAY_COUNT,
-        .seal = {.first_node = held->first_node,
-                 .node_count = held->node_count,
-                 .edge_count = held->own_edge_count,
-                 .width = held->columns.width,
-                 .is_held = !base,
-                 .is_delta = base != NULL,
-                 .held = {.rows = held->row_count, .edges = held->edge_count}},
-    };
-    must(!base || text_copy(arrays.seal.base, sizeof arrays.seal.base, base));
     must(held->row_start[0] == 0 && held->row_start[held->row_count] == held->edge_count);
-    topology_arrays_describe_held(held->row_count, held->edge_count, &held->columns.width, array);
+    topology_arrays_describe_held(relation, held->row_count, held->edge_count, &held->columns.width,
+                                  array);
     array[TOPOLOGY_ROW_START].data = (const char *)held->row_start;
     array[TOPOLOGY_NEIGHBOR].data = (const char *)held->neighbor;
     array[TOPOLOGY_ROW_NODE].data = (const char *)held->row_node;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         array[TOPOLOGY_FIRST_COLUMN + c].data = held->columns.data[c];
-    const enum error_code rc = write_part(store, partition_id, part, &arrays, err);
+}
+
+static void seal_held(struct topology_seal *seal, uint32_t relation,
+                      const struct topology_held *held)
+{
+    must(edge_widths_equal(&seal->width, &held->columns.width));
+    seal->relation[relation] =
+        (struct sealed_rows){held->first_node, held->node_count, held->own_edge_count};
+    seal->held[relation] = (struct sealed_held){held->row_count, held->edge_count};
+    seal->edge_count += held->own_edge_count;
+}
+
+/* other->base NULL: of a vertex cut. */
+static enum error_code write_held(struct store *store, const char *partition_id, int part,
+                                  const struct topology_other *other, struct error *err)
+{
+    const uint32_t count = other->relation_count;
+    struct part_arrays arrays = {
+        .array_count = (int)count * TOPOLOGY_HELD_ARRAY_COUNT,
+        .seal = {.first_node = other->first_node,
+                 .node_count = other->node_count,
+                 .width = other->relation->columns.width,
+                 .is_held = !other->base,
+                 .is_delta = other->base != NULL},
+    };
+    must(!other->base || text_copy(arrays.seal.base, sizeof arrays.seal.base, other->base));
+    enum error_code rc =
+        memory_new(&arrays.array, (size_t)arrays.array_count, "the arrays of a part", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < count; r++) {
+        list_held(r, &other->relation[r], arrays.array + (size_t)r * TOPOLOGY_HELD_ARRAY_COUNT);
+        seal_held(&arrays.seal, r, &other->relation[r]);
+    }
+    seal_relations(&arrays.seal, count);
+    if (rc == ERROR_NONE)
+        rc = write_part(store, partition_id, part, &arrays, err);
+    memory_free(arrays.array);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
 }
 
 enum error_code topology_write_held(struct store *store, const char *partition_id, int part,
                                     const struct topology_held *held, struct error *err)
 {
-    return write_held(store, partition_id, part, NULL, held, err);
+    const struct topology_other other = {.first_node = held->first_node,
+                                         .node_count = held->node_count,
+                                         .relation = held,
+                                         .relation_count = 1};
+    return write_held(store, partition_id, part, &other, err);
 }
 
 enum error_code topology_write_delta(struct store *store, const char *partition_id, int part,
-                                     const char *base, const struct topology_held *held,
-                                     struct error *err)
+                                     const struct topology_other *other, struct error *err)
 {
-    return write_held(store, partition_id, part, base, held, err);
+    must(other->base);
+    return write_held(store, partition_id, part, other, err);
 }

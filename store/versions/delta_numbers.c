@@ -1,5 +1,8 @@
 #include "store/versions/delta_numbers.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
+
 /* How many of gone [count], which ascend, are below `node`. */
 static uint64_t count_below(const uint32_t *gone, uint64_t count, uint32_t node)
 {
@@ -35,6 +38,25 @@ void delta_numbers_init(struct delta_numbers *numbers, const struct dataset_delt
             added += delta->added_of_type[t];
         }
     }
+}
+
+enum error_code delta_numbers_check(const struct delta_numbers *n,
+                                    const struct dataset_schema *schema, struct error *err)
+{
+    if (delta_numbers_count(n) != schema->node_count ||
+        (schema->has_relations && n->type_count != schema->node_type_count))
+        return error_set(err, ERROR_CORRUPT,
+                         "dataset %s has %" PRIu32 " nodes, expected %" PRIu32 " of %" PRIu32
+                         " types by its delta",
+                         schema->id, schema->node_count, delta_numbers_count(n), n->type_count);
+    for (uint32_t t = 0; schema->has_relations && t < n->type_count; t++)
+        if (n->first[t] != schema->node_type[t].first_node)
+            return error_set(err, ERROR_CORRUPT,
+                             "dataset %s: type %s begins at node %" PRIu32 ", expected %" PRIu32
+                             " by its delta",
+                             schema->id, schema->node_type[t].name, schema->node_type[t].first_node,
+                             n->first[t]);
+    return ERROR_NONE;
 }
 
 /* The type of a node, by where the types begin. */
@@ -90,6 +112,18 @@ uint32_t delta_numbers_own(const struct delta_numbers *n, uint32_t node)
     const uint32_t at = node - n->first[type], stay = stay_of(n, type);
     return at < stay ? select_stay(n, type, at)
                      : n->delta->base_nodes + n->added_first[type] + (at - stay);
+}
+
+void delta_numbers_of_base(const struct delta_numbers *n, uint32_t *number)
+{
+    const uint32_t *gone = n->delta->gone_node;
+    uint64_t next = 0;
+    for (uint32_t t = 0; t < n->type_count; t++)
+        for (uint32_t node = n->base_first[t]; node < n->base_first[t + 1]; node++) {
+            const bool goes = next < n->delta->gone_nodes && gone[next] == node;
+            next += goes;
+            number[node] = goes ? DELTA_GONE : (uint32_t)(node - next + n->added_first[t]);
+        }
 }
 
 void delta_numbers_step_down(const struct delta_numbers *n, uint32_t *node, uint32_t count)

@@ -36,10 +36,17 @@ static inline uint32_t delta_numbers_count(const struct delta_numbers *numbers)
     return numbers->first[numbers->type_count];
 }
 
+/* Fails: ERROR_CORRUPT unless the version has as many nodes as its schema says, of a graph with relations of each type. */
+MUST_CHECK enum error_code delta_numbers_check(const struct delta_numbers *numbers,
+                                               const struct dataset_schema *schema,
+                                               struct error *err);
+
 /* The number in the version of a node in the delta's own: of the base, or base_nodes + i of an added one. DELTA_GONE: it goes. */
 uint32_t delta_numbers_version(const struct delta_numbers *numbers, uint32_t node);
 /* The other way: what node of the version is in the delta's own numbers. */
 uint32_t delta_numbers_own(const struct delta_numbers *numbers, uint32_t node);
+/* The numbers in the version of all nodes of the base, number [base_nodes], in one pass; DELTA_GONE: it goes. */
+void delta_numbers_of_base(const struct delta_numbers *numbers, uint32_t *number);
 /* Turns numbers in the version, which ascend but for those that are DELTA_GONE, into numbers in the base, DELTA_GONE for those of added
  * nodes. They still ascend. */
 void delta_numbers_step_down(const struct delta_numbers *numbers, uint32_t *node, uint32_t count);

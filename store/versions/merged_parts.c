@@ -32,8 +32,8 @@ static enum error_code check_placed(struct placed *p, struct error *err)
 {
     const struct partition_delta *delta = &p->delta;
     uint64_t added = 0;
-    for (int part = 0; part < delta->part_count; part++)
-        added += delta->added[part];
+    for (size_t i = 0; i < (size_t)delta->part_count * partition_delta_types(delta); i++)
+        added += delta->added[i];
     p->base_count = delta->base_book[delta->part_count];
     p->node_count = p->base_count - delta->gone_count + (uint32_t)added;
     if (strcmp(p->placement.base, delta->base) != 0)
@@ -121,18 +121,22 @@ static void number_base(const struct placed *p, const struct node_permutation *b
     }
 }
 
+/* By parts, and in a part by types. */
 static void fill_permutation(const struct placed *p, const struct node_permutation *base,
                              const uint32_t *number, uint32_t *to_dataset, uint32_t *to_partition)
 {
+    const struct type_ranges ranges = partition_delta_ranges(&p->delta);
     uint32_t at = 0, added = 0;
-    for (int part = 0; part < p->delta.part_count; part++) {
-        for (uint32_t node = p->delta.base_book[part]; node < p->delta.base_book[part + 1];
-             node++) {
+    for (size_t i = 0; i < (size_t)ranges.part_count * ranges.type_count; i++) {
+        const int part = (int)(i / ranges.type_count);
+        const uint32_t type = (uint32_t)(i % ranges.type_count);
+        for (uint32_t node = type_ranges_first(&ranges, part, type);
+             node < type_ranges_first(&ranges, part, type + 1); node++) {
             const uint32_t to = number[base->to_dataset[node]];
             if (to != NO_NODE)
                 to_dataset[at++] = to;
         }
-        for (uint32_t i = 0; i < p->delta.added[part]; i++)
+        for (uint32_t left = partition_delta_added(&p->delta, part, type); left; left--)
             to_dataset[at++] = p->placement.new_node[added++];
     }
     for (uint32_t node = 0; node < p->node_count; node++)
@@ -207,7 +211,10 @@ static uint32_t nodes_of_part(const struct placed *p, int part)
     const uint32_t first = delta->base_book[part], end = delta->base_book[part + 1];
     const uint64_t gone = ascending_below(delta->gone, delta->gone_count, end) -
                           ascending_below(delta->gone, delta->gone_count, first);
-    return end - first - (uint32_t)gone + delta->added[part];
+    uint32_t nodes = end - first - (uint32_t)gone;
+    for (uint32_t type = 0; type < partition_delta_types(delta); type++)
+        nodes += partition_delta_added(delta, part, type);
+    return nodes;
 }
 
 static enum error_code merge_assignment(const struct placed *p, const char *partition_id,
@@ -268,16 +275,17 @@ static uint32_t next_other(const struct node_placement *placement, enum split sp
 static uint32_t merge_split(const struct split_merge *m, enum split split, uint32_t *to)
 {
     const struct node_placement *placement = &m->p->placement;
-    const uint32_t *book = m->p->delta.base_book;
+    const struct type_ranges ranges = partition_delta_ranges(&m->p->delta);
     uint32_t count = 0, named = 0, other = next_other(placement, split, 0);
     int part = 0;
     for (uint32_t i = 0; i < m->base->count[split]; i++) {
         const uint32_t origin = m->base->node[split][i];
         if (node_shift_is_gone(&m->shift, origin))
             continue;
-        while (origin >= book[part + 1])
+        while (origin >= ranges.part_start[part + 1])
             part++;
-        const uint32_t node = node_shift_of(&m->shift, part, origin);
+        const uint32_t type = type_ranges_type(&ranges, part, origin);
+        const uint32_t node = node_shift_of(&m->shift, part, type, origin);
         while (named < placement->split_count && placement->split_node[named] < node)
             named++;
         if (named < placement->split_count && placement->split_node[named] == node)

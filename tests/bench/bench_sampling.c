@@ -208,7 +208,9 @@ static void write_delta(struct store *store, const struct power_law_graph *graph
                                        .row_node = row_node,
                                        .row_start = start,
                                        .neighbor = to};
-    stop_on(topology_write_delta(store, id, 0, delta.base, &held, &err), &err);
+    const struct topology_other other = {
+        .base = delta.base, .node_count = node_count, .relation = &held, .relation_count = 1};
+    stop_on(topology_write_delta(store, id, 0, &other, &err), &err);
     stop_on(partition_delta_put(store, id, &delta, &err), &err);
     memory_unmap(row_node, rows * sizeof *row_node);
     memory_unmap(to, (size_t)graph->part.edge_count * sizeof *to);

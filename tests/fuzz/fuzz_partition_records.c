@@ -101,16 +101,18 @@ static enum error_code read_delta(struct store *store, const char *key, struct e
         return rc;
     must(node_shift_init(&shift, &delta, NULL) == ERROR_NONE);
     uint32_t last = 0, gone = 0;
-    for (int p = 0; p < delta.part_count; p++)
-        for (uint32_t node = delta.base_book[p]; node < delta.base_book[p + 1]; node++) {
-            must(!node_shift_is_gone(&shift, node) || delta.gone[gone] == node);
-            if (node_shift_is_gone(&shift, node)) {
-                gone++;
-                continue;
-            }
-            must(node_shift_of(&shift, p, node) >= last);
-            last = node_shift_of(&shift, p, node) + 1;
+    const struct type_ranges ranges = partition_delta_ranges(&delta);
+    for (uint32_t node = 0; node < delta.base_book[delta.part_count]; node++) {
+        const int part = type_ranges_part(&ranges, node);
+        const uint32_t type = type_ranges_type(&ranges, part, node);
+        must(!node_shift_is_gone(&shift, node) || delta.gone[gone] == node);
+        if (node_shift_is_gone(&shift, node)) {
+            gone++;
+            continue;
         }
+        must(node_shift_of(&shift, part, type, node) >= last);
+        last = node_shift_of(&shift, part, type, node) + 1;
+    }
     must(gone == delta.gone_count);
     node_shift_release(&shift);
     store_release_record(&delta.view);
@@ -122,14 +124,14 @@ static enum error_code read_topology_seal(struct store *store, const char *key, 
     struct topology_seal seal;
     (void)key;
     const enum error_code rc = topology_seal_get(store, "p", 0, &seal, err);
-    must(rc != ERROR_NONE || !seal.is_held || seal.held.rows <= seal.held.edges);
-    must(rc != ERROR_NONE || !seal.is_delta ||
-         (seal.held.rows <= seal.node_count && seal.held.edges <= seal.edge_count));
+    must(rc != ERROR_NONE || !seal.is_held || seal.held->rows <= seal.held->edges);
     must(rc != ERROR_NONE || (uint64_t)seal.first_node + seal.node_count <= UINT32_MAX);
     for (uint32_t r = 0; rc == ERROR_NONE && r < topology_seal_relations(&seal); r++) {
         const struct sealed_rows rows = topology_seal_rows(&seal, r);
         must(rows.first_node >= seal.first_node && rows.edge_count <= seal.edge_count &&
              rows.first_node + rows.node_count <= seal.first_node + seal.node_count);
+        must(!seal.is_delta ||
+             (seal.held[r].rows <= rows.node_count && seal.held[r].edges <= rows.edge_count));
     }
     return rc;
 }

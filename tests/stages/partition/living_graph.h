@@ -1,20 +1,18 @@
 /*
- * living_graph - a graph that changes from version to version, as datasets and deltas, and partitions of it beside each other. For the tests
- * of versions' partitions.
+ * living_graph - a graph that changes from version to version, as datasets and deltas, and its partitions. For the tests of versions'
+ * partitions.
  */
 #ifndef TESTS_STAGES_PARTITION_LIVING_GRAPH_H
 #define TESTS_STAGES_PARTITION_LIVING_GRAPH_H
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "store/features/feature_shard.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/partition_delta.h"
-#include "store/records/partition_report.h"
 #include "store/records/shard_seal.h"
 #include "store/records/topology_seal.h"
-#include "store/versions/merged_parts.h"
 
+#include "tests/stages/partition/compared_partitions.h"
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/edge_difference.h"
 #include "tests/support/edge_values.h"
@@ -249,146 +247,6 @@ static inline void partition(struct temp_store *t, const struct pipeline_setting
     assert_true(newest_partition(t->store, settings, id));
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------- */
-
-static inline void compare_topologies(struct store *store, const struct partition_book *a,
-                                      const struct partition_book *b)
-{
-    struct error err = {0};
-    struct topology x = {0}, y = {0};
-    assert_ok(topology_open(store, a, &x, &err), &err);
-    assert_ok(topology_open(store, b, &y, &err), &err);
-    assert_int_equal(x.edge_count, y.edge_count);
-    /* What the processes of a host share is named by it. */
-    assert_int_equal(checksum_equal(&x.content, &y.content), x.is_delta == y.is_delta);
-    for (int p = 0; p < PARTS; p++) {
-        const struct topology_part *i = topology_rows(&x, p, 0), *j = topology_rows(&y, p, 0);
-        assert_ok(topology_open_part(&x, p, &err), &err);
-        assert_ok(topology_open_part(&y, p, &err), &err);
-        assert_int_equal(i->edge_count, j->edge_count);
-        assert_memory_equal(i->row_start_chunk[0], j->row_start_chunk[0],
-                            ((size_t)i->node_count + 1) * sizeof(uint64_t));
-        assert_memory_equal(i->neighbor_chunk[0], j->neighbor_chunk[0],
-                            i->edge_count * sizeof(uint32_t));
-        assert_memory_equal(i->column_chunk[EDGE_WEIGHT][0], j->column_chunk[EDGE_WEIGHT][0],
-                            i->edge_count * sizeof(float));
-        assert_memory_equal(i->weight_sum_chunk[0], j->weight_sum_chunk[0],
-                            i->node_count * sizeof(float));
-    }
-    assert_ok(topology_copy(&x, false, NULL, &err), &err);
-    assert_memory_equal(topology_rows(&x, 1, 0)->neighbor_chunk[0],
-                        topology_rows(&y, 1, 0)->neighbor_chunk[0],
-                        topology_rows(&y, 1, 0)->edge_count * sizeof(uint32_t));
-    topology_close(&x);
-    topology_close(&y);
-}
-
-static inline char *read_tensor(struct store *store, const char *id, int part, const char *name,
-                                size_t *size)
-{
-    struct error err = {0};
-    struct feature_shard *shard = NULL;
-    char *rows = NULL;
-    uint32_t count = 0;
-    assert_ok(feature_shard_open(store, key_part(id, part, "shard").text,
-                                 key_part(id, part, "shard_seal").text, id, &shard, &err),
-              &err);
-    const struct tensor_spec *tensor = feature_shard_tensor(shard, name);
-    assert_non_null(tensor);
-    *size = tensor->row_count * tensor_row_bytes(tensor);
-    assert_ok(memory_new(&rows, *size + 1, "rows", &err), &err);
-    assert_ok(feature_shard_read_all(shard, name, rows, tensor->dim, &err), &err);
-    for (uint64_t at = tensor->row_count; at > 0;) { /* and block by block, from the last */
-        static char block[FEATURE_BLOCK_ROWS * 64];
-        const uint64_t number = (at - 1) / FEATURE_BLOCK_ROWS;
-        assert_ok(feature_shard_read_block(shard, name, number, block, &count, &err), &err);
-        at = number * FEATURE_BLOCK_ROWS;
-        assert_memory_equal(block, rows + at * tensor_row_bytes(tensor),
-                            count * tensor_row_bytes(tensor));
-    }
-    assert_ok(feature_shard_verify(shard, &err), &err);
-    feature_shard_close(shard);
-    return rows;
-}
-
-static inline void compare_shards(struct store *store, const char *a, const char *b)
-{
-    static const char *const tensors[] = {"features", "labels"};
-    for (int p = 0; p < PARTS; p++)
-        for (int i = 0; i < 2; i++) {
-            size_t x = 0, y = 0;
-            char *one = read_tensor(store, a, p, tensors[i], &x);
-            char *other = read_tensor(store, b, p, tensors[i], &y);
-            assert_int_equal(x, y);
-            assert_memory_equal(one, other, x);
-            memory_free(one);
-            memory_free(other);
-        }
-}
-
-/* Permutation, assignment and splits. */
-static inline void compare_nodes(struct store *store, const struct partition_book *a,
-                                 const struct partition_book *b)
-{
-    struct error err = {0};
-    struct node_permutation x, y;
-    struct node_assignment p, q;
-    struct node_splits s, t;
-    const size_t bytes = a->node_count * sizeof(uint32_t);
-    assert_ok(merged_permutation_get(store, a->id, a->node_count, &x, &err), &err);
-    assert_ok(merged_permutation_get(store, b->id, b->node_count, &y, &err), &err);
-    assert_memory_equal(x.to_dataset, y.to_dataset, bytes);
-    assert_memory_equal(x.to_partition, y.to_partition, bytes);
-    store_release_record(&x.view);
-    store_release_record(&y.view);
-    assert_ok(merged_assignment_get(store, a->id, &p, &err), &err);
-    assert_ok(merged_assignment_get(store, b->id, &q, &err), &err);
-    assert_int_equal(p.node_count, a->node_count);
-    assert_memory_equal(p.part, q.part, bytes);
-    assert_string_equal(p.method, q.method);
-    assert_true(p.full_cut == q.full_cut);
-    store_release_record(&p.view);
-    store_release_record(&q.view);
-    assert_ok(merged_part_splits_get(store, a->id, &s, &err), &err);
-    assert_ok(merged_part_splits_get(store, b->id, &t, &err), &err);
-    for (int i = 0; i < SPLIT_COUNT; i++) {
-        assert_int_equal(s.count[i], t.count[i]);
-        if (s.count[i])
-            assert_memory_equal(s.node[i], t.node[i], s.count[i] * sizeof *s.node[i]);
-    }
-    store_release_record(&s.view);
-    store_release_record(&t.view);
-}
-
-static inline void compare_records(struct store *store, const struct partition_book *a,
-                                   const struct partition_book *b)
-{
-    struct error err = {0};
-    struct partition_report i = {0}, j = {0};
-    assert_memory_equal(a->book, b->book, (PARTS + 1) * sizeof *a->book);
-    compare_nodes(store, a, b);
-    assert_ok(partition_report_get(store, a->id, &i, &err), &err);
-    assert_ok(partition_report_get(store, b->id, &j, &err), &err);
-    assert_int_equal(i.cut_edges, j.cut_edges);
-    assert_int_equal(i.halo, j.halo);
-    assert_memory_equal(i.part, j.part, PARTS * sizeof *i.part);
-    partition_report_release(&i);
-    partition_report_release(&j);
-}
-
-static inline void compare(struct store *store, const char *a, const char *b)
-{
-    struct error err = {0};
-    struct partition_book x, y;
-    assert_ok(partition_book_get(store, a, &x, &err), &err);
-    assert_ok(partition_book_get(store, b, &y, &err), &err);
-    compare_records(store, &x, &y);
-    compare_topologies(store, &x, &y);
-    compare_shards(store, a, b);
-    store_release_record(&x.view);
-    store_release_record(&y.view);
-}
-
 /* `base`: "" for one that is whole. */
 static inline void expect_form(struct store *store, const char *id, const char *base)
 {
@@ -406,7 +264,7 @@ static inline void expect_form(struct store *store, const char *id, const char *
         assert_int_equal(shard.is_delta, *base != '\0');
         if (!*base)
             continue;
-        assert_true(topology.held.rows > 0 && topology.held.rows < topology.node_count / 2);
+        assert_true(topology.held[0].rows > 0 && topology.held[0].rows < topology.node_count / 2);
         assert_true(shard.own.rows[0] > 0 && shard.own.rows[0] < topology.node_count / 2);
         assert_true(shard.own.rows[1] < shard.own.rows[0] && shard.own.gone > 0);
     }

@@ -235,7 +235,7 @@ static void an_assignment_of_another_base_is_refused(void **state)
     write(t->store, "living-1", NODES, UINT32_MAX); /* the delta says that nodes came */
     write_delta(t->store, "living-1", UINT32_MAX);
     assert_fails(run_partition(t->store, &settings, MEMORY, false, &t->err), ERROR_CORRUPT,
-                 "assignment: has 200 nodes", &t->err);
+                 "has 200 nodes, expected 212 of 1 types by its delta", &t->err);
 }
 
 int main(void)

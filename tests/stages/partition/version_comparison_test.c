@@ -91,7 +91,7 @@ static void run_chain(struct temp_store *t, bool undirected, int64_t feature_typ
         partition(t, &settings, id);
         compare_plans(t->store, &settings, id);
         partition(t, &whole, other);
-        compare(t->store, id, other);
+        compare_partitions(t->store, id, other);
     }
 }
 

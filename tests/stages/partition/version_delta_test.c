@@ -25,7 +25,7 @@ static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **stat
             expect_form(t->store, delta, base[i]);
             partition(t, &whole, other);
             expect_form(t->store, other, "");
-            compare(t->store, delta, other);
+            compare_partitions(t->store, delta, other);
             struct store *replay = NULL;
             assert_ok(store_open(t->dir.path, STORE_REPLAY, &replay, &t->err), &t->err);
             assert_ok(run_partition(replay, &changed, MEMORY, true, &t->err), &t->err);
@@ -54,7 +54,7 @@ static void a_version_whose_bases_were_never_written_is_whole(void **state)
     partition(t, &settings, next);
     expect_form(t->store, next, id);
     partition(t, &whole, other);
-    compare(t->store, next, other);
+    compare_partitions(t->store, next, other);
 }
 
 static void a_chain_is_written_whole_when_much_has_changed(void **state)
@@ -72,7 +72,7 @@ static void a_chain_is_written_whole_when_much_has_changed(void **state)
         partition(t, &settings, id[version]);
         partition(t, &whole, other);
         expect_form(t->store, id[version], version == 1 ? id[0] : version == 2 ? "" : id[2]);
-        compare(t->store, id[version], other);
+        compare_partitions(t->store, id[version], other);
     }
 }
 
@@ -128,7 +128,7 @@ static void what_is_lost_of_base_or_delta_is_made_again(void **state)
         partition(t, &settings, again);
         assert_string_equal(again, id);
         expect_form(t->store, id, base);
-        compare(t->store, id, other);
+        compare_partitions(t->store, id, other);
     }
     store_release_record(&book.view);
 }

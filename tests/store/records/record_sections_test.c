@@ -48,7 +48,21 @@ static enum error_code put_held_seal(struct store *store, struct error *err)
                                        .edge_count = 9,
                                        .width = {{[EDGE_WEIGHT] = 1}},
                                        .is_held = true,
-                                       .held = {.rows = 6, .edges = 7}};
+                                       .held = {{.rows = 6, .edges = 7}}};
+    return topology_seal_put(store, "p", 0, &seal, err);
+}
+
+static enum error_code put_typed_delta_seal(struct store *store, struct error *err)
+{
+    static const struct topology_seal seal = {.first_node = 3,
+                                              .node_count = 4,
+                                              .edge_count = 9,
+                                              .width = {{[EDGE_WEIGHT] = 1}},
+                                              .is_delta = true,
+                                              .base = "p-0",
+                                              .relation_count = 2,
+                                              .relation = {{3, 4, 7}, {5, 2, 2}},
+                                              .held = {{.rows = 2, .edges = 7}, {.rows = 1}}};
     return topology_seal_put(store, "p", 0, &seal, err);
 }
 
@@ -60,7 +74,7 @@ static enum error_code put_delta_seal(struct store *store, struct error *err)
                                        .width = {{[EDGE_WEIGHT] = 1}},
                                        .is_delta = true,
                                        .base = "p-0",
-                                       .held = {.rows = 2, .edges = 7}};
+                                       .held = {{.rows = 2, .edges = 7}}};
     return topology_seal_put(store, "p", 0, &seal, err);
 }
 
@@ -98,6 +112,21 @@ static enum error_code put_partition_delta(struct store *store, struct error *er
     const struct partition_delta delta = {.base = "p-0",
                                           .part_count = 2,
                                           .base_book = book,
+                                          .gone_count = 2,
+                                          .gone = gone,
+                                          .added = added};
+    return partition_delta_put(store, "p", &delta, err);
+}
+
+static enum error_code put_typed_delta(struct store *store, struct error *err)
+{
+    static const uint32_t book[3] = {0, 4, 9}, start[6] = {0, 1, 4, 4, 9, 9};
+    static const uint32_t gone[2] = {1, 8}, added[4] = {0, 3, 1, 0};
+    const struct partition_delta delta = {.base = "p-0",
+                                          .part_count = 2,
+                                          .type_count = 2,
+                                          .base_book = book,
+                                          .type_start = start,
                                           .gone_count = 2,
                                           .gone = gone,
                                           .added = added};
@@ -426,6 +455,8 @@ static const struct kind {
     {"p", put_partition_delta, get_partition_delta, ""},
     {"p", put_placement, get_placement, ""},
     {"d", put_dataset_merge, get_dataset_merge, ""},
+    {"p", put_typed_delta, get_partition_delta, ""},
+    {"p", put_typed_delta_seal, get_topology_seal, "edge_widths"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -526,6 +557,27 @@ static void another_kind_or_version_is_refused(void **state)
 
 /* --- values that no writer writes --- */
 
+struct bad_value {
+    int kind;
+    struct tamper change;
+};
+
+static void refuse(struct temp_store *p, const struct bad_value *bad, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct kind *kind = &kinds[bad[i].kind];
+        struct found found;
+        struct error err = {0};
+        put_alone(p, kind, &found);
+        record_tamper(p->store, found.key, kind->owner, &bad[i].change);
+        const enum error_code rc = kind->get(p->store, &err);
+        if (rc != ERROR_CORRUPT || !strstr(err.message, found.key))
+            fail_msg("change %zu, section %s: code %d: %s", i, bad[i].change.section, (int)rc,
+                     err.message);
+        assert_ok(store_remove(p->store, found.key, &err), &err);
+    }
+}
+
 static void values_that_no_writer_writes_are_refused(void **state)
 {
     struct temp_store *p = *state;
@@ -549,10 +601,7 @@ static void values_that_no_writer_writes_are_refused(void **state)
     (void)snprintf(same + TENSOR_NAME_SIZE, TENSOR_NAME_SIZE, "labels");
     memset(unended, 'n', sizeof unended);
     static const double odd_rounds[PROGRESS_COUNT + 1];
-    const struct {
-        int kind;
-        struct tamper change;
-    } bad[] = {
+    const struct bad_value bad[] = {
         {0, {"counts", ELEMENT_U64, node_beyond, 4}},
         {0, {"counts", ELEMENT_U64, count_beyond, 4}},
         {0, {"edge_widths", ELEMENT_U32, two_weights, 1}},
@@ -593,18 +642,27 @@ static void values_that_no_writer_writes_are_refused(void **state)
         {19, {"gone", ELEMENT_U32, gone_beyond, 2}},
         {19, {"added", ELEMENT_U32, many_added, 2}},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const struct kind *kind = &kinds[bad[i].kind];
-        struct found found;
-        struct error err = {0};
-        put_alone(p, kind, &found);
-        record_tamper(p->store, found.key, kind->owner, &bad[i].change);
-        const enum error_code rc = kind->get(p->store, &err);
-        if (rc != ERROR_CORRUPT || !strstr(err.message, found.key))
-            fail_msg("change %zu, section %s: code %d: %s", i, bad[i].change.section, (int)rc,
-                     err.message);
-        assert_ok(store_remove(p->store, found.key, &err), &err);
-    }
+    refuse(p, bad, sizeof bad / sizeof *bad);
+}
+
+static void values_of_no_typed_delta_are_refused(void **state)
+{
+    static const uint32_t typeless[2] = {0, 4}, odd_bounds[5] = {0, 1, 4, 4, 9},
+                          types_fall[6] = {0, 5, 4, 4, 9, 9}, types_end[6] = {0, 1, 3, 4, 9, 9},
+                          many_of_types[4] = {0, UINT32_MAX, 0, 0};
+    const uint64_t relation_beyond[4] = {2, 7, 3, 0}, edges_beyond[4] = {2, 7, 1, 3};
+    const uint64_t more_rows[2] = {8, 7};
+    const struct bad_value bad[] = {
+        {22, {"added", ELEMENT_U32, many_of_types, 4}},
+        {22, {"type_start", ELEMENT_U32, typeless, 2}},
+        {22, {"type_start", ELEMENT_U32, odd_bounds, 5}},
+        {22, {"type_start", ELEMENT_U32, types_fall, 6}},
+        {22, {"type_start", ELEMENT_U32, types_end, 6}},
+        {23, {"delta", ELEMENT_U64, more_rows, 2}},
+        {23, {"delta", ELEMENT_U64, relation_beyond, 4}},
+        {23, {"delta", ELEMENT_U64, edges_beyond, 4}},
+    };
+    refuse(*state, bad, sizeof bad / sizeof *bad);
 }
 
 static void every_cursor_of_a_snapshot_is_checked(void **state)
@@ -627,6 +685,7 @@ int main(void)
         test_with_store(each_section_of_each_record_is_demanded),
         test_with_store(another_kind_or_version_is_refused),
         test_with_store(values_that_no_writer_writes_are_refused),
+        test_with_store(values_of_no_typed_delta_are_refused),
         test_with_store(every_cursor_of_a_snapshot_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

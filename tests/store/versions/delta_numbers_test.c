@@ -46,6 +46,26 @@ static void number_naively(struct scene *s, uint32_t types)
     }
 }
 
+/* As a schema of that version says them. */
+static void describe(const struct scene *s, struct dataset_schema *schema)
+{
+    const uint32_t types = s->delta.type_count;
+    uint64_t gone = 0;
+    uint32_t base = 0, first = 0;
+    *schema = (struct dataset_schema){.id = "d",
+                                      .node_count = s->count,
+                                      .has_relations = types != 0,
+                                      .node_type_count = types ? types : 1};
+    for (uint32_t t = 0; t < types; t++) {
+        const uint64_t before = gone;
+        base += s->base_of_type[t];
+        while (gone < s->delta.gone_nodes && s->gone[gone] < base)
+            gone++;
+        schema->node_type[t].first_node = first;
+        first += s->base_of_type[t] - (uint32_t)(gone - before) + s->added_of_type[t];
+    }
+}
+
 static void draw_scene(struct scene *s)
 {
     const uint32_t types = 1 + draw(TYPES_MAX), percent = draw(101);
@@ -111,11 +131,54 @@ static void many_are_answered_in_one_pass(void **state)
     }
 }
 
+static void those_of_the_base_are_found_in_one_pass(void **state)
+{
+    static struct scene s;
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct delta_numbers numbers;
+        uint32_t number[NODES_MAX];
+        draw_scene(&s);
+        delta_numbers_init(&numbers, &s.delta);
+        delta_numbers_of_base(&numbers, number);
+        assert_memory_equal(number, s.version_of, s.delta.base_nodes * sizeof *number);
+    }
+}
+
+static void a_schema_that_says_other_nodes_is_refused(void **state)
+{
+    static struct scene s;
+    static struct dataset_schema schema;
+    struct error err = {0};
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct delta_numbers numbers;
+        draw_scene(&s);
+        describe(&s, &schema);
+        delta_numbers_init(&numbers, &s.delta);
+        assert_ok(delta_numbers_check(&numbers, &schema, &err), &err);
+        schema.node_count++;
+        assert_fails(delta_numbers_check(&numbers, &schema, &err), ERROR_CORRUPT, "by its delta",
+                     &err);
+        schema.node_count--;
+        schema.node_type[schema.node_type_count - 1].first_node++;
+        if (schema.has_relations)
+            assert_fails(delta_numbers_check(&numbers, &schema, &err), ERROR_CORRUPT,
+                         "begins at node", &err);
+        schema.node_type_count++;
+        if (schema.has_relations)
+            assert_fails(delta_numbers_check(&numbers, &schema, &err), ERROR_CORRUPT,
+                         "types by its delta", &err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_those_of_a_walk_over_all_nodes),
         cmocka_unit_test(many_are_answered_in_one_pass),
+        cmocka_unit_test(those_of_the_base_are_found_in_one_pass),
+        cmocka_unit_test(a_schema_that_says_other_nodes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
