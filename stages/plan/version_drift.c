@@ -9,6 +9,7 @@
 #include "store/records/node_splits.h"
 #include "store/versions/merged_records.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@ enum { CHANGED_ROW = 1, CHANGED_FEATURES = 2, TOUCHED = 4, TOUCHED_NOW = 8 };
 struct reader { /* of a version; the chunk at hand */
     struct store *store;
     struct dataset_schema schema;
-    int64_t next_edges, next_features;
+    struct merged_edges pass;
+    int64_t next_features;
     struct edge_chunk edges;
     struct feature_chunk features;
 };
@@ -41,18 +43,26 @@ static void rewind_reader(struct reader *r)
     store_release_record(&r->features.view);
     r->edges = (struct edge_chunk){0};
     r->features = (struct feature_chunk){0};
-    r->next_edges = r->next_features = 0;
+    r->next_features = 0;
+    merged_edges_end(&r->pass);
 }
 
 /* The in-neighbours of a node, which is not before those that were asked for since rewind_reader(). */
 static enum error_code read_row(struct reader *r, uint32_t node, const uint32_t **row,
                                 uint64_t *size, struct error *err)
 {
+    bool found = true;
+    if (!r->pass.store)
+        r->pass = merged_edges_begin(r->store, r->schema.id, r->schema.edge_chunk_count,
+                                     MERGED_PIECE_BYTES);
     while (!r->edges.view.key[0] || node - r->edges.first_node >= r->edges.node_count) {
         store_release_record(&r->edges.view);
         r->edges = (struct edge_chunk){0};
-        const enum error_code rc =
-            merged_edges_get(r->store, r->schema.id, r->next_edges++, &r->edges, err);
+        const enum error_code rc = merged_edges_next(&r->pass, &r->edges, &found, err);
+        if (rc == ERROR_NONE && !found)
+            return error_set(err, ERROR_CORRUPT,
+                             "dataset %s: the edge chunks end before node %" PRIu32, r->schema.id,
+                             node);
         if (rc != ERROR_NONE)
             return rc;
     }

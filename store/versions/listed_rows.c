@@ -35,17 +35,20 @@ static enum error_code merge_rows(const struct version_fold *fold, struct base_c
 {
     enum error_code rc = ERROR_NONE;
     for (uint64_t i = 0; rc == ERROR_NONE && i < count;) {
-        struct edge_chunk rows;
+        struct edge_chunk rows = {0};
         const uint32_t run = run_of(node + i, count - i, fold->node_count);
         if (run == 0)
             return error_set(err, ERROR_CORRUPT,
                              "dataset %s: node %" PRIu32 ", expected below %" PRIu32,
                              fold->kept.name, node[i], fold->node_count);
-        rc = version_edges(fold, cursor, node[i], node[i] + run, &rows, NULL, err);
+        uint32_t end = node[i] + run;
+        rc = version_edges_piece(fold, cursor, node[i], end, MERGED_PIECE_BYTES, &end, err);
+        if (rc == ERROR_NONE)
+            rc = version_edges(fold, cursor, node[i], end, &rows, NULL, err);
         if (rc == ERROR_NONE)
             rc = visit(context, &rows, err);
         store_release_record(&rows.view);
-        i += run;
+        i += end - node[i];
     }
     return rc;
 }

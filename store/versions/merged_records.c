@@ -1,5 +1,6 @@
 #include "store/versions/merged_records.h"
 
+#include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/versions/version_rows.h"
 
@@ -64,6 +65,82 @@ enum error_code merged_edges_get(struct store *store, const char *dataset_id, in
         rc = merge_edges(&m, store, chunk, missing, out, err);
     close_merged(&m);
     return rc;
+}
+
+/* ---- all edges ------------------------------------------------------------------------------------ */
+
+struct merged_rows {
+    struct merged merged;
+    struct base_cursor cursor;
+    uint32_t node; /* the next */
+};
+
+struct merged_edges merged_edges_begin(struct store *store, const char *dataset_id,
+                                       uint64_t chunk_count, uint64_t piece_bytes)
+{
+    return (struct merged_edges){
+        .store = store, .id = dataset_id, .chunk_count = chunk_count, .piece_bytes = piece_bytes};
+}
+
+static enum error_code open_rows(struct merged_edges *pass, struct error *err)
+{
+    const enum error_code rc = memory_new(&pass->rows, 1, "a pass over edges", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct merged_rows *rows = pass->rows;
+    rows->cursor.store = pass->store;
+    const enum error_code opened =
+        open_merged(&rows->merged, pass->store, pass->id, key_edge_chunk(pass->id, 0), err);
+    rows->cursor.first = rows->merged.merge.base_first;
+    return opened;
+}
+
+static enum error_code next_piece(struct merged_edges *pass, struct edge_chunk *out, bool *found,
+                                  struct error *err)
+{
+    struct merged_rows *rows = pass->rows;
+    const struct version_fold *fold = rows->merged.fold;
+    const uint32_t first = rows->node;
+    uint32_t end = 0;
+    *found = first < fold->node_count;
+    if (!*found)
+        return ERROR_NONE;
+    enum error_code rc = version_edges_piece(fold, &rows->cursor, first, fold->node_count,
+                                             pass->piece_bytes, &end, err);
+    if (rc == ERROR_NONE)
+        rc = version_edges(fold, &rows->cursor, first, end, out, NULL, err);
+    rows->node = end;
+    return rc;
+}
+
+enum error_code merged_edges_next(struct merged_edges *pass, struct edge_chunk *out, bool *found,
+                                  struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *out = (struct edge_chunk){0};
+    *found = true;
+    if (pass->rows)
+        return next_piece(pass, out, found, err);
+    *found = pass->next < pass->chunk_count;
+    if (!*found)
+        return ERROR_NONE;
+    rc = edge_chunk_get(pass->store, pass->id, (int64_t)pass->next, out, err);
+    if (rc == ERROR_NOT_FOUND && pass->next == 0) {
+        rc = open_rows(pass, err);
+        return rc == ERROR_NONE ? next_piece(pass, out, found, err) : rc;
+    }
+    pass->next++;
+    return rc;
+}
+
+void merged_edges_end(struct merged_edges *pass)
+{
+    if (pass->rows) {
+        base_cursor_close(&pass->rows->cursor);
+        close_merged(&pass->rows->merged);
+        memory_free(pass->rows);
+    }
+    *pass = (struct merged_edges){0};
 }
 
 enum error_code merged_features_get(struct store *store, const char *dataset_id, int64_t chunk,

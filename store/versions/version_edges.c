@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, PIECE_NODES = 1 << 16 };
 
 struct row_maker {
     const struct version_fold *fold;
@@ -221,15 +221,21 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static uint64_t rows_bytes(const struct edge_widths *width, uint32_t rows, uint64_t edges)
+{
+    uint64_t bytes =
+        aligned(((uint64_t)rows + 1) * sizeof(uint64_t)) + aligned(edges * sizeof(uint32_t));
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        bytes += aligned(edges * edge_column_bytes((enum edge_column)c, width->of[c]));
+    return bytes;
+}
+
 static enum error_code open_rows(struct row_maker *m, struct edge_chunk *out, uint32_t rows,
                                  uint64_t edges, struct error *err)
 {
     const struct edge_widths *width = &m->fold->base.edge_width;
-    uint64_t bytes =
-        aligned(((uint64_t)rows + 1) * sizeof *m->row_start) + aligned(edges * sizeof *m->neighbor);
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        bytes += aligned(edges * edge_column_bytes((enum edge_column)c, width->of[c]));
-    const enum error_code rc = version_block(&out->view, m->fold, "edges", bytes, err);
+    const enum error_code rc =
+        version_block(&out->view, m->fold, "edges", rows_bytes(width, rows, edges), err);
     if (rc != ERROR_NONE)
         return rc;
     uint8_t *at = NULL;
@@ -273,4 +279,21 @@ enum error_code version_edges(const struct version_fold *fold, struct base_curso
     out->neighbor = m.neighbor;
     out->columns = edge_columns_read(&m.columns, 0);
     return ERROR_NONE;
+}
+
+enum error_code version_edges_piece(const struct version_fold *fold, struct base_cursor *cursor,
+                                    uint32_t first, uint32_t end, uint64_t bytes_most,
+                                    uint32_t *piece_end, struct error *err)
+{
+    uint32_t rows = end - first < PIECE_NODES ? end - first : PIECE_NODES;
+    for (;; rows = (rows + 1) / 2) {
+        uint64_t edges = 0;
+        const enum error_code rc = count_base(fold, cursor, first, first + rows, &edges, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        edges += first_added(fold, first + rows) - first_added(fold, first);
+        *piece_end = first + rows;
+        if (rows == 1 || rows_bytes(&fold->base.edge_width, rows, edges) <= bytes_most)
+            return ERROR_NONE;
+    }
 }

@@ -41,6 +41,12 @@ MUST_CHECK enum error_code version_edges(const struct version_fold *fold,
                                          struct base_cursor *cursor, uint32_t first, uint32_t end,
                                          struct edge_chunk *out, struct repeated_edges *repeated,
                                          struct error *err);
+/* As many nodes from `first` on, up to `end`, as have rows of `bytes_most` bytes or less together, but one at least: *piece_end is behind the
+ * last of them. Fails: as above. */
+MUST_CHECK enum error_code version_edges_piece(const struct version_fold *fold,
+                                               struct base_cursor *cursor, uint32_t first,
+                                               uint32_t end, uint64_t bytes_most,
+                                               uint32_t *piece_end, struct error *err);
 /* Rows of chunk `chunk`, as feature_chunk.h cuts them. Fails: as above. */
 MUST_CHECK enum error_code version_features(const struct version_fold *fold, struct store *store,
                                             int64_t chunk, struct feature_chunk *out,

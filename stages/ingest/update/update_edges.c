@@ -245,6 +245,13 @@ enum error_code update_edges_add(struct update_reader *reader, struct error *err
     return rc;
 }
 
+/* Over those of the version that the update is for. */
+static struct merged_edges begin_pass(const struct update_reader *reader)
+{
+    return merged_edges_begin(reader->store, reader->schema->id, reader->schema->edge_chunk_count,
+                              MERGED_PIECE_BYTES);
+}
+
 /* ---- edges that go ------------------------------------------------------------------------------ */
 
 static enum error_code remove_edge(struct edge_file *file, const struct field *field, int64_t line,
@@ -365,17 +372,19 @@ static enum error_code find_gone(const struct update_reader *reader, struct erro
     for (uint64_t i = 1; i < count; i++)
         if (reader->gone_key[i] == reader->gone_key[i - 1])
             return name_edge(reader, i, " twice, expected each once", err);
-    for (uint64_t c = 0; rc == ERROR_NONE && next < count && c < reader->schema->edge_chunk_count;
-         c++) {
-        struct edge_chunk chunk;
+    struct merged_edges pass = begin_pass(reader);
+    for (bool found = true; rc == ERROR_NONE && next < count;) {
+        struct edge_chunk chunk = {0};
         if (stop_signal_seen())
-            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = merged_edges_get(reader->store, reader->schema->id, (int64_t)c, &chunk, err);
-        if (rc != ERROR_NONE)
-            return rc;
+            rc = error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        else
+            rc = merged_edges_next(&pass, &chunk, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
         rc = find_in_chunk(reader, &chunk, &next, err);
         store_release_record(&chunk.view);
     }
+    merged_edges_end(&pass);
     return rc == ERROR_NONE && next < count
                ? name_edge(reader, next, ", expected one that is there", err)
                : rc;
@@ -420,14 +429,16 @@ enum error_code update_links_settle(struct update_reader *reader, struct error *
     }
     if (count)
         qsort(link, count, sizeof *link, by_link);
-    for (uint64_t c = 0; rc == ERROR_NONE && next < count && c < reader->schema->edge_chunk_count;
-         c++) {
-        struct edge_chunk chunk;
-        rc = merged_edges_get(reader->store, reader->schema->id, (int64_t)c, &chunk, err);
-        if (rc == ERROR_NONE)
-            keep_trained(reader, &chunk, link, count, &next);
+    struct merged_edges pass = begin_pass(reader);
+    for (bool found = true; rc == ERROR_NONE && next < count;) {
+        struct edge_chunk chunk = {0};
+        rc = merged_edges_next(&pass, &chunk, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        keep_trained(reader, &chunk, link, count, &next);
         store_release_record(&chunk.view);
     }
+    merged_edges_end(&pass);
     memory_free(link);
     for (uint64_t i = 0; i < delta->added_edges; i++)
         has_held |= reader->new_held[i] != 0;

@@ -5,13 +5,12 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "store/records/dataset_merge.h"
+#include "store/versions/merged_records.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { PIECE_NODES = 1 << 16 };
 
 /* ---- edges -------------------------------------------------------------------------------------- */
 
@@ -146,11 +145,13 @@ static enum error_code count_edges(struct version_draft *m, struct error *err)
         task_of(m->schema.task)->is_in_class)
         rc = memory_new(&m->train_class, m->schema.class_count, "classes", err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < nodes;) {
-        const uint32_t end = nodes - first < PIECE_NODES ? nodes : first + PIECE_NODES;
         struct edge_chunk rows = {0};
+        uint32_t end = nodes;
         if (stop_signal_seen())
             rc = error_set(err, ERROR_UNAVAILABLE, "asked to stop");
         else
+            rc = version_edges_piece(m->fold, &cursor, first, nodes, MERGED_PIECE_BYTES, &end, err);
+        if (rc == ERROR_NONE)
             rc = version_edges(m->fold, &cursor, first, end, &rows, &m->repeated, err);
         if (rc == ERROR_NONE)
             rc = count_rows(m, &rows, err);

@@ -1,7 +1,6 @@
 #include "stages/partition/layout/edge_walk.h"
 
 #include "common/base/stop_signal.h"
-#include "store/objects/keys.h"
 #include "store/versions/listed_rows.h"
 #include "store/versions/merged_records.h"
 
@@ -33,22 +32,23 @@ static enum error_code check_chunk(const struct dataset_schema *schema, uint32_t
     return check_sources(schema, chunk, err);
 }
 
-enum error_code edge_walk(struct store *store, const struct dataset_schema *schema,
-                          edge_visitor visit, void *context, struct error *err)
+static enum error_code walk(struct merged_edges *pass, const struct dataset_schema *schema,
+                            edge_visitor visit, void *context, struct error *err)
 {
     uint32_t next_node = 0;
     uint64_t edge_count = 0;
     enum error_code rc = ERROR_NONE;
-    for (uint64_t i = 0; rc == ERROR_NONE && i < schema->edge_chunk_count; i++) {
+    bool found = true;
+    while (rc == ERROR_NONE) {
         struct edge_chunk chunk = {0};
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = merged_edges_get(store, schema->id, (int64_t)i, &chunk, err);
-        if (rc != ERROR_NONE)
+        rc = merged_edges_next(pass, &chunk, &found, err);
+        if (rc != ERROR_NONE || !found)
             break;
         rc = check_chunk(schema, next_node, &chunk, err);
         if (rc != ERROR_NONE)
-            rc = error_context(err, rc, "%s", key_edge_chunk(schema->id, (int64_t)i).text);
+            rc = error_context(err, rc, "%s", chunk.view.key);
         else
             rc = visit(context, &chunk, err);
         next_node += chunk.node_count;
@@ -60,6 +60,16 @@ enum error_code edge_walk(struct store *store, const struct dataset_schema *sche
                        "dataset %s: the edge chunks hold %" PRIu32 " nodes and %" PRIu64
                        " edges, expected %" PRIu32 " and %" PRIu64,
                        schema->id, next_node, edge_count, schema->node_count, schema->edge_count);
+    return rc;
+}
+
+enum error_code edge_walk(struct store *store, const struct dataset_schema *schema,
+                          edge_visitor visit, void *context, struct error *err)
+{
+    struct merged_edges pass =
+        merged_edges_begin(store, schema->id, schema->edge_chunk_count, MERGED_PIECE_BYTES);
+    const enum error_code rc = walk(&pass, schema, visit, context, err);
+    merged_edges_end(&pass);
     return rc;
 }
 

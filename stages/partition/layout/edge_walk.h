@@ -1,5 +1,5 @@
 /*
- * edge_walk - passes over all edges of a dataset, chunk by chunk, in the order they are stored.
+ * edge_walk - passes over all edges of a dataset, chunk by chunk, in the order they are stored; a version that is merged is cut smaller.
  *
  * A chunk checks itself when it is read (its rows ascend and end where they should). What only the whole
  * can show is checked here, once for all passes: chunks follow each other without a gap, sources are

@@ -124,6 +124,47 @@ static void assert_apart(struct store *store, const char *id)
     store_release_record(&links.view);
 }
 
+/* In pieces of whatever size the edges are those of the chunks, and a piece takes no more than it may but for one row. */
+static void assert_pieces(struct store *store, const char *id, uint64_t piece_bytes)
+{
+    struct error err = {0};
+    static struct dataset_schema schema;
+    struct edge_chunk chunk = {0}, piece = {0};
+    uint32_t node = 0;
+    uint64_t pieces = 0;
+    bool found = true;
+    assert_ok(dataset_schema_get(store, id, &schema, &err), &err);
+    struct merged_edges pass = merged_edges_begin(store, id, schema.edge_chunk_count, piece_bytes);
+    int64_t next = 0;
+    for (;; pieces++) {
+        assert_ok(merged_edges_next(&pass, &piece, &found, &err), &err);
+        if (!found)
+            break;
+        assert_int_equal(piece.first_node, node);
+        assert_true(piece.node_count == 1 || piece.view.size <= piece_bytes);
+        for (uint32_t row = 0; row < piece.node_count; row++, node++) {
+            if (node >= chunk.first_node + chunk.node_count) {
+                store_release_record(&chunk.view);
+                assert_ok(merged_edges_get(store, id, next++, &chunk, &err), &err);
+            }
+            const uint64_t from = piece.row_start[row], size = piece.row_start[row + 1] - from;
+            const uint64_t *start = chunk.row_start + (node - chunk.first_node);
+            assert_int_equal(start[1] - start[0], size);
+            assert_memory_equal(chunk.neighbor + start[0], piece.neighbor + from,
+                                size * sizeof *piece.neighbor);
+            for (uint64_t e = 0; piece.columns.data[EDGE_TIME] && e < size; e++)
+                assert_int_equal(
+                    edge_columns_compare(&piece.columns, from + e, &chunk.columns, start[0] + e),
+                    0);
+        }
+        store_release_record(&piece.view);
+    }
+    assert_int_equal(node, schema.node_count);
+    assert_true(piece_bytes > 10000 || pieces > 3);
+    store_release_record(&chunk.view);
+    merged_edges_end(&pass);
+}
+
 /* Directed graphs have numbers for labels, which are no classes. */
 static void label_edges(const struct kind *kind)
 {
@@ -175,6 +216,8 @@ static void compare_versions(const struct kind *kind, int updates, bool is_merge
                             strlen(t.rows) * 4 + 20000);
         assert_ok(dataset_merge_base(living.store, id, base, &err), &err);
         assert_string_equal(base, is_merged ? "g-0000" : "");
+        for (uint64_t bytes = 1; is_merged && kind->nodes < 1000 && bytes < 1 << 22; bytes *= 50)
+            assert_pieces(living.store, id, bytes);
         (void)snprintf(expected, sizeof expected, "w-%d", version);
         if (kind->links && !kind->labelled)
             assert_apart(living.store, id);
