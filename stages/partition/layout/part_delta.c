@@ -6,6 +6,8 @@
 #include "store/records/partition_book.h"
 #include "store/topology/topology.h"
 
+#include <inttypes.h>
+
 void part_delta_release(struct part_delta *delta)
 {
     node_shift_release(&delta->shift);
@@ -61,6 +63,24 @@ static uint64_t count_edges(const struct delta_writer *w, int part, uint32_t rel
     return edges;
 }
 
+/* What was counted is what the version has: else a delta did not tell of all that changed. */
+static enum error_code check_edges(const struct delta_writer *w, int part,
+                                   const struct other_rows *rows, uint32_t relation_count,
+                                   struct error *err)
+{
+    const struct numbering *n = w->writer->numbering;
+    uint64_t found = 0, expected = 0;
+    for (uint32_t r = 0; r < relation_count; r++)
+        found += rows->relation[r].own_edge_count;
+    for (uint32_t node = n->book[part]; node < n->book[part + 1]; node++)
+        expected += w->writer->in_degree[n->to_dataset[node]];
+    return found == expected
+               ? ERROR_NONE
+               : error_set(err, ERROR_CORRUPT,
+                           "base and delta have %" PRIu64 " edges in part %d, expected %" PRIu64,
+                           found, part, expected);
+}
+
 static void list_rows(const struct delta_writer *w, const struct topology_arrays *rows,
                       uint32_t *node, uint64_t *start, struct topology_held *held)
 {
@@ -98,7 +118,7 @@ static enum error_code list_relations(const struct delta_writer *w, int part,
         out->relation[r].own_edge_count = count_edges(w, part, r, &set->relation[r]);
         rows += out->relation[r].row_count + 1;
     }
-    return rc;
+    return rc == ERROR_NONE ? check_edges(w, part, out, set->relation_count, err) : rc;
 }
 
 static enum error_code write_rows(const struct delta_writer *w, int part,
