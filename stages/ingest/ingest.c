@@ -424,13 +424,47 @@ static enum error_code read_remote(const struct stage_context *context, struct r
     return rc;
 }
 
+/* The input, wherever it lies. */
+static enum error_code read_all(const struct stage_context *context, struct remote_input *remote,
+                                struct pipeline_settings *settings, struct dataset_schema *schema,
+                                struct error *err)
+{
+    char root[ID_SIZE];
+    *settings = *context->settings;
+    const enum error_code rc = remote_input_find(settings, remote, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return remote->count ? read_remote(context, remote, settings, schema, err)
+                         : read_input(context, context->settings, root, schema, err);
+}
+
+static enum error_code read_with_update(const struct stage_context *context,
+                                        struct remote_input *remote,
+                                        struct pipeline_settings *settings,
+                                        struct dataset_schema *schema, struct error *err)
+{
+    struct remote_update *update = NULL;
+    struct stage_context own = *context;
+    enum error_code rc = memory_new(&update, 1, "addresses of an update", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = remote_update_fetch(context->update, context->store, update, err);
+    own.update = &update->request;
+    if (rc == ERROR_NONE)
+        rc = read_all(&own, remote, settings, schema, err);
+    if (rc != ERROR_NONE)
+        remote_input_name_origin(&update->files, err);
+    remote_input_close(&update->files);
+    memory_free(update);
+    return rc;
+}
+
 static enum error_code ingest_work(const struct stage_context *context, void *state,
                                    const struct unit *unit, struct error *err)
 {
     struct dataset_schema *schema = NULL; /* too large for the stack where addresses are few */
     struct pipeline_settings *settings = NULL;
     struct remote_input *remote = NULL;
-    char root[ID_SIZE];
     (void)state;
     must(unit->kind == UNIT_INGEST);
     progress_report_to(say_progress);
@@ -439,13 +473,9 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
         rc = memory_new(&settings, 1, "settings", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&remote, 1, "addresses of the input", err);
-    if (rc == ERROR_NONE) {
-        *settings = *context->settings;
-        rc = remote_input_find(settings, remote, err);
-    }
     if (rc == ERROR_NONE)
-        rc = remote->count ? read_remote(context, remote, settings, schema, err)
-                           : read_input(context, context->settings, root, schema, err);
+        rc =
+            (context->update ? read_with_update : read_all)(context, remote, settings, schema, err);
     if (remote)
         remote_input_close(remote);
     memory_free(remote);

@@ -191,3 +191,61 @@ void remote_input_close(struct remote_input *remote)
         error_ignore(file_remove_all(remote->folder, NULL)); /* store_sweep() takes what stays */
     *remote = (struct remote_input){0};
 }
+
+/* ---- files of an update --------------------------------------------------------------------------- */
+
+static enum error_code look_at_update(struct remote_update *update,
+                                      const struct update_request *given, struct error *err)
+{
+    const struct {
+        const char *name, *text;
+        const char **copy;
+    } all[UPDATE_FILE_COUNT] = {
+        {"--add-edges", given->add_edges, &update->request.add_edges},
+        {"--remove-edges", given->remove_edges, &update->request.remove_edges},
+        {"--add-nodes", given->add_nodes, &update->request.add_nodes},
+        {"--remove-nodes", given->remove_nodes, &update->request.remove_nodes},
+        {"--features", given->features, &update->request.features}};
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < UPDATE_FILE_COUNT; i++) {
+        if (!all[i].text || !s3_files_is_address(all[i].text))
+            continue;
+        if (!text_copy(update->path[i], sizeof update->path[i], all[i].text))
+            return error_set(err, ERROR_INVALID, "%s: expected an address of less than %d bytes",
+                             all[i].name, SETTING_PATH_SIZE);
+        *all[i].copy = update->path[i];
+        rc = look_at(&update->files, all[i].name, update->path[i], all[i].text, strlen(all[i].text),
+                     err);
+    }
+    return rc;
+}
+
+/* A folder or a pattern is several files, whose lines could not be told apart. */
+static enum error_code check_one(const struct remote_item *item, struct error *err)
+{
+    enum file_kind kind = FILE_ABSENT;
+    const enum error_code rc = file_look(item->copy, &kind, err);
+    if (rc != ERROR_NONE || kind == FILE_PLAIN)
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "%s: %.*s: expected the address of one object, found a folder or a pattern",
+                     item->name, (int)strcspn(item->address, "?"), item->address);
+}
+
+enum error_code remote_update_fetch(const struct update_request *given, struct store *store,
+                                    struct remote_update *out, struct error *err)
+{
+    *out = (struct remote_update){.request = *given};
+    enum error_code rc = look_at_update(out, given, err);
+    if (rc != ERROR_NONE || out->files.count == 0)
+        return rc;
+    rc = remote_input_fetch(&out->files, store, err);
+    for (int i = 0; rc == ERROR_NONE && i < out->files.count; i++)
+        rc = check_one(&out->files.item[i], err);
+    if (rc == ERROR_NONE && given->add_edges && s3_files_is_address(given->add_edges)) {
+        (void)snprintf(out->edges_name, sizeof out->edges_name, "%.*s",
+                       (int)strcspn(given->add_edges, "?"), given->add_edges);
+        out->request.add_edges_name = out->edges_name;
+    }
+    return rc;
+}

@@ -5,6 +5,8 @@
  * a list of addresses, patterns and paths. What came of objects, with their sizes and ETags, is noted in the store under
  * current/remote/<digits>: while nothing of it changes, nothing is brought here again. Input that lies here in part is no such case: whether
  * that changed only its bytes tell.
+ *
+ * Files of an update may be such addresses, too, each of one object: what they say is what makes the version, so they are fetched each time.
  */
 #ifndef STAGES_INGEST_REMOTE_INPUT_H
 #define STAGES_INGEST_REMOTE_INPUT_H
@@ -12,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/plan/update_request.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 
@@ -49,6 +52,19 @@ void remote_input_remember(const struct remote_input *remote, struct store *stor
 /* Copies all into scratch and puts the paths of the copies into the settings. Fails: as s3_files_fetch(). */
 MUST_CHECK enum error_code remote_input_fetch(struct remote_input *remote, struct store *store,
                                               struct error *err);
+enum { UPDATE_FILE_COUNT = 5 };
+
+struct remote_update { /* {0} is closed */
+    struct remote_input files;
+    char path[UPDATE_FILE_COUNT][SETTING_PATH_SIZE], edges_name[SETTING_PATH_SIZE];
+    struct update_request request; /* with copies in the place of addresses */
+};
+
+/* Copies what lies at the addresses among the files of an update; `given` is borrowed. Fails: as the functions above, naming the option;
+ * ERROR_INVALID for an address of several objects. */
+MUST_CHECK enum error_code remote_update_fetch(const struct update_request *given,
+                                               struct store *store, struct remote_update *out,
+                                               struct error *err);
 /* Calls the copies in a message what the user calls them. */
 void remote_input_name_origin(const struct remote_input *remote, struct error *err);
 /* Removes the copies. */

@@ -15,7 +15,9 @@
 
 struct update_request {
     const char *add_edges, *remove_edges, *add_nodes, *remove_nodes, *features;
-    const char *base; /* the version that it is for; NULL: the newest */
+    const char
+        *add_edges_name; /* what is said to hold the edges that come; NULL: the file itself */
+    const char *base;    /* the version that it is for; NULL: the newest */
 };
 
 /* Can there be versions of this dataset? Fails: ERROR_INVALID saying what it is. */

@@ -110,6 +110,30 @@ expect 65 'there is no file in it' load empty "$(at empty)"
 expect 64 'takes a file or folder and an address' load ring
 [ "$(curl -s -o /dev/null -w '%{http_code}' "$objects/full/other.csv")" = 200 ] || fail "what was there is gone"
 
+# Files of an update, there or here: the same version; what does not fit is named by its address, and no copy stays.
+printf 'n1,n9\nn60,n2\nn3,n60\n' >new_edges.csv
+echo n60,train,1 >new_nodes.csv
+echo n60,2,0.5 >new_rows.csv
+echo n7 >gone_nodes.csv
+for file in new_edges new_nodes new_rows gone_nodes; do load $file.csv "$(at updates/$file.csv)" >answer; done
+updated() { "$bin/graphmill-ingest" --store "dir:$work/$1" --pipeline ring/g.yaml "${@:2}" 2>said | grep -o 'dataset=[^ ]*'; }
+here=$(updated updated-here --add-edges new_edges.csv --add-nodes new_nodes.csv --features new_rows.csv --remove-nodes gone_nodes.csv)
+case $here in dataset=g-*) ;; *) fail "an update of files here: $here $(cat said)" ;; esac
+there=$(updated updated-there --add-edges "$(at updates/new_edges.csv)" --add-nodes "$(at updates/new_nodes.csv)" --features new_rows.csv --remove-nodes "$(at updates/gone_nodes.csv)")
+[ "$there" = "$here" ] || fail "an update of files in a bucket: found '$there', expected '$here': $(cat said)"
+both=$(updated updated-both --set "ingest.path=$(at ring/edges.csv)" --set "ingest.labels=$(at ring/labels.csv)" --set "ingest.features=$(at ring/rows.csv)" \
+    --add-edges "$(at updates/new_edges.csv)" --add-nodes new_nodes.csv --features "$(at updates/new_rows.csv)" --remove-nodes gone_nodes.csv)
+[ "$both" = "$here" ] || fail "an update of input in a bucket: found '$both', expected '$here': $(cat said)"
+[ -z "$(find updated-there updated-both -name new_edges.csv)" ] || fail "copies of an update are still there"
+refused() { expect "$1" "$2" "$bin/graphmill-ingest" --store "dir:$work/updated-here" --pipeline ring/g.yaml "${@:3}"; }
+printf 'n1,n2\nn3,nobody\n' >bad_edges.csv
+load bad_edges.csv "$(at updates/bad_edges.csv)" >answer
+refused 65 's3://graphmill/updates/bad_edges.csv:2: target: no node is called .nobody' --add-edges "$(at updates/bad_edges.csv)"
+refused 65 '--add-edges: s3://graphmill/updates/none.csv: there is no object' --add-edges "$(at updates/none.csv)"
+refused 78 '--remove-edges: s3://graphmill/updates/\*_edges.csv: expected the address of one object, found a folder or a pattern' --remove-edges "$(at 'updates/*_edges.csv')"
+refused 78 '--add-nodes: s3://graphmill/updates: expected the address of one object' --add-nodes "$(at updates)"
+[ -z "$(find updated-here -name '*_edges.csv')" ] || fail "copies of a refused update are still there"
+
 # A file of several pieces, and none.
 head -c 40000000 /dev/urandom >large.bin
 : >nothing.bin

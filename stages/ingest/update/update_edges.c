@@ -226,7 +226,9 @@ static enum error_code add_edge(struct edge_file *file, const struct field *fiel
     }
     if (value.data[EDGE_WEIGHT] && ((const float *)value.data[EDGE_WEIGHT])[0] < 0 &&
         !delta->negative_weight[0])
-        input_lines_place(delta->negative_weight, sizeof delta->negative_weight, file->path, line);
+        input_lines_place(
+            delta->negative_weight, sizeof delta->negative_weight,
+            reader->request->add_edges_name ? reader->request->add_edges_name : file->path, line);
     reader->line[delta->added_edges] = line;
     reader->source[delta->added_edges] = source;
     reader->target[delta->added_edges++] = target;
