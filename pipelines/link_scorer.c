@@ -5,6 +5,7 @@
 #include "stages/plan/run_model.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_links.h"
 #include "store/versions/merged_parts.h"
 
 #include <string.h>
@@ -41,9 +42,7 @@ static enum error_code open_rows(struct link_scorer *s, uint64_t budget_bytes, s
 static enum error_code open_known(struct link_scorer *s, uint64_t budget_bytes, struct error *err)
 {
     const struct partition_book *book = &s->folder->run.book;
-    enum error_code rc =
-        edge_splits_get(s->folder->store, key_partition(book->id, "edge_splits").text, book->id,
-                        book->node_count, &s->splits, err);
+    enum error_code rc = merged_part_links_get(s->folder->store, book, &s->splits, err);
     if (rc == ERROR_NONE)
         rc = topology_open(s->folder->store, book, &s->topology, err);
     if (rc == ERROR_NONE)

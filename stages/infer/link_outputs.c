@@ -11,6 +11,7 @@
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
+#include "store/versions/merged_links.h"
 #include "store/versions/merged_parts.h"
 
 #include <fcntl.h>
@@ -156,9 +157,7 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     const struct partition_book *book = context->book;
     o->decoder = model_decoder(o->config->request->model, o->config->request->weights);
     o->arena.limit = context->memory_bytes / BLOCK_SHARE;
-    enum error_code rc =
-        edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
-                        book->node_count, &o->splits, err);
+    enum error_code rc = merged_part_links_get(context->store, book, &o->splits, err);
     if (rc == ERROR_NONE)
         rc = check_scores(o, err);
     if (rc == ERROR_NONE && task_of_labels(o) && !o->splits.is_labelled)

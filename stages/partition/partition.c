@@ -176,7 +176,7 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
                               job->graph_first, err);
     else if (rc == ERROR_NONE && !job->is_placed)
         rc = part_writer_splits(&writer, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !job->is_placed)
         rc = part_writer_edge_splits(&writer, err);
     if (rc == ERROR_NONE && job->kept.method)
         must(text_copy(job->quality.report.method, sizeof job->quality.report.method,

@@ -115,7 +115,9 @@ static enum error_code expect_nodes(const struct search *search, const struct pa
         return expect(search, key_partition(book->id, "placement"), err);
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)
         rc = expect(search, key_partition(book->id, wholes[i]), err);
-    return rc;
+    return rc == ERROR_NONE && task_learns_pairs(book->task)
+               ? expect(search, key_partition(book->id, "edge_splits"), err)
+               : rc;
 }
 
 static enum error_code expect_of_book(const struct search *search,
@@ -125,8 +127,6 @@ static enum error_code expect_of_book(const struct search *search,
     enum error_code rc = expect_nodes(search, book, err);
     if (rc == ERROR_NONE)
         rc = expect(search, key_partition(book->id, "report"), err);
-    if (rc == ERROR_NONE && task_learns_pairs(book->task))
-        rc = expect(search, key_partition(book->id, "edge_splits"), err);
     if (rc == ERROR_NONE && task_learns_graphs(book->task))
         rc = expect(search, key_partition(book->id, "graphs"), err);
     for (int part = 0; part < book->part_count; part++)

@@ -5,6 +5,7 @@
 #include "store/records/edge_splits.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
+#include "store/versions/merged_links.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -79,8 +80,7 @@ static enum error_code count_edge_classes(struct store *store, const struct part
                                           double *count, double *labelled, struct error *err)
 {
     struct edge_splits splits = {0};
-    enum error_code rc = edge_splits_get(store, key_partition(book->id, "edge_splits").text,
-                                         book->id, book->node_count, &splits, err);
+    enum error_code rc = merged_part_links_get(store, book, &splits, err);
     if (rc == ERROR_NONE && splits.class_count != book->class_count)
         rc = error_set(err, ERROR_CORRUPT,
                        "%s: expected counts of %" PRIu32 " classes, found %" PRIu64,

@@ -7,6 +7,7 @@
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
+#include "store/versions/merged_links.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -79,9 +80,7 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     units->is_wanted = true;
     units->is_labelled = task_labels_edges(book->task);
     units->is_timed = context->settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
-    enum error_code rc =
-        edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
-                        book->node_count, &units->splits, err);
+    enum error_code rc = merged_part_links_get(context->store, book, &units->splits, err);
     if (rc == ERROR_NONE)
         rc = pair_ends_init(&units->ends, book, err);
     if (rc == ERROR_NONE)

@@ -231,3 +231,26 @@ enum error_code edge_splits_get(struct store *store, const char *key, const char
     *out = (struct edge_splits){0};
     return rc;
 }
+
+int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLITS_END_LISTS],
+                     uint64_t count[EDGE_SPLITS_END_LISTS])
+{
+    struct trained_negatives *trained = &splits->trained;
+    int lists = 0;
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        const struct negative_ends *ends = &splits->negative[s];
+        list[lists] = &splits->source[s];
+        count[lists++] = splits->count[s];
+        list[lists] = &splits->target[s];
+        count[lists++] = splits->count[s];
+        list[lists] = &splits->negative[s].node;
+        count[lists++] = ends->start ? ends->start[splits->count[s]] : 0;
+    }
+    list[lists] = &trained->source;
+    count[lists++] = trained->count;
+    list[lists] = &trained->target;
+    count[lists++] = trained->count;
+    list[lists] = &trained->ends.node;
+    count[lists++] = trained->count ? trained->ends.start[trained->count] : 0;
+    return lists;
+}

@@ -60,6 +60,11 @@ struct edge_splits {
     struct record_view view; /* release with store_release_record() */
 };
 
+/* The lists of nodes in it: where each begins, and how long it is. Returns how many there are. */
+enum { EDGE_SPLITS_END_LISTS = 3 * HELD_OUT_COUNT + 3 };
+int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLITS_END_LISTS],
+                     uint64_t count[EDGE_SPLITS_END_LISTS]);
+
 MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                            const struct edge_splits *splits, struct error *err);
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was found. */

@@ -5,7 +5,7 @@
  *   delta: which nodes are gone ┼─> permutation, assignment, splits of the version (store/versions/merged_parts.h)
  *   placement ──────────────────┘
  *
- * Nodes that stay keep their order, in the dataset as in their part, and so nothing is to be said of them. A partition that has this record
+ * Held-out edges are those of the dataset (store/versions/merged_links.h). Nodes that stay keep their order, in the dataset as in their part, and so nothing is to be said of them. A partition that has this record
  * does without those three, which take 16 bytes a node; one that has them is read as it is.
  *
  * Written by partition before the record of the delta (partition_delta.h); read by whoever asks for one of the three. Lives as long as the partition.

@@ -26,7 +26,7 @@ only_in 'JSON that is printed' none "$(grep -nE 'printf\(.*"[^"]*\{?\\"[a-z_]+\\
 only_in 'a record of a dataset that a version may not have; see store/versions/merged_records.h' \
     'store/(records|versions)/[a-z_]*\.c|stages/ingest/update/version_count.c' \
     "$(grep -nE '\b(edge_chunk|feature_chunk|node_labels|node_ids)_get\(|node_splits_get\([^;]*key_dataset' $sources)"
-only_in 'a record of a partition that a version may not have; see store/versions/merged_parts.h' \
+only_in 'a record of a partition that a version may not have; see store/versions/merged_parts.h, merged_links.h' \
     'store/(records|versions)/[a-z_]*\.c' \
-    "$(grep -nE '\b(node_permutation|assignment|node_splits)_get\(' $sources)"
+    "$(grep -nE '\b(node_permutation|assignment|node_splits|edge_splits)_get\(' $sources)"
 exit $failed

@@ -12,6 +12,7 @@
 #include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
+#include "store/versions/merged_links.h"
 #include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 
@@ -321,8 +322,7 @@ static enum error_code check_edge_splits(const struct partition_check *check, st
     enum error_code rc = merged_edge_splits_get(check->store, check->schema->id,
                                                 check->book->node_count, &expected, err);
     if (rc == ERROR_NONE)
-        rc = edge_splits_get(check->store, key.text, check->book->id, check->book->node_count,
-                             &found, err);
+        rc = merged_part_links_get(check->store, check->book, &found, err);
     if (rc == ERROR_NONE) {
         rc = compare_edge_splits(check, &expected, &found, err);
         if (rc != ERROR_NONE)

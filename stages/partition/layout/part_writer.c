@@ -499,32 +499,6 @@ static enum error_code renumber(const struct numbering *numbering, const uint32_
     return rc;
 }
 
-/* The nodes of edge_splits that are renumbered, one list after the other. */
-enum { END_LISTS = 3 * HELD_OUT_COUNT + 3 };
-
-static int list_ends(struct edge_splits *splits, const uint32_t **list[END_LISTS],
-                     uint64_t count[END_LISTS])
-{
-    struct trained_negatives *trained = &splits->trained;
-    int lists = 0;
-    for (int s = 0; s < HELD_OUT_COUNT; s++) {
-        const struct negative_ends *ends = &splits->negative[s];
-        list[lists] = &splits->source[s];
-        count[lists++] = splits->count[s];
-        list[lists] = &splits->target[s];
-        count[lists++] = splits->count[s];
-        list[lists] = &splits->negative[s].node;
-        count[lists++] = ends->start ? ends->start[splits->count[s]] : 0;
-    }
-    list[lists] = &trained->source;
-    count[lists++] = trained->count;
-    list[lists] = &trained->target;
-    count[lists++] = trained->count;
-    list[lists] = &trained->ends.node;
-    count[lists++] = trained->count ? trained->ends.start[trained->count] : 0;
-    return lists;
-}
-
 enum error_code part_writer_edge_splits(const struct part_writer *writer, struct error *err)
 {
     const struct dataset_schema *schema = writer->schema;
@@ -532,9 +506,9 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     const struct key from = key_dataset(schema->id, "edge_splits");
     const uint32_t expected[HELD_OUT_COUNT] = {schema->valid_count, schema->test_count};
     struct edge_splits splits = {0}, mapped = {0};
-    const uint32_t **list[END_LISTS] = {NULL};
-    uint64_t count[END_LISTS] = {0};
-    uint32_t *renumbered[END_LISTS] = {NULL};
+    const uint32_t **list[EDGE_SPLITS_END_LISTS] = {NULL};
+    uint64_t count[EDGE_SPLITS_END_LISTS] = {0};
+    uint32_t *renumbered[EDGE_SPLITS_END_LISTS] = {NULL};
     const bool has_types = schema->edge_width.of[EDGE_TYPE] != 0;
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
@@ -550,7 +524,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
             rc = error_set(err, ERROR_CORRUPT, "%s: %s edges %s types, expected as the dataset",
                            from.text, held_out_name[s], splits.type[s] ? "with" : "without");
     }
-    const int lists = rc == ERROR_NONE ? list_ends(&mapped, list, count) : 0;
+    const int lists = rc == ERROR_NONE ? edge_splits_ends(&mapped, list, count) : 0;
     for (int i = 0; rc == ERROR_NONE && i < lists; i++) {
         rc = renumber(n, *list[i], count[i], &renumbered[i], err);
         *list[i] = renumbered[i];
