@@ -137,57 +137,25 @@ static const float *given_row(const struct version_fold *fold, uint32_t node)
     return fold->delta[row->delta].row + row->index * fold->base.feature_dim;
 }
 
-/* Nodes whose rows no delta gives, of a chunk; the others of those that are left up to the end of it. */
-static enum error_code visit_features(const struct version_fold *fold,
-                                      const struct feature_chunk *chunk, const uint32_t *node,
-                                      uint64_t count, uint64_t *at, feature_rows_visitor visit,
-                                      void *context, struct error *err)
+/* The row of a node in its chunk, which is made the one at hand. */
+static enum error_code stored_row(struct store *store, const struct dataset_schema *schema,
+                                  uint32_t node, struct feature_chunk *chunk, const float **row,
+                                  struct error *err)
 {
-    const uint32_t end = chunk->first_node + chunk->node_count;
+    const int64_t number = node / feature_chunk_rows(schema->feature_dim);
     enum error_code rc = ERROR_NONE;
-    for (; rc == ERROR_NONE && *at < count && node[*at] < end; ++*at) {
-        const float *given = fold ? given_row(fold, node[*at]) : NULL;
-        const float *own = chunk->row + (size_t)(node[*at] - chunk->first_node) * chunk->dim;
-        const struct feature_chunk row = {.first_node = node[*at],
-                                          .node_count = 1,
-                                          .dim = chunk->dim,
-                                          .row = given ? given : own};
-        rc = visit(context, &row, err);
+    if (!chunk->node_count || node - chunk->first_node >= chunk->node_count) {
+        store_release_record(&chunk->view);
+        rc = merged_features_get(store, schema->id, number, chunk, err);
     }
-    return rc;
-}
-
-/* The nodes up to the end of a chunk, which is not opened as long as deltas give their rows. */
-static enum error_code read_chunk(struct store *store, const struct dataset_schema *schema,
-                                  const struct version_fold *fold, int64_t number,
-                                  const uint32_t *node, uint64_t count, uint64_t *at,
-                                  feature_rows_visitor visit, void *context, struct error *err)
-{
-    const uint32_t rows = feature_chunk_rows(schema->feature_dim);
-    const uint64_t end = ((uint64_t)number + 1) * rows;
-    struct feature_chunk chunk = {0};
-    enum error_code rc = ERROR_NONE;
-    for (; rc == ERROR_NONE && fold && *at < count && node[*at] < end; ++*at) {
-        const struct feature_chunk row = {.first_node = node[*at],
-                                          .node_count = 1,
-                                          .dim = schema->feature_dim,
-                                          .row = given_row(fold, node[*at])};
-        if (!row.row)
-            break;
-        rc = visit(context, &row, err);
-    }
-    if (rc != ERROR_NONE || *at == count || node[*at] >= end)
-        return rc;
-    rc = merged_features_get(store, schema->id, number, &chunk, err);
-    if (rc == ERROR_NONE && (chunk.dim != schema->feature_dim || chunk.first_node > node[*at] ||
-                             node[*at] - chunk.first_node >= chunk.node_count))
+    if (rc == ERROR_NONE && (chunk->dim != schema->feature_dim || chunk->first_node > node ||
+                             node - chunk->first_node >= chunk->node_count))
         rc = error_set(err, ERROR_CORRUPT,
                        "%s: expected rows of %" PRIu32 " numbers, that of node %" PRIu32
                        " among them",
-                       key_feature_chunk(schema->id, number).text, schema->feature_dim, node[*at]);
+                       key_feature_chunk(schema->id, number).text, schema->feature_dim, node);
     if (rc == ERROR_NONE)
-        rc = visit_features(fold, &chunk, node, count, at, visit, context, err);
-    store_release_record(&chunk.view);
+        *row = chunk->row + (size_t)(node - chunk->first_node) * chunk->dim;
     return rc;
 }
 
@@ -198,13 +166,20 @@ enum error_code listed_feature_rows(struct store *store, const struct dataset_sc
     struct dataset_merge merge = {.base = ""};
     struct version_fold *fold = NULL;
     bool is_stored = false; /* also of a version that is merged, where ingest makes its features */
-    uint64_t at = 0;
+    struct feature_chunk chunk = {0};
     enum error_code rc = store_has(store, key_feature_chunk(schema->id, 0).text, &is_stored, err);
     if (rc == ERROR_NONE && !is_stored)
         rc = find_fold(store, schema->id, &merge, &fold, err);
-    while (rc == ERROR_NONE && at < count)
-        rc = read_chunk(store, schema, fold, node[at] / feature_chunk_rows(schema->feature_dim),
-                        node, count, &at, visit, context, err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        struct feature_chunk row = {
+            .first_node = node[i], .node_count = 1, .dim = schema->feature_dim};
+        row.row = fold ? given_row(fold, node[i]) : NULL;
+        if (!row.row)
+            rc = stored_row(store, schema, node[i], &chunk, &row.row, err);
+        if (rc == ERROR_NONE)
+            rc = visit(context, &row, err);
+    }
+    store_release_record(&chunk.view);
     version_fold_drop(fold);
     store_release_record(&merge.view);
     return rc;
