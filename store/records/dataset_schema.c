@@ -84,6 +84,8 @@ static void put_types(struct json_writer *w, const struct dataset_schema *schema
         json_put_int64(w, "node_count", schema->node_type[i].node_count);
         if (schema->has_relations)
             json_put_int64(w, "feature_dim", schema->node_type[i].feature_dim);
+        if (schema->has_relations && schema->type_origin[i][0])
+            json_put_string(w, "feature_origin", schema->type_origin[i]);
         json_close_object(w);
     }
     json_close_array(w);
@@ -267,6 +269,9 @@ static enum error_code get_node_types(const struct json_node *object, const char
             rc = get_u32(node, "node_count", key, &type->node_count, err);
         if (rc == ERROR_NONE && out->has_relations)
             rc = get_u32(node, "feature_dim", key, &type->feature_dim, err);
+        if (rc == ERROR_NONE && out->has_relations && json_get(node, "feature_origin"))
+            rc = get_string(node, "feature_origin", key, out->type_origin[i], FEATURE_ORIGIN_SIZE,
+                            err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "node type %u", i);
     }

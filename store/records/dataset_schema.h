@@ -39,6 +39,8 @@ enum {
     EDGE_TYPE_COUNT_MAX = RELATION_COUNT_MAX
 };
 
+enum { FEATURE_ORIGIN_SIZE = 64 };
+
 enum node_id_form { NODE_ID_UNKNOWN = 0, NODE_ID_CONSECUTIVE, NODE_ID_INTEGER, NODE_ID_STRING };
 
 struct node_type {
@@ -65,7 +67,7 @@ struct dataset_schema {
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
     char first_negative_weight[128]; /* "edges.csv:17", or its end; "" when there is none */
     uint32_t feature_dim;
-    char feature_origin[64]; /* "given", "degree", "random", "degree+random" */
+    char feature_origin[FEATURE_ORIGIN_SIZE]; /* "given", "degree", "random", "degree+random" */
     enum task_kind task;
     uint32_t class_count; /* outputs of a model: classes, or labels a node of multi-label */
     uint32_t train_count, valid_count,
@@ -76,6 +78,8 @@ struct dataset_schema {
     uint32_t target_type; /* the node type of labels and splits */
     uint32_t node_type_count, edge_type_count;
     struct node_type node_type[NODE_TYPE_COUNT_MAX];
+    /* Of a graph with relations: what each type has, "none" without; "" where an earlier release wrote the schema. */
+    char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
 };
 

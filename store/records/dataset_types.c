@@ -21,6 +21,11 @@ struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type
         .name = "node", .node_count = schema->node_count, .feature_dim = schema->feature_dim};
 }
 
+const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t type)
+{
+    return schema->has_relations ? schema->type_origin[type] : schema->feature_origin;
+}
+
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation)
 {
     struct relation out = {.name = "edge"};

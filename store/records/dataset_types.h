@@ -17,6 +17,8 @@ uint32_t dataset_type_count(const struct dataset_schema *schema);
 uint32_t dataset_relation_count(const struct dataset_schema *schema);
 /* One of the types: its nodes and the width of their features, 0 for none. */
 struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type);
+/* Where their features come from: "given", "degree", "random", "degree+random", "none"; "" where nobody says. */
+const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t type);
 /* One of the relations. */
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation);
 /* The type of a node of the dataset. */

@@ -59,6 +59,11 @@ enum error_code delta_numbers_check(const struct delta_numbers *n,
     return ERROR_NONE;
 }
 
+uint64_t delta_numbers_gone_before(const struct delta_numbers *numbers, uint32_t node)
+{
+    return count_below(numbers->delta->gone_node, numbers->delta->gone_nodes, node);
+}
+
 /* The type of a node, by where the types begin. */
 static uint32_t type_of(const struct delta_numbers *numbers, const uint32_t *first, uint32_t node)
 {

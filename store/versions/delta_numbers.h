@@ -47,6 +47,8 @@ uint32_t delta_numbers_version(const struct delta_numbers *numbers, uint32_t nod
 uint32_t delta_numbers_own(const struct delta_numbers *numbers, uint32_t node);
 /* The numbers in the version of all nodes of the base, number [base_nodes], in one pass; DELTA_GONE: it goes. */
 void delta_numbers_of_base(const struct delta_numbers *numbers, uint32_t *number);
+/* How many nodes of the base that go stand before `node`. */
+uint64_t delta_numbers_gone_before(const struct delta_numbers *numbers, uint32_t node);
 /* Turns numbers in the version, which ascend but for those that are DELTA_GONE, into numbers in the base, DELTA_GONE for those of added
  * nodes. They still ascend. */
 void delta_numbers_step_down(const struct delta_numbers *numbers, uint32_t *node, uint32_t count);

@@ -1,7 +1,8 @@
 /*
  * fold_state - a fold on the way: what the deltas say, one after the other, in numbers that none of them moves.
  *
- * Nodes of the base keep their numbers; those that are added are numbered behind them for good, those that go again included.
+ * Nodes of the base keep their numbers; those that are added are numbered behind all of them for good, whatever their type, those that go
+ * again included.
  */
 #ifndef STORE_VERSIONS_FOLD_STATE_H
 #define STORE_VERSIONS_FOLD_STATE_H
@@ -12,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gone_mark { /* all edges of the same ends that came before the delta */
+struct gone_mark { /* all edges of the same ends and relation that came before the delta */
     uint64_t key;  /* target and source */
-    uint32_t delta;
+    uint32_t relation, delta;
 };
 
 struct fold_state { /* {0} is releasable */
@@ -25,8 +26,7 @@ struct fold_state { /* {0} is releasable */
     size_t added_room;
     struct fold_node *added; /* [added_count] */
     uint32_t alive_count;
-    size_t alive_room;
-    uint32_t *alive;  /* [alive_count] which of them are there, ascending */
+    uint32_t *alive;  /* [alive_count] which of them are there: type by type, ascending */
     uint32_t *number; /* [added_count] what they are in the version, or NODE_GONE; at the end */
     uint64_t mark_count;
     size_t mark_room;
@@ -34,6 +34,22 @@ struct fold_state { /* {0} is releasable */
     size_t edge_room, held_room, row_room;
 };
 
+/* Nodes of the base: lasting numbers from there on are those of added ones. */
+static inline uint32_t fold_state_base(const struct fold_state *state)
+{
+    return state->fold->base.node_count;
+}
+
+/* All edges of the same ends; those of an undirected graph by the larger end first. */
+static inline uint64_t fold_state_key(const struct fold_state *state, uint32_t target,
+                                      uint32_t source)
+{
+    const bool swap = state->fold->base.undirected && source > target;
+    return swap ? (uint64_t)source << 32 | target : (uint64_t)target << 32 | source;
+}
+
+/* Before the first delta: the nodes are those of fold->base. */
+void fold_state_begin(struct fold_state *state);
 /* Takes one delta more, fold->delta[which]. Fails: ERROR_CORRUPT when it is of another base. */
 MUST_CHECK enum error_code fold_state_take(struct fold_state *state, uint32_t which,
                                            struct error *err);

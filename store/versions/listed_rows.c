@@ -134,7 +134,7 @@ static const float *given_row(const struct version_fold *fold, uint32_t node)
     if (low == fold->rows || fold->row[low].node != node)
         return NULL;
     const struct fold_row *row = &fold->row[low];
-    return fold->delta[row->delta].row + row->index * fold->base.feature_dim;
+    return fold->delta[row->delta].row + row->first;
 }
 
 /* The row of a node in its chunk, which is made the one at hand. */

@@ -43,11 +43,18 @@ static bool repeats_last(const struct row_maker *m, uint64_t row, uint32_t sourc
     return edge_columns_compare(&last, 0, columns, i) == 0;
 }
 
+static bool is_reverse(const struct row_maker *m, const struct fold_edge *edge)
+{
+    const struct edge_columns_view *columns = fold_edge_columns(m->fold, edge);
+    const uint32_t reverses = m->repeated->first_reverse;
+    return reverses && version_relation_of(m->fold, columns, edge->index) >= reverses;
+}
+
 static void note_repeated(const struct row_maker *m, const struct fold_edge *edge)
 {
     struct repeated_edges *repeated = m->repeated;
     const bool is_second = m->fold->base.undirected && edge->source > edge->target;
-    if (!repeated || edge->delta + 1 != m->fold->depth || is_second)
+    if (!repeated || edge->delta + 1 != m->fold->depth || is_second || is_reverse(m, edge))
         return;
     repeated->of_newest++;
     if (edge->index >= repeated->first)
@@ -90,11 +97,12 @@ static enum error_code put_base_row(struct row_maker *m, const struct edge_chunk
     const struct version_fold *fold = m->fold;
     const uint64_t row = m->count, end = chunk->row_start[at + 1];
     const uint64_t target = (uint64_t)(chunk->first_node + at) << 32;
-    while (m->next_gone < fold->gone_edges && fold->gone_edge[m->next_gone] < target)
+    const struct fold_gone *gone = fold->gone_edge;
+    while (m->next_gone < fold->gone_edges && gone[m->next_gone].key < target)
         m->next_gone++;
     const bool is_same =
-        !fold->gone_bits &&
-        (m->next_gone == fold->gone_edges || fold->gone_edge[m->next_gone] >> 32 != target >> 32) &&
+        !fold->moves &&
+        (m->next_gone == fold->gone_edges || gone[m->next_gone].key >> 32 != target >> 32) &&
         (m->next_added == fold->added_edges || fold->edge[m->next_added].target != node);
     uint64_t e = chunk->row_start[at];
     if (is_same && end > e) {
@@ -110,10 +118,10 @@ static enum error_code put_base_row(struct row_maker *m, const struct edge_chunk
                              "%s: an edge from node %" PRIu32 ", expected below %" PRIu32,
                              chunk->view.key, source, fold->base.node_count);
         const uint32_t number = version_fold_number(fold, source);
-        while (m->next_gone < fold->gone_edges && fold->gone_edge[m->next_gone] < target + source)
+        while (m->next_gone < fold->gone_edges && gone[m->next_gone].key < target + source)
             m->next_gone++;
-        const bool is_gone =
-            m->next_gone < fold->gone_edges && fold->gone_edge[m->next_gone] == target + source;
+        const bool is_gone = version_fold_is_gone(fold, m->next_gone, target + source,
+                                                  version_relation_of(fold, &chunk->columns, e));
         if (number == NODE_GONE || is_gone)
             continue;
         put_added(m, row, node, number, &chunk->columns, e);
@@ -175,45 +183,57 @@ static enum error_code make_rows(struct row_maker *m, struct base_cursor *cursor
 {
     const struct version_fold *fold = m->fold;
     enum error_code rc = ERROR_NONE;
-    uint32_t gone = first < fold->stay ? version_fold_origin(fold, first) - first : 0;
-    for (uint32_t node = first; rc == ERROR_NONE && node < end; node++) {
-        const uint64_t row = m->count;
-        if (node < fold->stay) {
-            while (gone < fold->gone_nodes && fold->gone[gone] == node + gone)
-                gone++;
-            rc = cursor_seek(cursor, &fold->base, node + gone, err);
-            if (rc == ERROR_NONE)
-                rc = put_base_row(m, &cursor->chunk, node + gone - cursor->chunk.first_node, node,
-                                  err);
+    for (uint32_t node = first; rc == ERROR_NONE && node < end;) {
+        const struct version_run run = version_fold_run(fold, node, end);
+        if (!run.is_added)
+            m->next_gone = version_fold_first_gone(fold, (uint64_t)run.from << 32);
+        for (uint32_t i = 0; rc == ERROR_NONE && i < run.count; i++, node++) {
+            const uint64_t row = m->count;
+            if (!run.is_added) {
+                rc = cursor_seek(cursor, &fold->base, run.from + i, err);
+                if (rc == ERROR_NONE)
+                    rc = put_base_row(m, &cursor->chunk, run.from + i - cursor->chunk.first_node,
+                                      node, err);
+            }
+            put_rest(m, row, node);
+            m->row_start[node - first + 1] = m->count;
         }
-        put_rest(m, row, node);
-        m->row_start[node - first + 1] = m->count;
     }
     return rc;
 }
 
-/* Edges of the base that end in nodes [first, end) of the version, at most, by the chunks alone. */
-static enum error_code count_base(const struct version_fold *fold, struct base_cursor *cursor,
-                                  uint32_t first, uint32_t end, uint64_t *count, struct error *err)
+/* Edges that end in nodes [node, node + count) of the base, by the chunks alone. */
+static enum error_code count_run(const struct version_fold *fold, struct base_cursor *cursor,
+                                 uint32_t node, uint32_t count, uint64_t *edges, struct error *err)
 {
-    const uint32_t stop = end < fold->stay ? end : fold->stay;
-    *count = 0;
-    if (first >= stop)
-        return ERROR_NONE;
-    uint32_t node = version_fold_origin(fold, first);
-    const uint32_t last = version_fold_origin(fold, stop - 1);
-    while (node <= last) {
+    const uint32_t end = node + count;
+    while (node < end) {
         const enum error_code rc = cursor_seek(cursor, &fold->base, node, err);
         if (rc != ERROR_NONE)
             return rc;
         const struct edge_chunk *chunk = &cursor->chunk;
         const uint32_t from = node - chunk->first_node;
-        const uint32_t left = last - node + 1, here = chunk->node_count - from;
+        const uint32_t left = end - node, here = chunk->node_count - from;
         const uint32_t rows = left < here ? left : here;
-        *count += chunk->row_start[from + rows] - chunk->row_start[from];
+        *edges += chunk->row_start[from + rows] - chunk->row_start[from];
         node += rows;
     }
     return ERROR_NONE;
+}
+
+/* Edges of the base that end in nodes [first, end) of the version, at most. */
+static enum error_code count_base(const struct version_fold *fold, struct base_cursor *cursor,
+                                  uint32_t first, uint32_t end, uint64_t *count, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *count = 0;
+    for (uint32_t node = first; rc == ERROR_NONE && node < end;) {
+        const struct version_run run = version_fold_run(fold, node, end);
+        if (!run.is_added)
+            rc = count_run(fold, cursor, run.from, run.count, count, err);
+        node += run.count;
+    }
+    return rc;
 }
 
 static uint64_t aligned(uint64_t bytes)
@@ -261,9 +281,6 @@ enum error_code version_edges(const struct version_fold *fold, struct base_curso
     uint64_t edges = 0;
     *out = (struct edge_chunk){.first_node = first, .node_count = end - first};
     m.next_added = first_added(fold, first);
-    if (first < fold->stay)
-        m.next_gone =
-            version_fold_first_gone(fold, (uint64_t)version_fold_origin(fold, first) << 32);
     enum error_code rc = count_base(fold, cursor, first, end, &edges, err);
     if (rc == ERROR_NONE)
         rc = open_rows(&m, out, end - first, edges + first_added(fold, end) - m.next_added, err);

@@ -30,15 +30,46 @@ void version_fold_drop(struct version_fold *fold)
         kept_object_drop(&fold->kept);
 }
 
+uint32_t version_relation_count(const struct dataset_schema *schema)
+{
+    return schema->edge_type_count > 1 && schema->edge_width.of[EDGE_TYPE] ? schema->edge_type_count
+                                                                           : 0;
+}
+
+struct version_run version_fold_run(const struct version_fold *fold, uint32_t node, uint32_t end)
+{
+    const struct delta_numbers *numbers = &fold->numbers;
+    const uint32_t own = delta_numbers_own(numbers, node);
+    uint32_t type = numbers->type_count - 1;
+    struct version_run run = {.node = node, .is_added = own >= fold->base.node_count, .from = own};
+    while (type > 0 && node < numbers->first[type])
+        type--;
+    if (run.is_added) {
+        run.from -= fold->base.node_count;
+        run.count = numbers->first[type + 1] - node;
+    } else {
+        /* Up to the next that is gone, or the last of the type in the base. */
+        const uint64_t gone = delta_numbers_gone_before(numbers, own);
+        const uint32_t last = numbers->base_first[type + 1];
+        run.count =
+            (gone < fold->gone_nodes && fold->gone[gone] < last ? fold->gone[gone] : last) - own;
+    }
+    if (run.count > end - node)
+        run.count = end - node;
+    return run;
+}
+
 /* What the delta says, in bytes. */
 static uint64_t bytes_of(const struct dataset_delta *delta)
 {
     const struct node_ids *ids = &delta->new_ids;
     const uint64_t text = ids->offset ? ids->offset[delta->added_nodes] : 0;
+    uint64_t rows = delta->rows * sizeof(uint32_t);
+    for (uint64_t i = 0; i < delta->rows; i++)
+        rows += dataset_delta_columns(delta, delta->row_node[i]) * sizeof(float);
     return delta->gone_nodes * sizeof(uint32_t) + delta->gone_edges * sizeof(uint64_t) +
            delta->added_edges * (sizeof(uint64_t) + edge_widths_bytes(&delta->columns.width)) +
-           delta->added_nodes * (sizeof(uint64_t) + 1 + delta->label_width * 4ULL) + text +
-           delta->rows * (sizeof(uint32_t) + delta->feature_dim * sizeof(float));
+           delta->added_nodes * (sizeof(uint64_t) + 1 + delta->label_width * 4ULL) + text + rows;
 }
 
 /* Deltas from the newest on, each the base of the one before; then the oldest first. */
@@ -85,6 +116,7 @@ static enum error_code fold_chain(struct version_fold *fold, struct error *err)
 {
     struct fold_state state = {.fold = fold};
     enum error_code rc = ERROR_NONE;
+    fold_state_begin(&state);
     for (size_t i = 0; rc == ERROR_NONE && i < fold->depth; i++)
         rc = fold_state_take(&state, (uint32_t)i, err);
     if (rc == ERROR_NONE)
@@ -108,8 +140,6 @@ enum error_code version_fold_make(struct store *store, const char *id, const cha
     fold->skips_self_loops = skips_self_loops;
     fold->removes_repeated = removes_repeated;
     rc = dataset_schema_get(store, base_id, &fold->base, err);
-    if (rc == ERROR_NONE && fold->base.has_relations)
-        rc = error_set(err, ERROR_CORRUPT, "dataset %s: is merged, and has relations", id);
     if (rc == ERROR_NONE)
         rc = read_chain(fold, store, base_id, err);
     if (rc == ERROR_NONE)
@@ -140,7 +170,7 @@ uint64_t version_fold_first_gone(const struct version_fold *fold, uint64_t key)
     uint64_t low = 0, high = fold->gone_edges;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        if (fold->gone_edge[middle] < key)
+        if (fold->gone_edge[middle].key < key)
             low = middle + 1;
         else
             high = middle;

@@ -53,7 +53,7 @@ static bool stays(const struct version_fold *fold, uint32_t *source, uint32_t *t
     *source = version_fold_number(fold, *source);
     *target = version_fold_number(fold, *target);
     return *source != NODE_GONE && *target != NODE_GONE &&
-           !(first < fold->gone_edges && fold->gone_edge[first] == key);
+           !version_fold_is_gone(fold, first, key, 0);
 }
 
 static void take_base(struct link_merger *m, int split)

@@ -2,10 +2,12 @@
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/objects/stored_bytes.h"
+#include "store/records/dataset_types.h"
 #include "store/versions/version_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum error_code version_block(struct record_view *view, const struct version_fold *fold,
@@ -42,39 +44,91 @@ static enum error_code expect_nodes(const struct version_fold *fold, const char 
 
 /* ---- rows of features ---------------------------------------------------------------------------- */
 
-/* Rows of nodes [first, end), which are in the base, from one of its chunks after the other. */
-static enum error_code copy_base_rows(const struct version_fold *fold, struct store *store,
-                                      uint32_t first, uint32_t end, float *to, struct error *err)
+/* Nodes whose rows are cut into chunks together: those of a type, or all. */
+struct feature_space {
+    uint32_t first, end;  /* nodes of the version */
+    uint32_t base_first;  /* the first of them in the base */
+    uint64_t first_chunk; /* of the version, */
+    uint64_t base_chunk;  /* of the base */
+    uint32_t dim;
+    const char *origin;
+};
+
+static uint64_t chunks_of(uint32_t node_count, uint32_t dim)
 {
-    const uint32_t dim = fold->base.feature_dim, rows = feature_chunk_rows(dim);
+    const uint64_t rows = feature_chunk_rows(dim);
+    return dim ? (node_count + rows - 1) / rows : 0;
+}
+
+/* The space that a chunk of the version is of; false: there is none. */
+static bool find_space(const struct version_fold *fold, int64_t chunk, struct feature_space *space)
+{
+    const struct delta_numbers *numbers = &fold->numbers;
+    *space = (struct feature_space){.end = 0};
+    if (chunk < 0)
+        return false;
+    for (uint32_t t = 0; t < dataset_type_count(&fold->base); t++) {
+        const bool is_all = !fold->base.has_relations;
+        space->first = is_all ? 0 : numbers->first[t];
+        space->end = is_all ? fold->node_count : numbers->first[t + 1];
+        space->base_first = is_all ? 0 : numbers->base_first[t];
+        space->dim = version_feature_dim(&fold->base, t);
+        space->origin = dataset_type_origin(&fold->base, t);
+        const uint32_t base_count =
+            is_all ? fold->base.node_count : numbers->base_first[t + 1] - space->base_first;
+        const uint64_t chunks = chunks_of(space->end - space->first, space->dim);
+        if ((uint64_t)chunk - space->first_chunk < chunks)
+            return true;
+        space->first_chunk += chunks;
+        space->base_chunk += chunks_of(base_count, space->dim);
+    }
+    return false;
+}
+
+/* The chunk of the base's rows that has the one of node `origin`. */
+static enum error_code seek_rows(const struct version_fold *fold, struct store *store,
+                                 const struct feature_space *space, uint32_t origin,
+                                 struct feature_chunk *chunk, struct error *err)
+{
+    const uint64_t i =
+        space->base_chunk + (origin - space->base_first) / feature_chunk_rows(space->dim);
+    if (chunk->node_count && origin >= chunk->first_node &&
+        origin - chunk->first_node < chunk->node_count)
+        return ERROR_NONE;
+    store_release_record(&chunk->view);
+    const enum error_code rc = feature_chunk_get(store, fold->base.id, (int64_t)i, chunk, err);
+    if (rc == ERROR_NONE && (chunk->dim != space->dim || chunk->first_node > origin ||
+                             origin - chunk->first_node >= chunk->node_count))
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: expected rows of %" PRIu32 " numbers, that of node %" PRIu32
+                         " among them",
+                         chunk->view.key, space->dim, origin);
+    return rc;
+}
+
+/* Of the nodes [first, end) of the version the rows of those that are in the base, from one of its chunks after the other. */
+static enum error_code copy_base_rows(const struct version_fold *fold, struct store *store,
+                                      const struct feature_space *space, uint32_t first,
+                                      uint32_t end, float *to, struct error *err)
+{
+    const uint32_t dim = space->dim;
     struct feature_chunk chunk = {0};
     enum error_code rc = ERROR_NONE;
-    uint32_t gone = version_fold_origin(fold, first) - first;
     for (uint32_t node = first; rc == ERROR_NONE && node < end;) {
-        while (gone < fold->gone_nodes && fold->gone[gone] == node + gone)
-            gone++;
-        const uint32_t origin = node + gone;
-        if (!chunk.node_count || origin - chunk.first_node >= chunk.node_count) {
-            store_release_record(&chunk.view);
-            rc = feature_chunk_get(store, fold->base.id, origin / rows, &chunk, err);
-            if (rc == ERROR_NONE && (chunk.dim != dim || chunk.first_node > origin ||
-                                     origin - chunk.first_node >= chunk.node_count))
-                rc = error_set(err, ERROR_CORRUPT,
-                               "%s: expected rows of %" PRIu32 " numbers, that of node %" PRIu32
-                               " among them",
-                               chunk.view.key, dim, origin);
+        const struct version_run run = version_fold_run(fold, node, end);
+        for (uint32_t i = 0, count = 0; rc == ERROR_NONE && !run.is_added && i < run.count;
+             i += count) {
+            const uint32_t origin = run.from + i;
+            rc = seek_rows(fold, store, space, origin, &chunk, err);
             if (rc != ERROR_NONE)
                 break;
+            count = chunk.first_node + chunk.node_count - origin;
+            count = run.count - i < count ? run.count - i : count;
+            memcpy(to + (size_t)(node + i - first) * dim,
+                   chunk.row + (size_t)(origin - chunk.first_node) * dim,
+                   (size_t)count * dim * sizeof *to);
         }
-        /* Up to the next one that is gone, the end of the chunk or that of what is wanted. */
-        uint32_t count = chunk.first_node + chunk.node_count - origin;
-        if (gone < fold->gone_nodes && fold->gone[gone] - origin < count)
-            count = fold->gone[gone] - origin;
-        count = end - node < count ? end - node : count;
-        memcpy(to + (size_t)(node - first) * dim,
-               chunk.row + (size_t)(origin - chunk.first_node) * dim,
-               (size_t)count * dim * sizeof *to);
-        node += count;
+        node += run.count;
     }
     store_release_record(&chunk.view);
     return rc;
@@ -93,54 +147,62 @@ static uint64_t first_row(const struct version_fold *fold, uint32_t node)
     return low;
 }
 
-/* Rows of deltas over those of the base; each added node has one. */
-static enum error_code copy_new_rows(const struct version_fold *fold, uint32_t first, uint32_t end,
-                                     float *to, struct error *err)
+/* Added nodes among [first, end). */
+static uint32_t count_added(const struct version_fold *fold, uint32_t first, uint32_t end)
 {
-    const uint32_t dim = fold->base.feature_dim;
+    uint32_t count = 0;
+    for (uint32_t node = first; node < end;) {
+        const struct version_run run = version_fold_run(fold, node, end);
+        count += run.is_added ? run.count : 0;
+        node += run.count;
+    }
+    return count;
+}
+
+/* Rows of deltas over those of the base; each added node has one. */
+static enum error_code copy_new_rows(const struct version_fold *fold, uint32_t dim, uint32_t first,
+                                     uint32_t end, float *to, struct error *err)
+{
     uint32_t found = 0;
     for (uint64_t i = first_row(fold, first); i < fold->rows && fold->row[i].node < end; i++) {
         const struct fold_row *row = &fold->row[i];
-        memcpy(to + (size_t)(row->node - first) * dim,
-               fold->delta[row->delta].row + row->index * dim, dim * sizeof *to);
-        found += row->node >= fold->stay;
+        memcpy(to + (size_t)(row->node - first) * dim, fold->delta[row->delta].row + row->first,
+               dim * sizeof *to);
+        found += version_fold_run(fold, row->node, row->node + 1).is_added;
     }
-    const uint32_t from = first > fold->stay ? first : fold->stay;
-    const uint32_t expected = end > from ? end - from : 0;
+    const uint32_t expected = count_added(fold, first, end);
     return found == expected
                ? ERROR_NONE
                : error_set(err, ERROR_CORRUPT,
-                           "dataset %s: %" PRIu32 " of the nodes %" PRIu32 " to %" PRIu32
-                           " that were added have features, expected all",
-                           fold->kept.name, found, from, end - 1);
+                           "dataset %s: of the nodes %" PRIu32 " to %" PRIu32 " %" PRIu32
+                           " were added, of which %" PRIu32 " have features, expected all",
+                           fold->kept.name, first, end - 1, expected, found);
 }
 
 enum error_code version_features(const struct version_fold *fold, struct store *store,
                                  int64_t chunk, struct feature_chunk *out, struct error *err)
 {
-    const uint32_t dim = fold->base.feature_dim, rows = feature_chunk_rows(dim);
-    const uint64_t first = (uint64_t)chunk * rows;
+    struct feature_space space;
     *out = (struct feature_chunk){0};
-    if (!dim || chunk < 0 || first >= fold->node_count)
+    if (!find_space(fold, chunk, &space) || strcmp(space.origin, "given") != 0)
         return error_set(err, ERROR_NOT_FOUND, "record %s is not in the store",
                          key_feature_chunk(fold->kept.name, chunk).text);
-    const uint32_t left = fold->node_count - (uint32_t)first, count = left < rows ? left : rows;
-    const uint32_t end = (uint32_t)first + count;
+    const uint32_t dim = space.dim, rows = feature_chunk_rows(dim);
+    const uint32_t first = space.first + (uint32_t)((uint64_t)chunk - space.first_chunk) * rows;
+    const uint32_t left = space.end - first, count = left < rows ? left : rows;
     enum error_code rc =
         version_block(&out->view, fold, "features", (uint64_t)count * dim * sizeof *out->row, err);
     if (rc != ERROR_NONE)
         return rc;
     float *to = block_of(&out->view);
-    if (first < fold->stay)
-        rc = copy_base_rows(fold, store, (uint32_t)first, end < fold->stay ? end : fold->stay, to,
-                            err);
+    rc = copy_base_rows(fold, store, &space, first, first + count, to, err);
     if (rc == ERROR_NONE)
-        rc = copy_new_rows(fold, (uint32_t)first, end, to, err);
+        rc = copy_new_rows(fold, dim, first, first + count, to, err);
     if (rc != ERROR_NONE) {
         store_release_record(&out->view);
         return rc;
     }
-    out->first_node = (uint32_t)first;
+    out->first_node = first;
     out->node_count = count;
     out->dim = dim;
     out->row = to;
@@ -149,40 +211,22 @@ enum error_code version_features(const struct version_fold *fold, struct store *
 
 /* ---- labels ------------------------------------------------------------------------------------- */
 
-/* Runs of nodes of the base that stay, [from, from + count). */
-struct stay_run {
-    uint32_t gone; /* nodes gone before it */
-    uint32_t from, count;
-};
-
-static bool next_run(const struct version_fold *fold, struct stay_run *run)
-{
-    for (uint32_t from = run->from + run->count; from < fold->base.node_count; from++) {
-        if (run->gone < fold->gone_nodes && fold->gone[run->gone] == from) {
-            run->gone++;
-            continue;
-        }
-        const uint32_t end =
-            run->gone < fold->gone_nodes ? fold->gone[run->gone] : fold->base.node_count;
-        *run = (struct stay_run){.gone = run->gone, .from = from, .count = end - from};
-        return true;
-    }
-    return false;
-}
-
 static void merge_labels(const struct version_fold *fold, const struct node_labels *base,
                          uint32_t width, uint32_t *to)
 {
     const uint32_t *row = base->row;
-    struct stay_run run = {0};
-    while (next_run(fold, &run))
-        memcpy(to + (size_t)(run.from - run.gone) * width, row + (size_t)run.from * width,
-               (size_t)run.count * width * sizeof *to);
-    for (uint32_t i = 0; i < fold->added_nodes; i++) {
-        const struct fold_node *node = &fold->added[i];
-        memcpy(to + ((size_t)fold->stay + i) * width,
-               fold->delta[node->delta].new_label + (size_t)node->index * width,
-               width * sizeof *to);
+    for (uint32_t node = 0; node < fold->node_count;) {
+        const struct version_run run = version_fold_run(fold, node, fold->node_count);
+        if (!run.is_added)
+            memcpy(to + (size_t)node * width, row + (size_t)run.from * width,
+                   (size_t)run.count * width * sizeof *to);
+        for (uint32_t i = 0; run.is_added && i < run.count; i++) {
+            const struct fold_node *added = &fold->added[run.from + i];
+            memcpy(to + ((size_t)node + i) * width,
+                   fold->delta[added->delta].new_label + (size_t)added->index * width,
+                   width * sizeof *to);
+        }
+        node += run.count;
     }
 }
 
@@ -223,6 +267,12 @@ static uint8_t split_of(const struct version_fold *fold, uint32_t added)
     return fold->delta[node->delta].new_split[node->index];
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
 static enum error_code merge_split(const struct version_fold *fold, const struct node_splits *base,
                                    enum split split, struct node_splits *out, uint32_t *to,
                                    struct error *err)
@@ -238,9 +288,13 @@ static enum error_code merge_split(const struct version_fold *fold, const struct
         if (number != NODE_GONE)
             to[count++] = number;
     }
+    const uint32_t of_base = count;
     for (uint32_t i = 0; i < fold->added_nodes; i++)
         if (split_of(fold, i) == 1 + (int)split)
-            to[count++] = fold->stay + i;
+            to[count++] = delta_numbers_version(&fold->numbers, fold->base.node_count + i);
+    /* With several types those that were added do not stand behind all others. */
+    if (of_base && of_base < count && to[of_base] < to[of_base - 1])
+        qsort(to, count, sizeof *to, by_number);
     out->node[split] = to;
     out->count[split] = count;
     return ERROR_NONE;
@@ -272,6 +326,12 @@ enum error_code version_splits(const struct version_fold *fold, struct store *st
 
 /* ---- ids ---------------------------------------------------------------------------------------- */
 
+/* Those of the delta that added a node. */
+static const struct node_ids *added_ids(const struct version_fold *fold, uint32_t added)
+{
+    return &fold->delta[fold->added[added].delta].new_ids;
+}
+
 static enum error_code merge_integers(const struct version_fold *fold, const struct node_ids *base,
                                       bool *are_numbers, struct node_ids *out, struct error *err)
 {
@@ -280,14 +340,15 @@ static enum error_code merge_integers(const struct version_fold *fold, const str
     if (rc != ERROR_NONE)
         return rc;
     int64_t *to = block_of(&out->view);
-    struct stay_run run = {0};
-    while (next_run(fold, &run))
-        for (uint32_t i = 0; i < run.count; i++)
-            to[run.from - run.gone + i] =
-                base->integer ? base->integer[run.from + i] : (int64_t)run.from + i;
-    for (uint32_t i = 0; i < fold->added_nodes; i++)
-        to[fold->stay + i] =
-            fold->delta[fold->added[i].delta].new_ids.integer[fold->added[i].index];
+    for (uint32_t node = 0; node < fold->node_count;) {
+        const struct version_run run = version_fold_run(fold, node, fold->node_count);
+        for (uint32_t i = 0; i < run.count; i++, node++) {
+            const uint32_t from = run.from + i;
+            to[node] = run.is_added    ? added_ids(fold, from)->integer[fold->added[from].index]
+                       : base->integer ? base->integer[from]
+                                       : (int64_t)from;
+        }
+    }
     *are_numbers = true;
     for (uint32_t node = 0; *are_numbers && node < fold->node_count; node++)
         *are_numbers = to[node] == (int64_t)node;
@@ -312,9 +373,9 @@ static enum error_code merge_texts(const struct version_fold *fold, const struct
     uint64_t bytes = base->offset[base->node_count];
     uint32_t count = 0;
     for (uint32_t i = 0; i < fold->added_nodes; i++) {
-        const struct fold_node *node = &fold->added[i];
-        const uint64_t *offset = fold->delta[node->delta].new_ids.offset;
-        bytes += offset[node->index + 1] - offset[node->index];
+        const uint64_t *offset = added_ids(fold, i)->offset;
+        const uint32_t index = fold->added[i].index;
+        bytes += offset[index + 1] - offset[index];
     }
     const uint64_t offsets = ((uint64_t)fold->node_count + 1) * sizeof(uint64_t);
     const enum error_code rc = version_block(&out->view, fold, "ids", offsets + bytes, err);
@@ -322,13 +383,15 @@ static enum error_code merge_texts(const struct version_fold *fold, const struct
         return rc;
     uint64_t *offset = block_of(&out->view);
     char *text = (char *)offset + offsets;
-    struct stay_run run = {0};
-    while (next_run(fold, &run))
-        for (uint32_t i = 0; i < run.count; i++)
-            push_text(offset, text, &count, base, run.from + i);
-    for (uint32_t i = 0; i < fold->added_nodes; i++)
-        push_text(offset, text, &count, &fold->delta[fold->added[i].delta].new_ids,
-                  fold->added[i].index);
+    for (uint32_t node = 0; node < fold->node_count;) {
+        const struct version_run run = version_fold_run(fold, node, fold->node_count);
+        for (uint32_t i = 0; i < run.count; i++, node++)
+            if (run.is_added)
+                push_text(offset, text, &count, added_ids(fold, run.from + i),
+                          fold->added[run.from + i].index);
+            else
+                push_text(offset, text, &count, base, run.from + i);
+    }
     out->node_count = count;
     out->offset = offset;
     out->text = text;

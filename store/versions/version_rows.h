@@ -21,6 +21,9 @@
 
 /* What was met of added edges that are there already, while rows were made with `removes_repeated`. */
 struct repeated_edges {
+    uint32_t
+        first_reverse; /* relations from there on are reverses, whose edges count with those of which they are; 0: there are none.
+                               Set by the caller */
     uint64_t
         of_newest; /* edges of the last delta that were left out; of an undirected graph each counted once */
     uint64_t first;          /* the first of them, by its place in the delta; UINT64_MAX: none */
@@ -47,7 +50,8 @@ MUST_CHECK enum error_code version_edges_piece(const struct version_fold *fold,
                                                struct base_cursor *cursor, uint32_t first,
                                                uint32_t end, uint64_t bytes_most,
                                                uint32_t *piece_end, struct error *err);
-/* Rows of chunk `chunk`, as feature_chunk.h cuts them. Fails: as above. */
+/* Rows of chunk `chunk`, as feature_chunk.h cuts them; of a graph with relations those of each type for themselves. Fails: as above;
+ * ERROR_NOT_FOUND also for rows that ingest made, which are stored with each version. */
 MUST_CHECK enum error_code version_features(const struct version_fold *fold, struct store *store,
                                             int64_t chunk, struct feature_chunk *out,
                                             struct error *err);

@@ -10,7 +10,7 @@ static void mark_edges(const struct version_fold *fold, uint8_t *touched)
     for (uint64_t i = 0; i < fold->added_edges; i++)
         touched[fold->edge[i].target] |= TOUCHED_EDGES;
     for (uint64_t i = 0; i < fold->gone_edges; i++) {
-        const uint32_t node = version_fold_number(fold, (uint32_t)(fold->gone_edge[i] >> 32));
+        const uint32_t node = version_fold_number(fold, (uint32_t)(fold->gone_edge[i].key >> 32));
         if (node != NODE_GONE)
             touched[node] |= TOUCHED_EDGES;
     }

@@ -430,8 +430,10 @@ static enum error_code store_features(struct dataset_builder *builder, struct er
         struct feature_maker *features = &builder->features[t];
         features->in_degree = builder->edges.in_degree;
         features->out_degree = dataset_edges_out_degree(&builder->edges);
-        if (schema->has_relations)
+        if (schema->has_relations) {
             schema->node_type[t].feature_dim = features->dim;
+            must(text_copy(schema->type_origin[t], FEATURE_ORIGIN_SIZE, features->origin));
+        }
         rc = feature_maker_write(features, builder->config.store, schema->id,
                                  &schema->feature_chunk_count, err);
     }
