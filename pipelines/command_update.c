@@ -110,7 +110,7 @@ static enum error_code print_version(const struct update *u, struct error *err)
                  schema->node_count, d->added_nodes, d->gone_nodes);
     (void)printf("edges          %" PRIu64 " as stored: %" PRIu64 " added, %" PRIu64
                  " removed by their ends\n",
-                 schema->edge_count, d->added_edges, d->gone_edges);
+                 schema->edge_count, u->version.added_edges, u->version.removed_edges);
     (void)printf("feature rows   %" PRIu64 "\n", d->rows);
     if (u->trigger.run_id[0])
         print_trigger(&u->trigger);

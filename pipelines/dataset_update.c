@@ -48,7 +48,15 @@ enum error_code dataset_update_apply(const struct pipeline_options *options,
         rc = dataset_newest_id(options, folder, id, err);
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(folder->store, id, &out->schema, err);
-    return rc == ERROR_NONE ? dataset_delta_get(folder->store, id, &out->delta, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = dataset_delta_get(folder->store, id, &out->delta, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const bool has_reverses =
+        update_relation_count(&out->schema, &options->settings) < out->schema.edge_type_count;
+    out->added_edges = out->delta.added_edges >> has_reverses;
+    out->removed_edges = out->delta.gone_edges >> has_reverses;
+    return ERROR_NONE;
 }
 
 void dataset_version_release(struct dataset_version *version)
@@ -68,8 +76,8 @@ void dataset_version_put(struct json_writer *json, const struct dataset_version 
                  {"edges", version->schema.edge_count},
                  {"added_nodes", d->added_nodes},
                  {"removed_nodes", d->gone_nodes},
-                 {"added_edges", d->added_edges},
-                 {"removed_edges", d->gone_edges},
+                 {"added_edges", version->added_edges},
+                 {"removed_edges", version->removed_edges},
                  {"feature_rows", d->rows}};
     json_put_string(json, "dataset", version->schema.id);
     json_put_string(json, "base", d->base);

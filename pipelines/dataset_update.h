@@ -13,7 +13,8 @@
 
 struct dataset_version { /* {0} is empty; large for a stack */
     struct dataset_schema schema;
-    struct dataset_delta delta; /* what it is made of; {0} for one that no update made */
+    struct dataset_delta delta;          /* what it is made of; {0} for one that no update made */
+    uint64_t added_edges, removed_edges; /* of its files: reverses that ingest added are left out */
 };
 
 /* The id of the version that ingest made last. Fails: ERROR_NOT_FOUND. */

@@ -55,7 +55,8 @@ static enum error_code describe(const struct watch_outcome *o, const char *name,
                    " removed), %" PRIu64 " edges (%" PRIu64 " added, %" PRIu64 " removed), %" PRIu64
                    " feature rows; %s",
                    name, d->depth, o->version.schema.node_count, d->added_nodes, d->gone_nodes,
-                   o->version.schema.edge_count, d->added_edges, d->gone_edges, d->rows, training);
+                   o->version.schema.edge_count, o->version.added_edges, o->version.removed_edges,
+                   d->rows, training);
     return copy(text, out, err);
 }
 

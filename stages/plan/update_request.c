@@ -2,13 +2,29 @@
 
 #include "common/nn/tasks/task.h"
 
+uint32_t update_relation_count(const struct dataset_schema *schema,
+                               const struct pipeline_settings *settings)
+{
+    const bool has_reverses = schema->has_relations && settings->ingest.add_reverse;
+    return has_reverses ? schema->edge_type_count / 2 : schema->edge_type_count;
+}
+
 enum error_code update_check_dataset(const struct dataset_schema *schema, struct error *err)
 {
-    if (schema->has_relations || schema->node_type_count > 1 || schema->edge_type_count > 1)
+    const bool has_types =
+        schema->has_relations || schema->node_type_count > 1 || schema->edge_type_count > 1;
+    if (has_types && task_learns_pairs(schema->task))
         return error_set(err, ERROR_INVALID,
-                         "dataset %s has types of nodes or edges: expected a graph of one type, of "
-                         "which alone there are updates",
-                         schema->id);
+                         "dataset %s has types of nodes or edges and is for ingest.task %s: "
+                         "expected a task of nodes, of which alone such graphs have updates",
+                         schema->id, task_name(schema->task));
+    for (uint32_t t = 0; schema->has_relations && t < schema->node_type_count; t++)
+        if (!schema->type_origin[t][0])
+            return error_set(err, ERROR_INVALID,
+                             "dataset %s was made by an earlier release, which did not keep where "
+                             "the features of each type come from: expected one that is made anew, "
+                             "in another folder",
+                             schema->id);
     if (task_learns_graphs(schema->task))
         return error_set(
             err, ERROR_INVALID,

@@ -6,6 +6,7 @@
 #define STAGES_PLAN_UPDATE_REQUEST_H
 
 #include "common/base/error.h"
+#include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
 
 #include <stdbool.h>
@@ -24,6 +25,10 @@ struct update_request {
 MUST_CHECK enum error_code update_check_dataset(const struct dataset_schema *schema,
                                                 struct error *err);
 
+/* The relations, or types of edges, that files of an update may name: all but the reverses that ingest adds. */
+uint32_t update_relation_count(const struct dataset_schema *schema,
+                               const struct pipeline_settings *settings);
+
 /* Whether there is any file. */
 static inline bool update_request_is_given(const struct update_request *request)
 {
@@ -34,9 +39,9 @@ static inline bool update_request_is_given(const struct update_request *request)
 /* clang-format off */
 /* Rows of a table of options. PLACE(field): its offset. */
 #define UPDATE_OPTIONS(PLACE) \
-    {"add-edges", OPTION_TEXT, PLACE(add_edges), NULL, 0, 0, "FILE", "edges that are new: source,target and the columns that edges have"}, \
-    {"remove-edges", OPTION_TEXT, PLACE(remove_edges), NULL, 0, 0, "FILE", "edges that go: source,target"}, \
-    {"add-nodes", OPTION_TEXT, PLACE(add_nodes), NULL, 0, 0, "FILE", "nodes that are new: id[,split[,label]]"}, \
+    {"add-edges", OPTION_TEXT, PLACE(add_edges), NULL, 0, 0, "FILE", "edges that are new: source,target and the columns that edges have, of several relations with etype"}, \
+    {"remove-edges", OPTION_TEXT, PLACE(remove_edges), NULL, 0, 0, "FILE", "edges that go: source,target[,etype]"}, \
+    {"add-nodes", OPTION_TEXT, PLACE(add_nodes), NULL, 0, 0, "FILE", "nodes that are new: id[,split[,label]], of several types id,type[,split[,label]]"}, \
     {"remove-nodes", OPTION_TEXT, PLACE(remove_nodes), NULL, 0, 0, "FILE", "nodes that go, with their edges: an id a line"}, \
     {"features", OPTION_TEXT, PLACE(features), NULL, 0, 0, "FILE", "features of new nodes, and new ones of others: id,x1,x2,..."}, \
     {"base", OPTION_TEXT, PLACE(base), NULL, 0, 0, "ID", "the version of the dataset that the files are for (default: the newest)"},

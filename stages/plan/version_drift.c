@@ -4,17 +4,19 @@
 #include "common/base/text.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_splits.h"
 #include "store/versions/merged_records.h"
+#include "store/versions/version_fold.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NOWHERE UINT32_MAX /* of the other version: a node that is gone, or new */
+#define NOWHERE DELTA_GONE /* of the other version: a node that is gone, or new */
 
 enum { CHANGED_ROW = 1, CHANGED_FEATURES = 2, TOUCHED = 4, TOUCHED_NOW = 8 };
 
@@ -27,6 +29,12 @@ struct reader { /* of a version; the chunk at hand */
     int64_t next_features;
     struct edge_chunk edges;
     struct feature_chunk features;
+};
+
+struct row { /* the in-neighbours of a node */
+    uint64_t size;
+    const uint32_t *neighbor;
+    const uint16_t *relation; /* NULL: there is one */
 };
 
 struct drift {
@@ -48,8 +56,7 @@ static void rewind_reader(struct reader *r)
 }
 
 /* The in-neighbours of a node, which is not before those that were asked for since rewind_reader(). */
-static enum error_code read_row(struct reader *r, uint32_t node, const uint32_t **row,
-                                uint64_t *size, struct error *err)
+static enum error_code read_row(struct reader *r, uint32_t node, struct row *row, struct error *err)
 {
     bool found = true;
     if (!r->pass.store)
@@ -67,15 +74,20 @@ static enum error_code read_row(struct reader *r, uint32_t node, const uint32_t 
             return rc;
     }
     const uint64_t *start = r->edges.row_start + (node - r->edges.first_node);
-    *row = r->edges.neighbor + start[0];
-    *size = start[1] - start[0];
+    const uint16_t *relation = r->edges.columns.data[EDGE_TYPE];
+    *row = (struct row){.size = start[1] - start[0],
+                        .neighbor = r->edges.neighbor + start[0],
+                        .relation = relation ? relation + start[0] : NULL};
     return ERROR_NONE;
 }
 
-/* Likewise its features [feature_dim]. */
+/* Likewise its features; *dim 0: nodes of its type have none. */
 static enum error_code read_features(struct reader *r, uint32_t node, const float **row,
-                                     struct error *err)
+                                     uint32_t *dim, struct error *err)
 {
+    *dim = version_feature_dim(&r->schema, dataset_type_of(&r->schema, node));
+    if (*dim == 0)
+        return ERROR_NONE;
     while (!r->features.view.key[0] || node - r->features.first_node >= r->features.node_count) {
         store_release_record(&r->features.view);
         r->features = (struct feature_chunk){0};
@@ -110,24 +122,6 @@ enum error_code version_is_below(struct store *store, const char *older, const c
     }
 }
 
-/* Turns numbers of a version into those of its base. */
-static void step_down(const struct dataset_delta *delta, uint32_t *number, uint32_t count)
-{
-    const uint64_t kept = delta->base_nodes - delta->gone_nodes;
-    uint64_t gone = 0;
-    for (uint32_t i = 0; i < count; i++) { /* they ascend, and so do those that are gone */
-        if (number[i] == NOWHERE)
-            continue;
-        if (number[i] >= kept) {
-            number[i] = NOWHERE;
-            continue;
-        }
-        while (gone < delta->gone_nodes && delta->gone_node[gone] <= number[i] + gone)
-            gone++;
-        number[i] += (uint32_t)gone;
-    }
-}
-
 static enum error_code map_nodes(struct drift *d, struct error *err)
 {
     const uint32_t newer = d->newer.schema.node_count, older = d->older.schema.node_count;
@@ -142,10 +136,12 @@ static enum error_code map_nodes(struct drift *d, struct error *err)
     (void)text_copy(id, sizeof id, d->newer.schema.id);
     while (rc == ERROR_NONE && strcmp(id, d->older.schema.id) != 0) {
         struct dataset_delta delta;
+        struct delta_numbers numbers;
         rc = dataset_delta_get(d->newer.store, id, &delta, err);
         if (rc != ERROR_NONE)
             return rc;
-        step_down(&delta, d->older_of, newer);
+        delta_numbers_init(&numbers, &delta);
+        delta_numbers_step_down(&numbers, d->older_of, newer);
         (void)text_copy(id, sizeof id, delta.base);
         store_release_record(&delta.view);
     }
@@ -159,13 +155,14 @@ static enum error_code map_nodes(struct drift *d, struct error *err)
 
 /* --- what changed --- */
 
-static bool rows_differ(const struct drift *d, const uint32_t *older, uint64_t older_size,
-                        const uint32_t *newer, uint64_t newer_size)
+static bool rows_differ(const struct drift *d, const struct row *older, const struct row *newer)
 {
-    if (older_size != newer_size)
+    const bool has_relations = older->relation && newer->relation;
+    if (older->size != newer->size)
         return true;
-    for (uint64_t i = 0; i < newer_size; i++)
-        if (d->newer_of[older[i]] != newer[i])
+    for (uint64_t i = 0; i < newer->size; i++)
+        if (d->newer_of[older->neighbor[i]] != newer->neighbor[i] ||
+            (has_relations && older->relation[i] != newer->relation[i]))
             return true;
     return false;
 }
@@ -173,25 +170,26 @@ static bool rows_differ(const struct drift *d, const uint32_t *older, uint64_t o
 static enum error_code compare_node(struct drift *d, uint32_t node, struct error *err)
 {
     const uint32_t before = d->older_of[node];
-    const uint32_t *older = NULL, *newer = NULL;
+    struct row older = {0}, newer = {0};
     const float *older_row = NULL, *newer_row = NULL;
-    uint64_t older_size = 0, newer_size = 0;
+    uint32_t older_dim = 0, newer_dim = 0;
     if (before == NOWHERE) {
         d->mark[node] = CHANGED_ROW | CHANGED_FEATURES;
         return ERROR_NONE;
     }
-    enum error_code rc = read_row(&d->older, before, &older, &older_size, err);
+    enum error_code rc = read_row(&d->older, before, &older, err);
     if (rc == ERROR_NONE)
-        rc = read_row(&d->newer, node, &newer, &newer_size, err);
+        rc = read_row(&d->newer, node, &newer, err);
     if (rc == ERROR_NONE)
-        rc = read_features(&d->older, before, &older_row, err);
+        rc = read_features(&d->older, before, &older_row, &older_dim, err);
     if (rc == ERROR_NONE)
-        rc = read_features(&d->newer, node, &newer_row, err);
+        rc = read_features(&d->newer, node, &newer_row, &newer_dim, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (rows_differ(d, older, older_size, newer, newer_size))
+    must(older_dim == newer_dim); /* check_kind() */
+    if (rows_differ(d, &older, &newer))
         d->mark[node] |= CHANGED_ROW;
-    if (memcmp(older_row, newer_row, d->newer.schema.feature_dim * sizeof *newer_row) != 0)
+    if (newer_dim && memcmp(older_row, newer_row, newer_dim * sizeof *newer_row) != 0)
         d->mark[node] |= CHANGED_FEATURES;
     return ERROR_NONE;
 }
@@ -203,13 +201,12 @@ static enum error_code spread(struct drift *d, struct error *err)
     enum error_code rc = ERROR_NONE;
     rewind_reader(&d->newer);
     for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
-        const uint32_t *row = NULL;
-        uint64_t size = 0;
+        struct row row = {0};
         bool touched = (d->mark[node] & (CHANGED_ROW | TOUCHED)) != 0;
         if (!touched)
-            rc = read_row(&d->newer, node, &row, &size, err);
-        for (uint64_t i = 0; i < size && !touched; i++)
-            touched = (d->mark[row[i]] & TOUCHED) != 0;
+            rc = read_row(&d->newer, node, &row, err);
+        for (uint64_t i = 0; i < row.size && !touched; i++)
+            touched = (d->mark[row.neighbor[i]] & TOUCHED) != 0;
         d->mark[node] |= touched ? TOUCHED_NOW : 0;
     }
     for (uint32_t node = 0; node < count; node++)
@@ -258,10 +255,9 @@ static enum error_code count_degrees(struct reader *r, uint32_t *count, uint64_t
     enum error_code rc = ERROR_NONE;
     rewind_reader(r);
     for (uint32_t node = 0; rc == ERROR_NONE && node < r->schema.node_count; node++) {
-        const uint32_t *row = NULL;
-        uint64_t size = 0;
-        rc = read_row(r, node, &row, &size, err);
-        count[size < places ? size : places - 1]++;
+        struct row row = {0};
+        rc = read_row(r, node, &row, err);
+        count[row.size < places ? row.size : places - 1]++;
     }
     return rc;
 }
@@ -291,39 +287,57 @@ static enum error_code measure_degrees(struct drift *d, double *out, struct erro
     return rc;
 }
 
-/* Means and standard deviations of the columns [feature_dim]. */
+/* Columns of all types, and in *first [node types] where those of each begin. */
+static size_t count_columns(const struct dataset_schema *schema, size_t *first)
+{
+    size_t count = 0;
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        first[t] = count;
+        count += version_feature_dim(schema, t);
+    }
+    return count;
+}
+
+/* Means and standard deviations of these columns, each over the nodes that have it. */
 static enum error_code measure_columns(struct reader *r, double *mean, double *deviation,
                                        struct error *err)
 {
-    const uint32_t dim = r->schema.feature_dim, count = r->schema.node_count;
+    size_t first[NODE_TYPE_COUNT_MAX] = {0};
+    uint32_t seen[NODE_TYPE_COUNT_MAX] = {0};
     enum error_code rc = ERROR_NONE;
+    (void)count_columns(&r->schema, first);
     rewind_reader(r);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < count; node++) {
+    for (uint32_t node = 0; rc == ERROR_NONE && node < r->schema.node_count; node++) {
+        const uint32_t type = r->schema.has_relations ? dataset_type_of(&r->schema, node) : 0;
         const float *row = NULL;
-        rc = read_features(r, node, &row, err);
+        uint32_t dim = 0;
+        rc = read_features(r, node, &row, &dim, err);
+        seen[type]++;
         for (uint32_t c = 0; rc == ERROR_NONE && c < dim; c++) { /* Welford 1962 */
-            const double before = (double)row[c] - mean[c];
-            mean[c] += before / ((double)node + 1);
-            deviation[c] += before * ((double)row[c] - mean[c]);
+            const double before = (double)row[c] - mean[first[type] + c];
+            mean[first[type] + c] += before / (double)seen[type];
+            deviation[first[type] + c] += before * ((double)row[c] - mean[first[type] + c]);
         }
     }
-    for (uint32_t c = 0; c < dim; c++)
-        deviation[c] = sqrt(deviation[c] / count);
+    for (uint32_t t = 0; t < dataset_type_count(&r->schema); t++)
+        for (uint32_t c = 0; seen[t] && c < version_feature_dim(&r->schema, t); c++)
+            deviation[first[t] + c] = sqrt(deviation[first[t] + c] / seen[t]);
     return rc;
 }
 
 static enum error_code measure_features(struct drift *d, double *out, struct error *err)
 {
-    const uint32_t dim = d->newer.schema.feature_dim;
+    size_t first[NODE_TYPE_COUNT_MAX] = {0};
+    const size_t dim = count_columns(&d->newer.schema, first);
     double *figure = NULL; /* means and deviations of both */
-    enum error_code rc = memory_new(&figure, 4 * (size_t)dim, "means of features", err);
+    enum error_code rc = memory_new(&figure, 4 * dim, "means of features", err);
     if (rc == ERROR_NONE)
         rc = measure_columns(&d->older, figure, figure + dim, err);
     if (rc == ERROR_NONE)
-        rc = measure_columns(&d->newer, figure + 2 * (size_t)dim, figure + 3 * (size_t)dim, err);
+        rc = measure_columns(&d->newer, figure + 2 * dim, figure + 3 * dim, err);
     *out = 0;
-    for (uint32_t c = 0; rc == ERROR_NONE && c < dim; c++) {
-        const double shift = fabs(figure[2 * (size_t)dim + c] - figure[c]);
+    for (size_t c = 0; rc == ERROR_NONE && c < dim; c++) {
+        const double shift = fabs(figure[2 * dim + c] - figure[c]);
         const double deviation = figure[dim + c];
         *out =
             fmax(*out, deviation > 0 ? shift / deviation : shift); /* a constant has no measure */
@@ -337,12 +351,17 @@ static enum error_code measure_features(struct drift *d, double *out, struct err
 static enum error_code check_kind(const struct drift *d, struct error *err)
 {
     const struct dataset_schema *older = &d->older.schema, *newer = &d->newer.schema;
-    if (older->feature_dim == newer->feature_dim && !newer->has_relations)
+    bool same = older->has_relations == newer->has_relations &&
+                older->node_type_count == newer->node_type_count;
+    for (uint32_t t = 0; same && t < newer->node_type_count; t++)
+        same = version_feature_dim(older, t) == version_feature_dim(newer, t);
+    if (same)
         return ERROR_NONE;
-    return error_set(err, ERROR_CORRUPT,
-                     "dataset %s is a version of %s: expected nodes of one type with the same "
-                     "feature columns",
-                     newer->id, older->id);
+    return error_set(
+        err, ERROR_CORRUPT,
+        "dataset %s is a version of %s: expected nodes of the same types with the same "
+        "feature columns",
+        newer->id, older->id);
 }
 
 enum error_code version_drift_measure(struct store *store, const char *older, const char *newer,

@@ -75,8 +75,7 @@ uint64_t dataset_feature_chunks(const struct dataset_schema *schema)
     uint64_t chunks = 0;
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);
-        const uint64_t rows = feature_chunk_rows(type.feature_dim);
-        chunks += type.feature_dim ? (type.node_count + rows - 1) / rows : 0;
+        chunks += feature_chunk_count(type.node_count, type.feature_dim);
     }
     return chunks;
 }

@@ -13,6 +13,12 @@ uint32_t feature_chunk_rows(uint32_t dim)
     return rows > ROW_BLOCK ? rows : ROW_BLOCK;
 }
 
+uint64_t feature_chunk_count(uint32_t node_count, uint32_t dim)
+{
+    const uint64_t rows = feature_chunk_rows(dim);
+    return dim ? (node_count + rows - 1) / rows : 0;
+}
+
 enum error_code feature_chunk_put(struct store *store, const char *dataset_id, int64_t chunk,
                                   const struct feature_chunk *rows, struct error *err)
 {

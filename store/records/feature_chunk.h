@@ -20,6 +20,8 @@ enum { FEATURE_CHUNK_FLOATS = 1 << 22 };
 
 /* Rows of a feature chunk for this dim. */
 uint32_t feature_chunk_rows(uint32_t dim);
+/* Chunks of the rows of so many nodes; 0 without columns. */
+uint64_t feature_chunk_count(uint32_t node_count, uint32_t dim);
 
 /* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
  * the pointers and leave `view` zero. */

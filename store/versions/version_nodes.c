@@ -54,12 +54,6 @@ struct feature_space {
     const char *origin;
 };
 
-static uint64_t chunks_of(uint32_t node_count, uint32_t dim)
-{
-    const uint64_t rows = feature_chunk_rows(dim);
-    return dim ? (node_count + rows - 1) / rows : 0;
-}
-
 /* The space that a chunk of the version is of; false: there is none. */
 static bool find_space(const struct version_fold *fold, int64_t chunk, struct feature_space *space)
 {
@@ -76,11 +70,11 @@ static bool find_space(const struct version_fold *fold, int64_t chunk, struct fe
         space->origin = dataset_type_origin(&fold->base, t);
         const uint32_t base_count =
             is_all ? fold->base.node_count : numbers->base_first[t + 1] - space->base_first;
-        const uint64_t chunks = chunks_of(space->end - space->first, space->dim);
+        const uint64_t chunks = feature_chunk_count(space->end - space->first, space->dim);
         if ((uint64_t)chunk - space->first_chunk < chunks)
             return true;
         space->first_chunk += chunks;
-        space->base_chunk += chunks_of(base_count, space->dim);
+        space->base_chunk += feature_chunk_count(base_count, space->dim);
     }
     return false;
 }

@@ -101,7 +101,7 @@ int update_links_place(const struct update_reader *reader, uint64_t key, uint32_
 {
     const struct dataset_schema *schema = reader->schema;
     const bool draws = reader->link_split.kind == EDGE_SPLIT_RANDOM;
-    const bool goes = update_edges_go(reader, key);
+    const bool goes = update_edges_go(reader, key, 0);
     const int held = goes ? -1 : held_in(reader, key, NULL);
     *is_held = false;
     if (!task_learns_pairs(schema->task))
@@ -136,7 +136,7 @@ enum error_code update_links_check_new(const struct update_reader *reader, struc
 static bool is_gone(const struct update_reader *reader, uint32_t source, uint32_t target)
 {
     return reader->is_gone[source] || reader->is_gone[target] ||
-           update_edges_go(reader, update_edge_key(reader, source, target));
+           update_edges_go(reader, update_edge_key(reader, source, target), 0);
 }
 
 /* Where --remove-nodes names a node, or 0. */

@@ -1,31 +1,36 @@
-/* The files of an update that name nodes: those that go, those that come, and rows of features. */
+/* The files of an update that name nodes: those that go, and those that come. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/ingest/build/feature_measure.h"
-#include "stages/ingest/formats/feature_text.h"
-#include "stages/ingest/formats/keyed_file.h"
-#include "stages/ingest/update/update_reader.h"
+#include "stages/ingest/update/update_node_file.h"
 #include "store/records/node_splits.h"
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- nodes that go ----------------------------------------------------------------------------- */
 
-static enum error_code remove_node(void *context, const struct field *id, struct delimited *values,
-                                   int64_t line, struct error *err)
+static enum error_code remove_node(struct update_reader *reader, const struct node_line *line,
+                                   struct error *err)
 {
-    struct update_reader *reader = context;
     const char *where = reader->request->remove_nodes;
-    const int64_t found = living_nodes_find(&reader->nodes, id);
-    (void)values;
+    const struct field *id = line->id;
+    const int64_t found = living_nodes_find(&reader->nodes, line->type, id);
+    struct field more;
+    uint32_t number = 0;
+    if (delimited_next(line->values, &more))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected a node and nothing behind it, found '%.*s'",
+                         where, line->line, more.size < 40 ? (int)more.size : 40, more.text);
     if (found < 0 || reader->is_gone[found])
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": node '%.*s' is removed%s, expected one that is there",
-                         where, line, id->size < 40 ? (int)id->size : 40, id->text,
+                         where, line->line, id->size < 40 ? (int)id->size : 40, id->text,
                          found < 0 ? " and is not there" : " twice");
+    const enum error_code rc = living_nodes_expect(&reader->nodes, line->type, id, "node", where,
+                                                   line->line, &number, err);
+    if (rc != ERROR_NONE)
+        return rc;
     reader->is_gone[found] = 1;
     reader->delta.gone_nodes++;
     return update_reader_take(reader, sizeof *reader->gone_node, err);
@@ -33,15 +38,17 @@ static enum error_code remove_node(void *context, const struct field *id, struct
 
 enum error_code update_nodes_remove(struct update_reader *reader, struct error *err)
 {
-    struct keyed_file file = {.path = reader->request->remove_nodes, .form = KEYED_ID_ONLY};
+    struct update_node_file file =
+        update_node_file_of(reader, reader->request->remove_nodes, KEYED_ID_ONLY, false);
     uint64_t at = 0;
     enum error_code rc =
         memory_new(&reader->is_gone, reader->schema->node_count, "marks of nodes", err);
-    if (rc == ERROR_NONE && file.path)
-        rc = keyed_file_visit(&file, &reader->nodes.base, remove_node, reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_node_file_visit(&file, remove_node, err);
+    keyed_file_release(&file.keyed);
     if (rc == ERROR_NONE && reader->delta.gone_nodes == reader->schema->node_count)
         rc = error_set(err, ERROR_INPUT, "%s: all nodes are removed, expected some that stay",
-                       file.path);
+                       file.keyed.path);
     if (rc == ERROR_NONE)
         rc = memory_new(&reader->gone_node, reader->delta.gone_nodes, "nodes that go", err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < reader->schema->node_count; node++)
@@ -53,12 +60,19 @@ enum error_code update_nodes_remove(struct update_reader *reader, struct error *
 
 /* ---- nodes that come --------------------------------------------------------------------------- */
 
-static enum error_code note_node(void *context, const struct field *id, struct delimited *values,
-                                 int64_t line, struct error *err)
+static enum error_code note_node(struct update_reader *reader, const struct node_line *line,
+                                 struct error *err)
 {
-    struct update_reader *reader = context;
-    (void)values;
-    return living_nodes_add(&reader->nodes, id, reader->request->add_nodes, line, err);
+    return living_nodes_add(&reader->nodes, line->type, line->id, reader->request->add_nodes,
+                            line->line, err);
+}
+
+static enum error_code note_type(struct update_reader *reader, const struct node_line *line,
+                                 struct error *err)
+{
+    (void)err;
+    living_nodes_set_type(&reader->nodes, line->type, line->id);
+    return ERROR_NONE;
 }
 
 static enum error_code take_split(const struct update_reader *reader, const struct field *field,
@@ -113,50 +127,85 @@ static enum error_code take_label(const struct update_reader *reader, struct del
     return rc;
 }
 
-static enum error_code take_node(void *context, const struct field *id, struct delimited *values,
-                                 int64_t line, struct error *err)
+/* Labels and splits are of the nodes of one type. */
+static enum error_code check_target(const struct update_reader *reader,
+                                    const struct node_line *line, const uint32_t *row,
+                                    uint8_t split, struct error *err)
 {
-    struct update_reader *reader = context;
+    const struct dataset_schema *schema = reader->schema;
+    const struct task *task = version_label_task(schema);
+    if (!schema->has_relations || schema->node_type_count == 1 || line->type == schema->target_type)
+        return ERROR_NONE;
+    const bool has_label = task && task->has_label(row);
+    if (!split && !has_label)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": %s: expected nothing, since nodes of type %s alone have labels "
+        "and splits, found one of a node of type %s",
+        reader->request->add_nodes, line->line, split ? "split" : "label",
+        schema->node_type[schema->target_type].name, schema->node_type[line->type].name);
+}
+
+static enum error_code take_node(struct update_reader *reader, const struct node_line *line,
+                                 struct error *err)
+{
     const struct task *task = version_label_task(reader->schema);
+    const char *where = reader->request->add_nodes;
     struct field field;
     uint32_t node = 0;
-    enum error_code rc = living_nodes_expect(&reader->nodes, id, "node", reader->request->add_nodes,
-                                             line, &node, err);
+    enum error_code rc = living_nodes_expect(&reader->nodes, line->type, line->id, "node", where,
+                                             line->line, &node, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t at = node - reader->nodes.base_count;
     uint32_t *row = reader->label + (size_t)at * reader->delta.label_width;
-    if (delimited_next(values, &field))
-        rc = take_split(reader, &field, line, &reader->split[at], err);
+    if (delimited_next(line->values, &field))
+        rc = take_split(reader, &field, line->line, &reader->split[at], err);
     if (rc == ERROR_NONE && reader->split[at] && task_learns_pairs(reader->schema->task))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": split: expected nothing, since the dataset learns links, "
                        "found '%.*s'",
-                       reader->request->add_nodes, line, (int)field.size, field.text);
+                       where, line->line, (int)field.size, field.text);
     if (rc == ERROR_NONE)
-        rc = take_label(reader, values, line, row, err);
+        rc = take_label(reader, line->values, line->line, row, err);
+    if (rc == ERROR_NONE)
+        rc = check_target(reader, line, row, reader->split[at], err);
     if (rc == ERROR_NONE && reader->split[at] == 1 + SPLIT_TRAIN &&
         (!task || !task->has_label(row)))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": a training node without a label: expected one behind the "
                        "split",
-                       reader->request->add_nodes, line);
+                       where, line->line);
     return rc;
+}
+
+/* Which nodes there are, and of which types. */
+static enum error_code note_nodes(struct update_reader *reader, struct update_node_file *file,
+                                  struct error *err)
+{
+    enum error_code rc = update_node_file_visit(file, note_node, err);
+    if (rc == ERROR_NONE)
+        rc = living_nodes_finish(&reader->nodes, err);
+    if (rc == ERROR_NONE &&
+        reader->nodes.added.ids.count >= UINT32_MAX - 1 - (uint64_t)reader->schema->node_count)
+        rc = error_set(err, ERROR_INPUT, "%s: expected at most %u nodes in all", file->keyed.path,
+                       UINT32_MAX - 1);
+    if (rc == ERROR_NONE && reader->schema->node_type_count > 1)
+        rc = update_node_file_visit(file, note_type, err);
+    return rc == ERROR_NONE && reader->schema->node_type_count > 1
+               ? living_nodes_order(&reader->nodes, reader->added_of_type, err)
+               : rc;
 }
 
 enum error_code update_nodes_add(struct update_reader *reader, struct error *err)
 {
-    struct keyed_file file = {.path = reader->request->add_nodes, .form = KEYED_WORDS};
+    struct update_node_file file =
+        update_node_file_of(reader, reader->request->add_nodes, KEYED_WORDS, true);
     const struct task *task = version_label_task(reader->schema);
     struct dataset_delta *delta = &reader->delta;
-    enum error_code rc = ERROR_NONE;
-    if (file.path)
-        rc = keyed_file_visit(&file, &reader->nodes.base, note_node, reader, err);
-    living_nodes_finish(&reader->nodes);
+    enum error_code rc = note_nodes(reader, &file, err);
     const uint64_t count = reader->nodes.added.ids.count;
-    if (rc == ERROR_NONE && count >= UINT32_MAX - 1 - reader->schema->node_count)
-        rc = error_set(err, ERROR_INPUT, "%s: expected at most %u nodes in all", file.path,
-                       UINT32_MAX - 1);
     delta->added_nodes = (uint32_t)count;
     delta->label_width = task ? task->label_width(reader->schema->class_count) : 0;
     if (rc == ERROR_NONE)
@@ -165,94 +214,12 @@ enum error_code update_nodes_add(struct update_reader *reader, struct error *err
         rc = memory_new(&reader->label, count * delta->label_width, "labels of new nodes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&reader->split, count, "splits of new nodes", err);
-    if (rc == ERROR_NONE && file.path)
-        rc = keyed_file_visit(&file, &reader->nodes.base, take_node, reader, err);
-    delta->new_ids = node_id_assigner_view(&reader->nodes.added.ids);
+    if (rc == ERROR_NONE)
+        rc = update_node_file_visit(&file, take_node, err);
+    keyed_file_release(&file.keyed);
+    if (rc == ERROR_NONE)
+        delta->new_ids = living_nodes_added_ids(&reader->nodes);
     delta->new_label = reader->label;
     delta->new_split = reader->split;
     return rc;
-}
-
-/* ---- rows of features ---------------------------------------------------------------------------- */
-
-/* As ingest scaled those of the dataset. */
-static void scale(const struct feature_statistics *by, uint32_t dim, float *row)
-{
-    if (by->has_least)
-        feature_measure_normalise(row, dim, by->least);
-    for (uint32_t c = 0; c < by->dim; c++)
-        row[c] = feature_measure_standardise(row[c], by->mean[c], by->deviation[c]);
-}
-
-static enum error_code take_row(void *context, const struct field *id, struct delimited *values,
-                                int64_t line, struct error *err)
-{
-    struct update_reader *reader = context;
-    const char *where = reader->request->features;
-    const uint32_t dim = reader->schema->feature_dim;
-    struct dataset_delta *delta = &reader->delta;
-    uint32_t node = 0;
-    enum error_code rc = living_nodes_expect(&reader->nodes, id, "node", where, line, &node, err);
-    if (rc == ERROR_NONE && node < reader->nodes.base_count && reader->is_gone[node])
-        rc = error_set(err, ERROR_INPUT, "%s:%" PRId64 ": node '%.*s' is removed by --remove-nodes",
-                       where, line, id->size < 40 ? (int)id->size : 40, id->text);
-    if (rc == ERROR_NONE && reader->has_row[node])
-        rc = error_set(err, ERROR_INPUT, "%s:%" PRId64 ": node '%.*s' has a row already", where,
-                       line, id->size < 40 ? (int)id->size : 40, id->text);
-    if (rc == ERROR_NONE)
-        rc = update_reader_take(reader, (dim + 1ULL) * 4, err);
-    if (rc == ERROR_NONE)
-        rc = memory_grow(&reader->row_node, &reader->room.row_node, delta->rows + 1,
-                         "nodes with features", err);
-    if (rc == ERROR_NONE)
-        rc = memory_grow(&reader->row, &reader->room.row, (delta->rows + 1) * dim, "features", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    float *row = reader->row + delta->rows * dim;
-    rc = feature_text_parse(where, line, values, 1, dim, row, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    scale(&reader->statistics, dim, row);
-    reader->has_row[node] = 1;
-    reader->row_node[delta->rows++] = node;
-    return ERROR_NONE;
-}
-
-/* Features that are counted or drawn are made for new nodes as for others. */
-static enum error_code check_given(const struct update_reader *reader, bool are_given,
-                                   struct error *err)
-{
-    char text[NODE_ID_TEXT_SIZE];
-    if (!are_given && reader->request->features)
-        return error_set(
-            err, ERROR_INVALID,
-            "%s: features of this dataset are made (%s), expected no file of --features",
-            reader->request->features, reader->schema->feature_origin);
-    for (uint32_t i = 0; are_given && i < reader->delta.added_nodes; i++) {
-        const uint32_t node = reader->nodes.base_count + i;
-        if (!reader->has_row[node])
-            return error_set(
-                err, ERROR_INPUT, "%s: no row for the new node %s: expected %" PRIu32 " features",
-                reader->request->features ? reader->request->features : "--features",
-                living_nodes_text(&reader->nodes, node, text), reader->schema->feature_dim);
-    }
-    return ERROR_NONE;
-}
-
-enum error_code update_nodes_features(struct update_reader *reader, struct error *err)
-{
-    struct keyed_file file = {.path = reader->request->features, .form = KEYED_WORDS};
-    const bool are_given = strcmp(reader->schema->feature_origin, "given") == 0;
-    const size_t count = (size_t)reader->schema->node_count + reader->delta.added_nodes;
-    enum error_code rc = memory_new(&reader->has_row, count, "marks of nodes", err);
-    if (rc == ERROR_NONE)
-        rc = feature_statistics_get(reader->store, reader->schema->id, 0, &reader->statistics, err);
-    if (rc == ERROR_NOT_FOUND) /* as they were given */
-        rc = ERROR_NONE;
-    if (rc == ERROR_NONE && file.path && are_given)
-        rc = keyed_file_visit(&file, &reader->nodes.base, take_row, reader, err);
-    reader->delta.feature_dim = are_given ? reader->schema->feature_dim : 0;
-    reader->delta.row_node = reader->row_node;
-    reader->delta.row = reader->row;
-    return rc == ERROR_NONE ? check_given(reader, are_given, err) : rc;
 }

@@ -6,6 +6,7 @@
 #include "store/objects/keys.h"
 #include "store/records/node_splits.h"
 #include "store/versions/merged_records.h"
+#include "store/versions/version_fold.h"
 
 #include <inttypes.h>
 
@@ -50,10 +51,31 @@ static bool is_empty(const struct dataset_delta *delta)
            !delta->rows;
 }
 
+/* The types and relations of the delta, where there are several. */
+static void tell_types(struct update_reader *reader)
+{
+    const struct dataset_schema *schema = reader->schema;
+    struct dataset_delta *delta = &reader->delta;
+    reader->relation_count = update_relation_count(schema, reader->settings);
+    reader->has_reverses = reader->relation_count < schema->edge_type_count;
+    delta->relation_count = version_relation_count(schema);
+    if (schema->node_type_count == 1)
+        return;
+    for (uint32_t t = 0; t < schema->node_type_count; t++) {
+        reader->base_of_type[t] = schema->node_type[t].node_count;
+        reader->columns_of_type[t] = version_feature_dim(schema, t);
+    }
+    delta->type_count = schema->node_type_count;
+    delta->base_of_type = reader->base_of_type;
+    delta->added_of_type = reader->added_of_type;
+    delta->columns_of_type = reader->columns_of_type;
+}
+
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
-    reader->delta.base_nodes = reader->schema->node_count;
     enum error_code rc = update_check_dataset(reader->schema, err);
+    reader->delta.base_nodes = reader->schema->node_count;
+    tell_types(reader);
     if (rc == ERROR_NONE)
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
@@ -76,7 +98,7 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = update_links_check_new(reader, err);
     if (rc == ERROR_NONE)
-        rc = update_nodes_features(reader, err);
+        rc = update_rows_take(reader, err);
     if (rc == ERROR_NONE)
         rc = check_training(reader, err);
     if (rc == ERROR_NONE && reader->absorbed)
@@ -94,11 +116,12 @@ void update_reader_release(struct update_reader *reader)
     living_nodes_release(&reader->nodes);
     edge_columns_release(&reader->columns);
     edge_labels_release(&reader->labels);
-    store_release_record(&reader->statistics.view);
+    for (uint32_t t = 0; t < NODE_TYPE_COUNT_MAX; t++)
+        store_release_record(&reader->statistics[t].view);
     memory_free(reader->is_gone);
     memory_free(reader->gone_node);
-    memory_free(reader->gone_key);
-    memory_free(reader->gone_line);
+    memory_free(reader->gone);
+    memory_free(reader->gone_relation);
     memory_free(reader->gone_source);
     memory_free(reader->gone_target);
     memory_free(reader->source);

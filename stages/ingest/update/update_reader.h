@@ -8,6 +8,11 @@
  *                                               features in this order
  *   --features      id,x1,x2, ...               a row for each added node; for others the new one
  *
+ * Where nodes have several types, files of nodes have the column `type` behind the id: --add-nodes must, --remove-nodes and --features may,
+ * with a header that names it (update_node_file.h). Where edges have several relations, files of edges have a column `etype` (or
+ * `relation`): the number of one, its name, or source:name:target. The reverses that ingest adds (ingest.add_reverse) follow by themselves,
+ * and are no relation that a file could name. Rows of features are as wide as those of the type. Ids are those that outputs have.
+ *
  * Of a dataset that learns links, those that are held out stay so: an added edge between the same nodes is no new example, and is left out.
  * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest. Removed edges may be held out. Where
  * held-out edges have given negatives no edge may draw their split, since it would have none; nodes that go leave those lists, but for the
@@ -35,13 +40,20 @@
 #include "store/records/dataset_schema.h"
 #include "store/records/edge_splits.h"
 #include "store/records/feature_statistics.h"
+#include "store/versions/merged_records.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct held_key {
-    uint64_t key; /* as gone_key */
+    uint64_t key; /* as that of gone_edge */
     double time;  /* 0 where edges have none */
+};
+
+struct gone_edge {     /* all edges of the same ends and relation */
+    uint64_t key;      /* target in the high half, source in the low one */
+    uint32_t relation; /* 0 where edges have one type */
+    int64_t line;      /* where it stands */
 };
 
 struct update_reader { /* {0} is releasable */
@@ -56,12 +68,15 @@ struct update_reader { /* {0} is releasable */
         delta; /* its arrays are those below; id, root and depth are the caller's business */
     uint64_t used_bytes;
     struct living_nodes nodes;
-    uint8_t *is_gone;    /* [base nodes] */
-    uint32_t *gone_node; /* [gone_nodes] */
-    uint64_t *
-        gone_key; /* [gone_edges] those that go: target in the high half, source in the low one; ascending once read */
-    int64_t *gone_line; /* [gone_edges] where each stands */
+    uint8_t *is_gone;        /* [base nodes] */
+    uint32_t *gone_node;     /* [gone_nodes] */
+    uint32_t relation_count; /* that files may name */
+    bool has_reverses;
+    uint32_t base_of_type[NODE_TYPE_COUNT_MAX], added_of_type[NODE_TYPE_COUNT_MAX],
+        columns_of_type[NODE_TYPE_COUNT_MAX];
+    struct gone_edge *gone; /* [gone_edges] ascending once read */
     uint32_t *gone_source, *gone_target;
+    uint16_t *gone_relation;
     uint32_t *source, *target;
     int64_t *line; /* [added_edges] where each stands */
     struct edge_columns columns;
@@ -70,18 +85,19 @@ struct update_reader { /* {0} is releasable */
     uint8_t *split;
     uint32_t *row_node;
     float *row;
-    uint8_t *has_row; /* [all nodes] */
-    /* Of a dataset that learns links: those that are held out, as gone_key, ascending; and added edges that join such nodes and are left out. */
+    uint64_t row_numbers; /* in all rows */
+    uint8_t *has_row;     /* [all nodes] */
+    /* Of a dataset that learns links: those that are held out, by their keys, ascending; and added edges that join such nodes and are left out. */
     struct held_key *held_key[HELD_OUT_COUNT]; /* [held_count] */
     bool has_negatives[HELD_OUT_COUNT];        /* that are given */
     uint64_t held_count[HELD_OUT_COUNT], absorbed;
-    uint8_t *new_held;                    /* [added_edges] likewise */
-    bool has_held;                        /* one of them is not 0 */
-    struct edge_split link_split;         /* by which new ones are held out */
-    struct feature_statistics statistics; /* what features were scaled by */
+    uint8_t *new_held;            /* [added_edges] likewise */
+    bool has_held;                /* one of them is not 0 */
+    struct edge_split link_split; /* by which new ones are held out */
+    struct feature_statistics
+        statistics[NODE_TYPE_COUNT_MAX]; /* what features of each type were scaled by */
     struct {
-        size_t gone_key, gone_line, source, target, line, columns, row_node, row,
-            new_held; /* elements */
+        size_t gone, source, target, line, columns, row_node, row, new_held; /* elements */
     } room;
 };
 
@@ -93,20 +109,18 @@ void update_reader_release(struct update_reader *reader);
 MUST_CHECK enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
                                               struct error *err);
 
-/* The files one by one (update_nodes.c, update_edges.c), in the order in which they are read. */
+/* The files one by one (update_nodes.c, update_edges.c, update_rows.c), in the order in which they are read. */
 MUST_CHECK enum error_code update_nodes_remove(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_nodes_add(struct update_reader *reader, struct error *err);
-MUST_CHECK enum error_code update_nodes_features(struct update_reader *reader, struct error *err);
+MUST_CHECK enum error_code update_rows_take(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_edges_remove(struct update_reader *reader, struct error *err);
 /* Before all of them: which links are held out. */
 MUST_CHECK enum error_code update_links_open(struct update_reader *reader, struct error *err);
 /* Where a new edge of a dataset that learns pairs goes: 0 to training, else 1 + enum held_out. *is_held: of links, the two are held out
  * already, and it is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells it. `key` as
- * gone_key; `time` of the edge, or 0. */
+ * that of gone_edge; `time` of the edge, or 0. */
 int update_links_place(const struct update_reader *reader, uint64_t key, uint32_t source,
                        uint32_t target, double time, bool *is_held);
-/* Whether the edges of this key go by themselves. */
-bool update_edges_go(const struct update_reader *reader, uint64_t key);
 /* Behind update_links_settle(): a new edge that is held out has no given negatives. Fails: ERROR_INPUT naming its line where those of its split
  * have some. */
 MUST_CHECK enum error_code update_links_check_new(const struct update_reader *reader,
@@ -126,6 +140,13 @@ MUST_CHECK enum error_code update_labels_expect(const struct update_reader *read
 MUST_CHECK enum error_code update_labels_take(struct update_reader *reader, const char *where,
                                               int64_t line, const struct edge_columns *value,
                                               struct error *err);
+/* A pass over the edges of the version that the update is for. */
+struct merged_edges update_edges_pass(const struct update_reader *reader);
+/* Whether a piece of them has an edge of this key and relation. */
+bool update_chunk_has(const struct update_reader *reader, const struct edge_chunk *chunk,
+                      uint64_t key, uint32_t relation);
+/* Whether edges of this key and relation go by themselves. */
+bool update_edges_go(const struct update_reader *reader, uint64_t key, uint32_t relation);
 /* Behind update_edges_add(): new edges of links that are trained on are trained on, whatever they draw. */
 MUST_CHECK enum error_code update_links_settle(struct update_reader *reader, struct error *err);
 /* Whether the link of this key is held out. */

@@ -4,7 +4,9 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "stages/plan/update_request.h"
 #include "store/records/dataset_merge.h"
+#include "store/records/dataset_types.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -83,6 +85,8 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
 {
     struct dataset_schema *schema = &m->schema;
     const float *weight = rows->columns.data[EDGE_WEIGHT];
+    const uint16_t *type = rows->columns.data[EDGE_TYPE];
+    const uint32_t first_reverse = m->repeated.first_reverse;
     enum error_code rc = ERROR_NONE;
     for (uint64_t e = from; rc == ERROR_NONE && e < end; e++) {
         const uint32_t source = rows->neighbor[e];
@@ -90,6 +94,12 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
             return error_set(err, ERROR_CORRUPT,
                              "dataset %s: an edge from node %" PRIu32 ", expected below %" PRIu32,
                              m->fold->base.id, source, m->fold->node_count);
+        const uint32_t relation = type ? type[e] : 0;
+        if (relation >= schema->edge_type_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "dataset %s: an edge of type %" PRIu32 ", expected below %" PRIu32,
+                             m->fold->base.id, relation, schema->edge_type_count);
+        schema->edge_type[relation].edge_count++;
         if (m->out_degree && m->out_degree[source] < UINT32_MAX)
             m->out_degree[source]++;
         if (source == node) {
@@ -98,8 +108,10 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
             mark_linked(m, node);
             mark_linked(m, source);
         }
-        /* An edge that lies both ways is one of the input. */
-        if (weight && weight[e] < 0 && !(schema->undirected && source > node))
+        /* An edge that lies both ways, or has a reverse, is one of the input. */
+        const bool is_second =
+            (schema->undirected && source > node) || (first_reverse && relation >= first_reverse);
+        if (weight && weight[e] < 0 && !is_second)
             schema->negative_weight_count++;
         rc = count_class(m, rows, e, err);
     }
@@ -190,16 +202,18 @@ static void describe_edges(struct version_draft *m)
     struct dataset_schema *schema = &m->schema;
     const struct dataset_delta *delta = m->delta;
     const float *weight = delta->columns.data[EDGE_WEIGHT];
+    const bool has_reverses = m->repeated.first_reverse > 0;
+    const uint64_t added_edges = has_reverses ? delta->added_edges / 2 : delta->added_edges;
     for (uint32_t node = 0; node < schema->node_count; node++)
         m->summary.isolated_nodes += !(m->is_linked[node / 8] >> node % 8 & 1);
-    for (uint64_t e = 0; m->fold->skips_self_loops && e < delta->added_edges; e++)
+    for (uint64_t e = 0; m->fold->skips_self_loops && e < added_edges; e++)
         schema->removed_self_loops += delta->source[e] == delta->target[e];
     schema->removed_duplicates = m->repeated.of_newest;
     schema->input_edge_rows =
         (schema->undirected ? (schema->edge_count + schema->self_loop_count) / 2
+         : has_reverses     ? schema->edge_count / 2
                             : schema->edge_count) +
         schema->removed_self_loops + schema->removed_duplicates;
-    schema->edge_type[0].edge_count = schema->edge_count;
     schema->edge_chunk_count = m->chunk_count;
     if (schema->negative_weight_count == 0)
         schema->first_negative_weight[0] = '\0';
@@ -207,7 +221,7 @@ static void describe_edges(struct version_draft *m)
         must(text_copy(schema->first_negative_weight, sizeof schema->first_negative_weight,
                        delta->negative_weight));
     for (uint64_t e = 0; weight && schema->negative_weight_count &&
-                         !schema->first_negative_weight[0] && e < delta->added_edges;
+                         !schema->first_negative_weight[0] && e < added_edges;
          e++)
         if (weight[e] < 0)
             (void)snprintf(schema->first_negative_weight, sizeof schema->first_negative_weight,
@@ -286,23 +300,32 @@ static enum error_code zero_share(const struct version_draft *m, double *share, 
     return rc;
 }
 
+bool version_makes_features(const struct dataset_schema *schema, uint32_t type)
+{
+    return dataset_type(schema, type).feature_dim &&
+           strcmp(dataset_type_origin(schema, type), "given") != 0;
+}
+
+/* Of the types whose features are given: numbers, zeros and chunks. */
 static enum error_code count_features(struct version_draft *m, struct error *err)
 {
     const struct dataset_delta *delta = m->delta;
-    const uint32_t dim = m->schema.feature_dim;
-    const uint64_t rows = feature_chunk_rows(dim);
     double share = 0.0;
-    uint64_t zeros = 0;
-    if (dim == 0)
-        return ERROR_NONE;
+    uint64_t zeros = 0, numbers = 0, new_numbers = 0;
     const enum error_code rc = zero_share(m, &share, err);
-    for (uint64_t i = 0; i < delta->rows * dim; i++)
-        zeros += fpclassify(delta->row[i]) == FP_ZERO;
-    const uint64_t kept = delta->rows < m->fold->node_count ? m->fold->node_count - delta->rows : 0;
-    m->summary.feature_numbers = (uint64_t)m->fold->node_count * dim;
-    m->summary.feature_zeros = zeros + (uint64_t)llround(share * (double)(kept * dim));
-    m->summary.feature_origin[0] = m->schema.feature_origin;
-    m->schema.feature_chunk_count = (m->fold->node_count + rows - 1) / rows;
+    for (uint64_t i = 0; i < delta->rows; i++)
+        for (uint32_t c = dataset_delta_columns(delta, delta->row_node[i]); c > 0; c--)
+            zeros += fpclassify(delta->row[new_numbers++]) == FP_ZERO;
+    for (uint32_t t = 0; t < dataset_type_count(&m->schema); t++) {
+        const struct node_type type = dataset_type(&m->schema, t);
+        m->summary.feature_origin[t] = dataset_type_origin(&m->schema, t);
+        if (version_makes_features(&m->schema, t))
+            continue;
+        numbers += (uint64_t)type.node_count * type.feature_dim;
+    }
+    const uint64_t kept = new_numbers < numbers ? numbers - new_numbers : 0;
+    m->summary.feature_numbers = numbers;
+    m->summary.feature_zeros = zeros + (uint64_t)llround(share * (double)kept);
     return rc;
 }
 
@@ -310,11 +333,20 @@ static enum error_code count_features(struct version_draft *m, struct error *err
 static enum error_code begin_schema(struct version_draft *m, struct error *err)
 {
     struct dataset_schema *schema = &m->schema;
+    const struct delta_numbers *numbers = &m->fold->numbers;
     const enum error_code rc = dataset_schema_get(m->store, m->delta->base, schema, err);
     if (rc != ERROR_NONE)
         return rc;
     must(text_copy(schema->id, sizeof schema->id, m->id));
     schema->node_count = schema->node_type[0].node_count = m->fold->node_count;
+    for (uint32_t t = 0; t < schema->node_type_count && schema->node_type_count > 1; t++) {
+        schema->node_type[t].first_node = numbers->first[t];
+        schema->node_type[t].node_count = numbers->first[t + 1] - numbers->first[t];
+    }
+    for (uint32_t r = 0; r < schema->edge_type_count; r++)
+        schema->edge_type[r].edge_count = 0;
+    const uint32_t given = update_relation_count(schema, m->settings);
+    m->repeated.first_reverse = given < schema->edge_type_count ? given : 0;
     schema->edge_count = schema->self_loop_count = 0;
     schema->removed_self_loops = schema->removed_duplicates = 0;
     schema->negative_weight_count = 0;
@@ -359,7 +391,7 @@ enum error_code version_count(struct version_draft *m, struct error *err)
         rc = count_edges(m, err);
     if (rc == ERROR_NONE)
         rc = name_nodes(m, err);
-    if (rc == ERROR_NONE && !m->makes_features)
+    if (rc == ERROR_NONE)
         rc = count_features(m, err);
     if (rc == ERROR_NONE)
         rc = count_labels(m, err);

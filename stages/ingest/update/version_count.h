@@ -44,6 +44,8 @@ struct version_draft {
         train_class; /* [classes] of labelled edges of classes: how many that are trained on have each; else NULL */
 };
 
+/* Whether ingest makes the features of a type: they may be other for every node of a version, and are stored with it. */
+bool version_makes_features(const struct dataset_schema *schema, uint32_t type);
 /* Fills the schema, the summary and where chunks begin. Fails: ERROR_INPUT where ingest.duplicates refuses an edge that is added, or no training
  * edge is left; ERROR_CORRUPT, ERROR_NO_MEMORY, ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code version_count(struct version_draft *m, struct error *err);

@@ -9,6 +9,7 @@
 #include "stages/ingest/update/version_count.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_merge.h"
+#include "store/records/dataset_types.h"
 #include "store/records/feature_statistics.h"
 #include "store/records/node_columns.h"
 
@@ -24,9 +25,13 @@ static double whole_bytes(const struct version_fold *fold)
     const struct dataset_schema *base = &fold->base;
     const struct task *task = version_label_task(base);
     const double edge = (double)(sizeof(uint32_t) + edge_widths_bytes(&base->edge_width));
-    const double node = (double)(sizeof(uint64_t) + base->feature_dim * sizeof(float) +
-                                 (task ? task->label_width(base->class_count) * 4ULL : 0));
-    return edge * (double)base->edge_count + node * fold->node_count;
+    const double node =
+        (double)(sizeof(uint64_t) + (task ? task->label_width(base->class_count) * 4ULL : 0));
+    double rows = 0;
+    for (uint32_t t = 0; t < fold->numbers.type_count; t++)
+        rows += (double)(fold->numbers.first[t + 1] - fold->numbers.first[t]) *
+                (double)(version_feature_dim(base, t) * sizeof(float));
+    return edge * (double)base->edge_count + node * fold->node_count + rows;
 }
 
 /* The last whole version below the one at hand. */
@@ -58,8 +63,8 @@ static enum error_code decide(struct version_draft *m, struct error *err)
             share <= m->settings->partition.compact && m->fold->depth <= MERGED_DEPTH_MAX;
     else
         m->is_merged = m->form == VERSION_MERGED;
-    m->makes_features =
-        m->fold->base.feature_dim && strcmp(m->fold->base.feature_origin, "given") != 0;
+    for (uint32_t t = 0; t < dataset_type_count(&m->fold->base); t++)
+        m->makes_features |= version_makes_features(&m->fold->base, t);
     log_info("dataset base=%s deltas=%zu changed_share=%.4f form=%s", base, m->fold->depth, share,
              m->is_merged ? "merged" : "whole");
     return ERROR_NONE;
@@ -70,15 +75,20 @@ static enum error_code decide(struct version_draft *m, struct error *err)
 /* What given features were scaled by is that of the root: a model that was trained on it needs it. */
 static enum error_code copy_statistics(const struct version_draft *m, struct error *err)
 {
-    struct feature_statistics by;
-    if (m->makes_features)
-        return ERROR_NONE;
-    enum error_code rc = feature_statistics_get(m->store, m->delta->base, 0, &by, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
-    if (rc == ERROR_NONE)
-        rc = feature_statistics_put(m->store, m->id, 0, &by, err);
-    store_release_record(&by.view);
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(&m->schema); t++) {
+        struct feature_statistics by;
+        if (version_makes_features(&m->schema, t))
+            continue;
+        rc = feature_statistics_get(m->store, m->delta->base, t, &by, err);
+        if (rc == ERROR_NOT_FOUND) {
+            rc = ERROR_NONE;
+            continue;
+        }
+        if (rc == ERROR_NONE)
+            rc = feature_statistics_put(m->store, m->id, t, &by, err);
+        store_release_record(&by.view);
+    }
     return rc;
 }
 
@@ -122,9 +132,20 @@ static enum error_code put_schema(struct version_draft *m, const struct pipeline
 
 /* ---- features that are made ----------------------------------------------------------------------- */
 
-/* The settings with which the root's were made. */
+/* The settings of the root; classes are those that there are. */
 static enum error_code own_settings(const struct version_draft *m, struct pipeline_settings **out,
                                     struct error *err)
+{
+    const enum error_code rc = memory_new(out, 1, "settings", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    **out = *m->settings;
+    (*out)->ingest.class_count = m->schema.class_count;
+    return ERROR_NONE;
+}
+
+/* With which features of this origin are made. */
+static void choose_features(struct pipeline_settings *settings, const char *origin)
 {
     static const struct {
         const char *origin;
@@ -132,15 +153,9 @@ static enum error_code own_settings(const struct version_draft *m, struct pipeli
     } made[] = {{"degree", FEATURES_DEGREE},
                 {"random", FEATURES_RANDOM},
                 {"degree+random", FEATURES_DEGREE_RANDOM}};
-    const enum error_code rc = memory_new(out, 1, "settings", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    **out = *m->settings;
-    (*out)->ingest.class_count = m->schema.class_count; /* they are those that there are */
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        if (strcmp(m->fold->base.feature_origin, made[i].origin) == 0)
-            (*out)->ingest.features = (struct choice_or_path){.choice = made[i].choice};
-    return ERROR_NONE;
+        if (strcmp(origin, made[i].origin) == 0)
+            settings->ingest.features = (struct choice_or_path){.choice = made[i].choice};
 }
 
 /* What is written whole lies in memory chunk by chunk. */
@@ -165,35 +180,88 @@ static enum error_code check_budget(const struct version_draft *m, uint64_t feat
                            text_size(m->memory_bytes, have));
 }
 
-/* They may be other for every node, and are written whole: who reads a merged version takes them as they are stored. */
+/* Those of a type, or of all nodes, in `folder`, from chunk *chunk on. */
 static enum error_code make_features(struct version_draft *m,
-                                     const struct pipeline_settings *settings, struct error *err)
+                                     const struct pipeline_settings *settings, uint32_t t,
+                                     const char *folder, uint64_t *chunk, struct error *err)
 {
+    const struct node_type type = dataset_type(&m->schema, t);
     struct feature_maker maker = {0};
-    char folder[FILE_PATH_SIZE] = "", path[FILE_PATH_SIZE];
-    if (!m->makes_features)
-        return ERROR_NONE;
-    enum error_code rc = store_scratch(m->store, folder, err);
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s/features", folder);
     if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/features", folder);
-    if (rc == ERROR_NONE)
-        rc = feature_maker_open(&maker, path, settings, 0, m->schema.node_count, err);
+        rc = feature_maker_open(&maker, path, settings, type.first_node, type.node_count, err);
+    if (m->schema.has_relations) {
+        maker.type = m->schema.node_type[t].name;
+        maker.type_number = t;
+    }
     if (rc == ERROR_NONE)
         rc = feature_maker_choose(&maker, settings, err);
     if (rc == ERROR_NONE)
         rc = check_budget(m, feature_maker_bytes(&maker), err);
     maker.in_degree = m->in_degree;
     maker.out_degree = m->out_degree ? m->out_degree : m->in_degree;
-    m->schema.feature_chunk_count = 0;
     if (rc == ERROR_NONE)
-        rc = feature_maker_write(&maker, m->store, m->id, &m->schema.feature_chunk_count, err);
+        rc = feature_maker_write(&maker, m->store, m->id, chunk, err);
     if (rc == ERROR_NONE) {
-        m->schema.feature_dim = maker.dim;
-        m->summary.feature_numbers = (uint64_t)m->schema.node_count * maker.dim;
-        m->summary.feature_zeros = maker.zero_count;
-        m->summary.feature_origin[0] = m->schema.feature_origin;
+        m->summary.feature_numbers += (uint64_t)type.node_count * maker.dim;
+        m->summary.feature_zeros += maker.zero_count;
     }
     feature_maker_close(&maker);
+    return rc;
+}
+
+/* Rows of chunks [first, end), which are given. */
+static enum error_code write_given(const struct version_draft *m, uint64_t first, uint64_t end,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t c = first; rc == ERROR_NONE && c < end; c++) {
+        struct feature_chunk chunk;
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        rc = version_features(m->fold, m->store, (int64_t)c, &chunk, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        rc = feature_chunk_put(m->store, m->id, (int64_t)c, &chunk, err);
+        store_release_record(&chunk.view);
+    }
+    return rc;
+}
+
+/* Features that are made may be other for every node, and are written in both forms: who reads a merged version takes them as they are
+ * stored. Those that are given are written whole, or left to be merged. */
+static enum error_code store_features(struct version_draft *m, struct pipeline_settings *settings,
+                                      const char *folder, struct error *err)
+{
+    const struct choice_or_path choice = settings->ingest.features;
+    uint64_t chunk = 0;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(&m->schema); t++) {
+        const struct node_type type = dataset_type(&m->schema, t);
+        const uint64_t first = chunk;
+        if (version_makes_features(&m->schema, t)) {
+            choose_features(settings, dataset_type_origin(&m->schema, t));
+            rc = make_features(m, settings, t, folder, &chunk, err);
+            continue;
+        }
+        chunk += feature_chunk_count(type.node_count, type.feature_dim);
+        if (!m->is_merged)
+            rc = write_given(m, first, chunk, err);
+    }
+    settings->ingest.features = choice;
+    m->schema.feature_chunk_count = chunk;
+    return rc;
+}
+
+static enum error_code make_and_store_features(struct version_draft *m,
+                                               struct pipeline_settings *settings,
+                                               struct error *err)
+{
+    char folder[FILE_PATH_SIZE] = "";
+    enum error_code rc = m->makes_features ? store_scratch(m->store, folder, err) : ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = store_features(m, settings, folder, err);
     if (folder[0])
         error_ignore(file_remove_all(folder, NULL)); /* store_sweep() takes what stays */
     return rc;
@@ -216,24 +284,6 @@ static enum error_code write_edges(const struct version_draft *m, struct error *
         store_release_record(&chunk.view);
     }
     base_cursor_close(&cursor);
-    return rc;
-}
-
-static enum error_code write_features(const struct version_draft *m, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    if (m->makes_features)
-        return ERROR_NONE;
-    for (uint64_t c = 0; rc == ERROR_NONE && c < m->schema.feature_chunk_count; c++) {
-        struct feature_chunk chunk;
-        if (stop_signal_seen())
-            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        rc = version_features(m->fold, m->store, (int64_t)c, &chunk, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        rc = feature_chunk_put(m->store, m->id, (int64_t)c, &chunk, err);
-        store_release_record(&chunk.view);
-    }
     return rc;
 }
 
@@ -280,8 +330,6 @@ static enum error_code write_whole(const struct version_draft *m, struct error *
 {
     enum error_code rc = write_edges(m, err);
     if (rc == ERROR_NONE)
-        rc = write_features(m, err);
-    if (rc == ERROR_NONE)
         rc = write_targets(m, err);
     return rc == ERROR_NONE ? write_ids(m, err) : rc;
 }
@@ -299,7 +347,7 @@ static enum error_code write_version(struct version_draft *m, struct error *err)
     if (rc == ERROR_NONE && !m->is_merged)
         rc = check_budget(m, 0, err);
     if (rc == ERROR_NONE)
-        rc = make_features(m, own, err);
+        rc = make_and_store_features(m, own, err);
     if (rc == ERROR_NONE)
         rc = copy_statistics(m, err);
     if (rc == ERROR_NONE)

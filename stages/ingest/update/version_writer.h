@@ -4,8 +4,8 @@
  *   base (whole) <── delta <── delta = version ──> dataset/<id>/merge, dataset/<id>/schema                      merged
  *                                              ──> dataset/<id>/edges/..., features/..., labels, ..., schema    whole
  *
- * It is what ingest makes of the whole graph, read from nothing with the nodes and edges in this order: those of the base that stay,
- * then those that are added. Chunks of edges, labels, splits and ids have the same bytes. So have features; where they
+ * It is what ingest makes of the whole graph, read from nothing with the nodes (of each type) and edges in this order: those of the base that
+ * stay, then those that are added. Chunks of edges, labels, splits and ids have the same bytes. So have features; where they
  * are scaled (normalise_rows, standardise), a version keeps the measure of its root, as a model that was trained on it needs,
  * where ingest would measure anew. Links that are held out stay so, and are what ingest would draw while no node was removed.
  *

@@ -17,10 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CLASSES = 4, ROOMY = 1 << 28, TEXT_SIZE = 1 << 16, NAME_SIZE = 16, GONE_MAX = 4 };
+enum { CLASSES = 4, ROOMY = 1 << 28, TEXT_SIZE = 1 << 16, NAME_SIZE = 24, GONE_MAX = 4 };
 
-/* A kind of graph. */
+/* A kind of graph. With three types it is one of authors, papers and venues and four relations between them, with one that is told apart of
+ * one type and two relations. */
 struct kind {
+    uint32_t types;      /* 0: nodes and edges of one type */
+    bool is_names_only;  /* types are names that nothing computes with */
+    bool adds_reverses;  /* ingest.add_reverse */
+    bool makes_features; /* of types that have none that are given */
+    bool has_prefix;     /* ids begin with types */
     uint32_t nodes, edges, dim;
     enum node_id_form ids;
     bool undirected, weighted, timed, links, keeps_nodes;
@@ -33,10 +39,12 @@ struct node {
     int label, split;  /* 3: none */
     uint32_t features; /* what its row is made of */
     bool is_gone;
+    uint32_t type;
 };
 
 struct edge {
     uint32_t source, target; /* nodes, by their places in `node` */
+    uint16_t relation;
     float weight;
     double time;
 };
@@ -49,7 +57,18 @@ struct world {
     struct edge *edge;
     uint32_t edge_count;
     uint32_t *number; /* [node_count] in a dataset, once it is ingested */
+    uint32_t *order;  /* the other way */
 };
+
+enum { AUTHOR, PAPER, VENUE, TYPES_MAX, RELATIONS_MAX = 4 };
+
+static const char *const type_names[TYPES_MAX] = {"author", "paper", "venue"};
+static const struct edge_type typed_relations[RELATIONS_MAX] = {{"writes", 0, AUTHOR, PAPER},
+                                                                {"cites", 0, PAPER, PAPER},
+                                                                {"in", 0, PAPER, VENUE},
+                                                                {"reviews", 0, AUTHOR, PAPER}};
+static const struct edge_type own_relations[RELATIONS_MAX] = {{"knows", 0, 0, 0},
+                                                              {"likes", 0, 0, 0}};
 
 static struct pipeline_settings settings;
 static struct temp_dir dir;
@@ -68,14 +87,86 @@ static inline float feature_of(uint32_t features, uint32_t column)
     return (float)((features * 31 + column) % 1009);
 }
 
+/* ---- types --------------------------------------------------------------------------------------- */
+
+static inline uint32_t type_count(const struct kind *kind)
+{
+    return kind->types ? kind->types : 1;
+}
+
+static inline uint32_t relation_count(const struct kind *kind)
+{
+    return kind->types > 1 ? RELATIONS_MAX : kind->types ? 2 : 1;
+}
+
+static inline const struct edge_type *relations_of(const struct kind *kind)
+{
+    return kind->types > 1 ? typed_relations : own_relations;
+}
+
+/* Columns that are given. */
+static inline uint32_t dim_of(const struct kind *kind, uint32_t type)
+{
+    static const uint32_t more[TYPES_MAX] = {1, 0, 0};
+    if (kind->types < 2 || kind->is_names_only)
+        return kind->dim;
+    return type == VENUE ? 0 : kind->dim + more[type];
+}
+
+static inline bool has_targets(const struct kind *kind, uint32_t type)
+{
+    return kind->types < 2 || kind->is_names_only || type == PAPER;
+}
+
+/* Of the types in turn: 0 to 3 authors and venues to 5 papers. */
+static inline uint32_t draw_type(const struct kind *kind)
+{
+    const uint32_t at = draw(10);
+    return kind->types < 2 ? 0 : at < 3 ? AUTHOR : at < 8 ? PAPER : VENUE;
+}
+
+/* A relation from one type to another; -1: there is none. */
+static inline int draw_relation(const struct kind *kind, uint32_t source, uint32_t target)
+{
+    const uint32_t count = relation_count(kind), first = draw(count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t r = (first + i) % count;
+        const struct edge_type *relation = &relations_of(kind)[r];
+        if (kind->types < 2 || kind->is_names_only ||
+            (relation->source_type == source && relation->target_type == target))
+            return (int)r;
+    }
+    return -1;
+}
+
 /* ---- the graph ----------------------------------------------------------------------------------- */
 
-static inline void new_edge(struct world *w, uint32_t source, uint32_t target)
+/* Of types that no relation connects this way, the other way; false: that neither. */
+static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
 {
+    int relation = draw_relation(w->kind, w->node[source].type, w->node[target].type);
+    if (relation < 0) {
+        const uint32_t other = source;
+        source = target;
+        target = other;
+        relation = draw_relation(w->kind, w->node[source].type, w->node[target].type);
+    }
+    if (relation < 0)
+        return false;
     w->edge[w->edge_count++] = (struct edge){.source = source,
                                              .target = target,
+                                             .relation = (uint16_t)relation,
                                              .weight = (float)draw(9) - (float)!w->kind->labelled,
                                              .time = draw(3)};
+    return true;
+}
+
+static inline void name_node(struct world *w, uint32_t node, const char *stem, uint32_t number)
+{
+    struct node *of = &w->node[node];
+    const bool is_text = w->kind->ids == NODE_ID_STRING;
+    (void)snprintf(of->name, NAME_SIZE, "%s%s%s%u", w->kind->has_prefix ? type_names[of->type] : "",
+                   w->kind->has_prefix ? ":" : "", is_text ? stem : "", number);
 }
 
 static inline void world_begin(struct world *w, const struct kind *kind)
@@ -84,21 +175,26 @@ static inline void world_begin(struct world *w, const struct kind *kind)
     *w = (struct world){.kind = kind, .node_count = kind->nodes};
     w->node = memory_alloc(room, sizeof *w->node);
     w->number = memory_alloc(room, sizeof *w->number);
+    w->order = memory_alloc(room, sizeof *w->order);
     w->edge = memory_alloc(kind->edges + 256, sizeof *w->edge);
     for (uint32_t i = 0; i < kind->nodes; i++) {
         w->node[i] = (struct node){
             .label = (int)(i % CLASSES), .split = (int)(i % 5 < 3 ? i % 5 : 3), .features = i};
-        (void)snprintf(w->node[i].name, NAME_SIZE, kind->ids == NODE_ID_STRING ? "n%u" : "%u",
-                       kind->ids == NODE_ID_INTEGER ? 1000 + 7 * i : i);
+        /* One behind the other: ids that are numbers are those of the dataset. */
+        w->node[i].type = i * type_count(kind) / kind->nodes;
+        if (!has_targets(kind, w->node[i].type))
+            w->node[i].label = -1, w->node[i].split = 3;
+        name_node(w, i, "n", kind->ids == NODE_ID_INTEGER ? 1000 + 7 * i : i);
     }
     for (uint32_t e = 0; e < kind->edges; e++)
-        new_edge(w, draw(kind->nodes), draw(kind->nodes));
+        (void)new_edge(w, draw(kind->nodes), draw(kind->nodes));
 }
 
 static inline void world_end(struct world *w)
 {
     memory_free(w->node);
     memory_free(w->number);
+    memory_free(w->order);
     memory_free(w->edge);
 }
 
@@ -107,8 +203,13 @@ static inline void world_end(struct world *w)
 static inline uint32_t number_nodes(struct world *w)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < w->node_count; i++)
-        w->number[i] = w->node[i].is_gone ? UINT32_MAX : count++;
+    for (uint32_t t = 0; t < type_count(w->kind); t++)
+        for (uint32_t i = 0; i < w->node_count; i++) {
+            if (w->node[i].type != t || w->node[i].is_gone)
+                continue;
+            w->order[count] = i;
+            w->number[i] = count++;
+        }
     return count;
 }
 
@@ -120,15 +221,12 @@ static inline void push_ids(struct dataset_builder *builder, const struct world 
     uint64_t *offset = memory_alloc(count + 1, sizeof *offset);
     char *text = memory_alloc(count, NAME_SIZE);
     bool are_numbers = w->kind->ids != NODE_ID_STRING;
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < w->node_count; i++) {
-        if (w->node[i].is_gone)
-            continue;
-        integer[at] = strtoll(w->node[i].name, NULL, 10);
+    for (uint32_t at = 0; at < count; at++) {
+        const char *name = w->node[w->order[at]].name;
+        integer[at] = strtoll(name, NULL, 10);
         are_numbers &= integer[at] == at;
-        (void)memcpy(text + offset[at], w->node[i].name, strlen(w->node[i].name));
-        offset[at + 1] = offset[at] + strlen(w->node[i].name);
-        at++;
+        (void)memcpy(text + offset[at], name, strlen(name));
+        offset[at + 1] = offset[at] + strlen(name);
     }
     if (w->kind->ids != NODE_ID_STRING)
         ids.integer = integer;
@@ -166,15 +264,17 @@ static inline void push_targets(struct dataset_builder *builder, const struct wo
     memory_free(node);
 }
 
-static inline void push_rows(struct dataset_builder *builder, const struct world *w)
+static inline void push_rows(struct dataset_builder *builder, const struct world *w, uint32_t count)
 {
     struct error err = {0};
-    const uint32_t dim = w->kind->dim;
-    float *row = memory_alloc(dim, sizeof *row);
-    for (uint32_t i = 0; i < w->node_count; i++) {
+    float *row = memory_alloc(w->kind->dim + 1, sizeof *row);
+    for (uint32_t k = 0; k < count; k++) {
+        const struct node *node = &w->node[w->order[k]];
+        const uint32_t dim = dim_of(w->kind, node->type);
         for (uint32_t c = 0; c < dim; c++)
-            row[c] = feature_of(w->node[i].features, c);
-        if (!w->node[i].is_gone)
+            row[c] = feature_of(node->features, c);
+        dataset_builder_select_type(builder, node->type);
+        if (dim)
             assert_ok(dataset_builder_add_features(builder, "rows", row, 1, dim, &err), &err);
     }
     memory_free(row);
@@ -195,12 +295,32 @@ static inline void push_edges(struct dataset_builder *builder, const struct worl
             piece.columns.width.of[EDGE_WEIGHT] = 1;
             piece.columns.data[EDGE_WEIGHT] = &edge->weight;
         }
+        if (w->kind->types) {
+            piece.columns.width.of[EDGE_TYPE] = 1;
+            piece.columns.data[EDGE_TYPE] = &edge->relation;
+        }
         if (w->kind->timed) {
             piece.columns.width.of[EDGE_TIME] = 1;
             piece.columns.data[EDGE_TIME] = &edge->time;
         }
         assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
     }
+}
+
+static inline void push_types(struct dataset_builder *builder, const struct world *w)
+{
+    struct error err = {0};
+    struct node_type type[TYPES_MAX] = {{.name = ""}};
+    for (uint32_t t = 0, first = 0; t < type_count(w->kind); t++) {
+        (void)snprintf(type[t].name, sizeof type[t].name, "%s", type_names[t]);
+        type[t].first_node = first;
+        for (uint32_t i = 0; i < w->node_count; i++)
+            type[t].node_count += w->node[i].type == t && !w->node[i].is_gone;
+        first += type[t].node_count;
+    }
+    assert_ok(dataset_builder_set_types(builder, type, type_count(w->kind), relations_of(w->kind),
+                                        relation_count(w->kind), &err),
+              &err);
 }
 
 static inline void ingest(struct store *store, struct world *w, const char *id)
@@ -215,11 +335,13 @@ static inline void ingest(struct store *store, struct world *w, const char *id)
                                                   .memory_bytes = ROOMY};
     assert_ok(dataset_builder_new(&config, &builder, &err), &err);
     assert_ok(dataset_builder_set_nodes(builder, count, STATED_DIRECTED, &err), &err);
+    if (w->kind->types)
+        push_types(builder, w);
     push_ids(builder, w, count);
     if (!w->kind->links)
         push_targets(builder, w, count);
     push_edges(builder, w);
-    push_rows(builder, w);
+    push_rows(builder, w, count);
     assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
     dataset_builder_free(builder);
 }
@@ -252,20 +374,62 @@ static inline uint32_t draw_node(const struct world *w, uint32_t from)
     return node;
 }
 
+/* What a file calls a node whose type it says: without the type before it, every other time. */
+static inline const char *short_name(const struct world *w, uint32_t node)
+{
+    const char *name = w->node[node].name;
+    return w->kind->has_prefix && draw(2) ? strchr(name, ':') + 1 : name;
+}
+
+/* Whether a file that need not say types does: what is drawn for one holds for all its lines. */
+static inline bool says_type(const struct world *w, const char *text)
+{
+    return w->kind->types > 1 && strncmp(text, "id,type", 7) == 0;
+}
+
 static inline void say_row(const struct world *w, struct texts *t, uint32_t node)
 {
+    const uint32_t dim = dim_of(w->kind, w->node[node].type);
+    if (dim == 0)
+        return;
+    if (!*t->rows && w->kind->types > 1 && draw(2))
+        add(t->rows, sizeof t->rows, "id,type,x\n");
+    const bool typed = says_type(w, t->rows);
+    add(t->rows, sizeof t->rows, "%s%s%s", typed ? short_name(w, node) : w->node[node].name,
+        typed ? "," : "", typed ? type_names[w->node[node].type] : "");
     size_t at = strlen(t->rows);
-    at += (size_t)sprintf(t->rows + at, "%s", w->node[node].name);
-    for (uint32_t c = 0; c < w->kind->dim; c++) {
+    for (uint32_t c = 0; c < dim; c++) {
         at += (size_t)sprintf(t->rows + at, ",%g", (double)feature_of(w->node[node].features, c));
         assert_true(at + 32 < sizeof t->rows);
     }
     (void)snprintf(t->rows + at, sizeof t->rows - at, "\n");
 }
 
+/* Both ends, and the relation by its number, its name or all three. */
+static inline void say_ends(const struct world *w, char *text, size_t size, const struct edge *edge)
+{
+    const bool is_known = !w->kind->is_names_only && w->kind->types > 1;
+    const struct edge_type *relation = &relations_of(w->kind)[edge->relation];
+    add(text, size, "%s,%s", is_known ? short_name(w, edge->source) : w->node[edge->source].name,
+        is_known ? short_name(w, edge->target) : w->node[edge->target].name);
+    if (!w->kind->types)
+        return;
+    const uint32_t form = draw(is_known ? 3 : 2);
+    if (form == 0)
+        add(text, size, ",%u", edge->relation);
+    else if (form == 1)
+        add(text, size, ",%s", relation->name);
+    else
+        add(text, size, ",%s:%s:%s", type_names[relation->source_type], relation->name,
+            type_names[relation->target_type]);
+}
+
 static inline void say_edge(const struct world *w, struct texts *t, const struct edge *edge)
 {
-    add(t->edges, sizeof t->edges, "%s,%s", w->node[edge->source].name, w->node[edge->target].name);
+    if (!*t->edges && w->kind->types)
+        add(t->edges, sizeof t->edges, "src,dst,etype%s%s\n", w->kind->weighted ? ",weight" : "",
+            w->kind->timed ? ",time" : "");
+    say_ends(w, t->edges, sizeof t->edges, edge);
     if (w->kind->weighted)
         add(t->edges, sizeof t->edges, ",%g", (double)edge->weight);
     if (w->kind->timed)
@@ -275,23 +439,24 @@ static inline void say_edge(const struct world *w, struct texts *t, const struct
 
 static inline void come(struct world *w, struct texts *t, uint32_t source, uint32_t target)
 {
-    new_edge(w, source, target);
-    say_edge(w, t, &w->edge[w->edge_count - 1]);
+    if (new_edge(w, source, target))
+        say_edge(w, t, &w->edge[w->edge_count - 1]);
 }
 
-static inline bool joins(const struct world *w, const struct edge *edge, uint32_t source,
-                         uint32_t target)
+static inline bool joins(const struct world *w, const struct edge *edge, const struct edge *other)
 {
-    return (edge->source == source && edge->target == target) ||
-           (w->kind->undirected && edge->source == target && edge->target == source);
+    return edge->relation == other->relation &&
+           ((edge->source == other->source && edge->target == other->target) ||
+            (w->kind->undirected && edge->source == other->target &&
+             edge->target == other->source));
 }
 
-/* All edges of the same ends; false when there are none any more. */
-static inline bool remove_edges(struct world *w, uint32_t source, uint32_t target)
+/* All edges of the same ends and relation; false when there are none any more. */
+static inline bool remove_edges(struct world *w, const struct edge *like)
 {
     uint32_t left = 0;
     for (uint32_t e = 0; e < w->edge_count; e++)
-        if (!joins(w, &w->edge[e], source, target))
+        if (!joins(w, &w->edge[e], like))
             w->edge[left++] = w->edge[e];
     const bool found = left < w->edge_count;
     w->edge_count = left;
@@ -305,7 +470,12 @@ static inline void remove_nodes(struct world *w, struct texts *t, int version)
         /* Old ones, and of those that came last. */
         const uint32_t node = draw_node(w, i == 3 ? w->node_count - 4 : 0);
         w->node[node].is_gone = true;
-        add(t->gone_nodes, sizeof t->gone_nodes, "%s\n", w->node[node].name);
+        if (!*t->gone_nodes && w->kind->types > 1 && version % 2)
+            add(t->gone_nodes, sizeof t->gone_nodes, "id,type\n");
+        const bool typed = says_type(w, t->gone_nodes);
+        add(t->gone_nodes, sizeof t->gone_nodes, "%s%s%s\n",
+            typed ? short_name(w, node) : w->node[node].name, typed ? "," : "",
+            typed ? type_names[w->node[node].type] : "");
     }
     for (uint32_t e = 0; e < w->edge_count; e++)
         if (!w->node[w->edge[e].source].is_gone && !w->node[w->edge[e].target].is_gone)
@@ -316,27 +486,23 @@ static inline void remove_nodes(struct world *w, struct texts *t, int version)
 /* Edges that go, of which some come again at once, and some that are there already. */
 static inline void change_edges(struct world *w, struct texts *t)
 {
+    struct edge gone[6];
+    uint32_t gone_count = 0;
     for (int i = 0; i < 6; i++) {
         /* A self loop that ingest removed is none that could be. */
         const struct edge edge = w->edge[draw(w->edge_count)];
-        if (edge.source == edge.target || !remove_edges(w, edge.source, edge.target))
+        if (edge.source == edge.target || !remove_edges(w, &edge))
             continue;
         /* What came with this update is not there yet. */
-        add(t->gone_edges, sizeof t->gone_edges, "%s,%s\n", w->node[edge.source].name,
-            w->node[edge.target].name);
+        if (!*t->gone_edges && w->kind->types)
+            add(t->gone_edges, sizeof t->gone_edges, "source,target,relation\n");
+        say_ends(w, t->gone_edges, sizeof t->gone_edges, &edge);
+        add(t->gone_edges, sizeof t->gone_edges, "\n");
+        gone[gone_count++] = edge;
     }
     const uint32_t stays = w->edge_count;
-    const char *line = t->gone_edges;
-    for (int i = 0; *line; i++, line = strchr(line, '\n') + 1) {
-        uint32_t end[2] = {0, 0};
-        char name[2][NAME_SIZE];
-        assert_int_equal(sscanf(line, "%15[^,],%15[^\n]", name[0], name[1]), 2);
-        for (int k = 0; k < 2; k++)
-            while (strcmp(w->node[end[k]].name, name[k]) != 0)
-                end[k]++;
-        if (i % 2)
-            come(w, t, end[1], end[0]);
-    }
+    for (uint32_t i = 1; i < gone_count; i += 2)
+        come(w, t, gone[i].target, gone[i].source);
     come(w, t, w->edge[draw(stays)].source, w->edge[draw(stays)].target);
     for (int i = 0; i < 3; i++) {
         const struct edge there = w->edge[draw(stays)];
@@ -354,10 +520,20 @@ static inline void add_nodes(struct world *w, struct texts *t, int version)
         struct node *new = &w->node[w->node_count++];
         *new = (struct node){.label = (int)draw(CLASSES),
                              .split = (int)draw(4),
-                             .features = 5000000 + 10 * (uint32_t)version + i};
-        (void)snprintf(new->name, NAME_SIZE, w->kind->ids == NODE_ID_STRING ? "v%u" : "%u",
-                       100000000 + 1000 * (unsigned)version + i);
-        if (w->kind->links)
+                             .features = 5000000 + 10 * (uint32_t)version + i,
+                             .type = draw_type(w->kind)};
+        name_node(w, node, "v", 100000000 + 1000 * (unsigned)version + i);
+        if (!has_targets(w->kind, new->type))
+            new->label = -1, new->split = 3;
+        if (!*t->nodes && w->kind->types > 1)
+            add(t->nodes, sizeof t->nodes, "id,type,split,label\n");
+        if (w->kind->types > 1)
+            add(t->nodes, sizeof t->nodes, "%s,%s", short_name(w, node), type_names[new->type]);
+        if (w->kind->types > 1 && has_targets(w->kind, new->type))
+            add(t->nodes, sizeof t->nodes, ",%s,%d\n", split[new->split], new->label);
+        else if (w->kind->types > 1)
+            add(t->nodes, sizeof t->nodes, "\n");
+        else if (w->kind->links)
             add(t->nodes, sizeof t->nodes, "%s\n", new->name);
         else
             add(t->nodes, sizeof t->nodes, "%s,%s,%d\n", new->name, split[new->split], new->label);
@@ -373,10 +549,8 @@ static inline void add_nodes(struct world *w, struct texts *t, int version)
 static inline void change_rows(struct world *w, struct texts *t, uint32_t before)
 {
     for (int i = 0; i < 3; i++) {
-        char start[NAME_SIZE + 2];
         const uint32_t node = i ? draw(before) : before - 1;
-        (void)snprintf(start, sizeof start, "%s,", w->node[node].name);
-        if (w->node[node].is_gone || strncmp(t->rows, start, strlen(start)) == 0)
+        if (w->node[node].is_gone || !dim_of(w->kind, w->node[node].type))
             continue;
         w->node[node].features += 1000 + (uint32_t)i;
         say_row(w, t, node);

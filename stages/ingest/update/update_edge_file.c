@@ -1,0 +1,255 @@
+#include "stages/ingest/update/update_edge_file.h"
+
+#include "common/base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the first row ------------------------------------------------------------------------------- */
+
+/* Without a header: source, target, then the columns that the dataset has. */
+static void take_plain(struct edge_fields *fields, const struct edge_widths *width)
+{
+    static const enum edge_column order[] = {EDGE_WEIGHT, EDGE_TIME, EDGE_FEATURE};
+    size_t at = 2;
+    for (size_t c = 0; c < sizeof order / sizeof *order; c++)
+        for (uint32_t i = 0; i < width->of[order[c]] && at < fields->count; i++)
+            (void)edge_fields_take(fields, at++, order[c]);
+}
+
+/* "cites, writes", as far as there is room. */
+static const char *name_relations(const struct update_reader *reader, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (uint32_t r = 0; r < reader->relation_count && at < size; r++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s", r ? ", " : "",
+                               reader->schema->edge_type[r].name);
+    return text;
+}
+
+/* Which column says the relation. A dataset whose edges have none is of relation 0, and so is a file that does not say it. */
+static enum error_code find_relation(struct update_edge_file *file, int64_t line, struct error *err)
+{
+    const struct update_reader *reader = file->reader;
+    const bool is_stored = reader->schema->edge_width.of[EDGE_TYPE];
+    char relations[200];
+    file->relation_field = EDGE_FIELD_NONE;
+    if (reader->has_reverses && !is_stored)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": the dataset has no edges, and none of a relation can be "
+                         "told apart: expected a dataset that has some",
+                         file->path, line);
+    for (size_t i = 0; i < file->fields.count; i++)
+        if (file->fields.use[i].column == EDGE_TYPE)
+            file->relation_field = (int)i;
+    if (!is_stored)
+        edge_fields_drop(&file->fields, EDGE_TYPE);
+    else
+        file->fields.width.of[EDGE_TYPE] = 1;
+    if (file->relation_field != EDGE_FIELD_NONE || reader->relation_count == 1)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected a header with a column etype, since edges have "
+                     "several relations: %s",
+                     file->path, line, name_relations(reader, relations, sizeof relations));
+}
+
+/* Added edges have the columns that the dataset's have. */
+static enum error_code check_columns(const struct update_edge_file *file, int64_t line,
+                                     struct error *err)
+{
+    const struct edge_widths *expected = &file->reader->schema->edge_width;
+    const struct edge_widths *found = &file->fields.width;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (found->of[c] != expected->of[c])
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": the dataset's edges have %" PRIu32
+                             " columns of %s, found %" PRIu32,
+                             file->path, line, expected->of[c], edge_column[c].plural,
+                             found->of[c]);
+    size_t used = 2;
+    for (size_t i = 0; i < file->fields.count; i++)
+        used += file->fields.use[i].column != EDGE_FIELD_NONE || (int)i == file->relation_field;
+    if (used == file->fields.count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu",
+                     file->path, line, used, file->fields.count);
+}
+
+/* Looks at the first row; *is_header: it names the columns. */
+static enum error_code survey(struct update_edge_file *file, const struct text_line *line,
+                              bool *is_header, struct error *err)
+{
+    struct field field[EDGE_FIELD_MAX];
+    int unknown = 0;
+    const enum delimiter delimiter = delimited_guess(line->text, line->size);
+    const size_t count = delimited_split_line(line, delimiter, field, EDGE_FIELD_MAX);
+    if (count < 2 || count > EDGE_FIELD_MAX)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
+                         file->path, line->number, EDGE_FIELD_MAX, count);
+    file->is_known = true;
+    file->fields = edge_fields_plain(delimiter, count);
+    *is_header =
+        edge_fields_named(&file->fields, field, update_labels_column(file->reader), &unknown);
+    if (!*is_header) {
+        file->fields = edge_fields_plain(delimiter, count);
+        take_plain(&file->fields, &file->reader->schema->edge_width);
+    }
+    enum error_code rc = find_relation(file, line->number, err);
+    if (rc == ERROR_NONE && file->takes_columns)
+        rc = update_labels_expect(file->reader, &file->fields, file->path, line->number, err);
+    if (rc == ERROR_NONE && file->takes_columns)
+        rc = check_columns(file, line->number, err);
+    return rc == ERROR_NONE ? edge_columns_new(&file->value, &file->fields.width, 1, "an edge", err)
+                            : rc;
+}
+
+/* ---- relations ------------------------------------------------------------------------------------ */
+
+static bool is_name(const struct field *field, const char *name)
+{
+    return strlen(name) == field->size && memcmp(name, field->text, field->size) == 0;
+}
+
+/* Whether a field says source:name:target of a relation; its name may have got those of the types already (user_likes_item). Of types
+ * that are names only the ends are not kept, and may be any. */
+static bool is_whole_name(const struct dataset_schema *schema, uint32_t relation,
+                          const struct field *field)
+{
+    const struct edge_type *type = &schema->edge_type[relation];
+    const char *first = field->size ? memchr(field->text, ':', field->size) : NULL;
+    const char *end = field->text + field->size;
+    const char *last = first ? memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
+    char name[4 * TYPE_NAME_SIZE];
+    if (!last || field->size >= sizeof name)
+        return false;
+    const struct field source = {field->text, (size_t)(first - field->text)};
+    const struct field middle = {first + 1, (size_t)(last - first - 1)};
+    const struct field target = {last + 1, (size_t)(end - last - 1)};
+    (void)snprintf(name, sizeof name, "%.*s_%.*s_%.*s", (int)source.size, source.text,
+                   (int)middle.size, middle.text, (int)target.size, target.text);
+    const bool has_ends =
+        !schema->has_relations || (is_name(&source, schema->node_type[type->source_type].name) &&
+                                   is_name(&target, schema->node_type[type->target_type].name));
+    return has_ends && (is_name(&middle, type->name) || strcmp(name, type->name) == 0);
+}
+
+static enum error_code refuse_relation(const struct update_edge_file *file,
+                                       const struct field *field, int64_t line, uint32_t found,
+                                       struct error *err)
+{
+    char relations[200];
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": relation: expected %s (%s), found '%.*s'",
+                     file->path, line,
+                     found ? "source:name:target, since several have this name"
+                           : "the name or number of one",
+                     name_relations(file->reader, relations, sizeof relations),
+                     field->size < 40 ? (int)field->size : 40, field->text);
+}
+
+static enum error_code take_relation(const struct update_edge_file *file, const struct field *field,
+                                     int64_t line, uint32_t *relation, struct error *err)
+{
+    const struct update_reader *reader = file->reader;
+    const struct dataset_schema *schema = reader->schema;
+    uint32_t found = 0;
+    int64_t number = 0;
+    *relation = 0;
+    if (file->relation_field == EDGE_FIELD_NONE)
+        return ERROR_NONE;
+    for (uint32_t r = 0; r < reader->relation_count; r++)
+        if (is_name(field, schema->edge_type[r].name) || is_whole_name(schema, r, field)) {
+            *relation = r;
+            found++;
+        }
+    if (found == 0 && text_int64(field->text, field->size, &number) && number >= 0 &&
+        number < reader->relation_count) {
+        *relation = (uint32_t)number;
+        found = 1;
+    }
+    if (found != 1)
+        return refuse_relation(file, field, line, found, err);
+    if (*relation && !schema->edge_width.of[EDGE_TYPE])
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": relation: the edges of the dataset have no column that "
+                         "says theirs, and all are of %s: expected that, found '%.*s'",
+                         file->path, line, schema->edge_type[0].name,
+                         field->size < 40 ? (int)field->size : 40, field->text);
+    return ERROR_NONE;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------------- */
+
+/* Both ends, as edges are stored, of the types that the relation connects. */
+static enum error_code take_ends(const struct update_edge_file *file,
+                                 const struct update_edge_line *line, uint32_t *source,
+                                 uint32_t *target, struct error *err)
+{
+    const struct living_nodes *nodes = &file->reader->nodes;
+    const struct dataset_schema *schema = file->reader->schema;
+    const struct edge_type *relation = &schema->edge_type[line->relation];
+    const uint32_t from = schema->has_relations ? relation->source_type : LIVING_ANY_TYPE;
+    const uint32_t to = schema->has_relations ? relation->target_type : LIVING_ANY_TYPE;
+    const bool reversed = file->reader->settings->ingest.direction == DIRECTION_REVERSED;
+    const enum error_code rc =
+        living_nodes_expect(nodes, from, &line->field[file->fields.source], "source", file->path,
+                            line->line, reversed ? target : source, err);
+    return rc == ERROR_NONE
+               ? living_nodes_expect(nodes, to, &line->field[file->fields.target], "target",
+                                     file->path, line->line, reversed ? source : target, err)
+               : rc;
+}
+
+static enum error_code visit_row(struct update_edge_file *file, const struct text_line *text,
+                                 struct error *err)
+{
+    struct field field[EDGE_FIELD_MAX];
+    struct update_edge_line line = {.field = field, .line = text->number};
+    char number[16];
+    enum error_code rc = edge_fields_split(&file->fields, text, file->path, field, err);
+    if (rc == ERROR_NONE)
+        rc = take_relation(
+            file, &field[file->relation_field == EDGE_FIELD_NONE ? 0 : file->relation_field],
+            text->number, &line.relation, err);
+    if (rc == ERROR_NONE)
+        rc = take_ends(file, &line, &line.source, &line.target, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (file->relation_field != EDGE_FIELD_NONE) {
+        const int size = snprintf(number, sizeof number, "%" PRIu32, line.relation);
+        field[file->relation_field] = (struct field){number, (size_t)size};
+    }
+    return file->visit(file, &line, err);
+}
+
+static enum error_code visit_line(struct update_edge_file *file, const struct text_line *line,
+                                  struct error *err)
+{
+    bool is_header = false;
+    const enum error_code rc = file->is_known ? ERROR_NONE : survey(file, line, &is_header, err);
+    return rc == ERROR_NONE && !is_header ? visit_row(file, line, err) : rc;
+}
+
+enum error_code update_edge_file_visit(struct update_edge_file *file, struct error *err)
+{
+    struct line_reader *lines = NULL;
+    struct text_line line;
+    bool found = true;
+    if (!file->path)
+        return ERROR_NONE;
+    enum error_code rc = line_reader_open(file->path, &lines, err);
+    while (rc == ERROR_NONE) {
+        rc = delimited_read(lines, file->is_known ? &file->fields.delimiter : NULL, &line, &found,
+                            err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (!text_line_is_skipped(&line))
+            rc = visit_line(file, &line, err);
+    }
+    line_reader_close(lines);
+    edge_columns_release(&file->value);
+    return rc;
+}
