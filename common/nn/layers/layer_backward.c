@@ -112,7 +112,7 @@ static float *thread_scratch(const struct backward_job *job, int thread)
 
 static bf16 *thread_room(const struct backward_job *job, int thread)
 {
-    return job->room + (size_t)thread * job->room_size;
+    return job->room ? job->room + (size_t)thread * job->room_size : NULL; /* of bf16 alone */
 }
 
 static struct rows_view aggregated_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
