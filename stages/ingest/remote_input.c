@@ -235,7 +235,7 @@ static enum error_code check_one(const struct remote_item *item, struct error *e
 enum error_code remote_update_fetch(const struct update_request *given, struct store *store,
                                     struct remote_update *out, struct error *err)
 {
-    *out = (struct remote_update){.request = *given};
+    out->request = *given;
     enum error_code rc = look_at_update(out, given, err);
     if (rc != ERROR_NONE || out->files.count == 0)
         return rc;

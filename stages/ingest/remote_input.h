@@ -60,7 +60,7 @@ struct remote_update { /* {0} is closed */
     struct update_request request; /* with copies in the place of addresses */
 };
 
-/* Copies what lies at the addresses among the files of an update; `given` is borrowed. Fails: as the functions above, naming the option;
+/* Copies what lies at the addresses among the files of an update; `given` is borrowed, and *out is closed before. Fails: as the functions above, naming the option;
  * ERROR_INVALID for an address of several objects. */
 MUST_CHECK enum error_code remote_update_fetch(const struct update_request *given,
                                                struct store *store, struct remote_update *out,
