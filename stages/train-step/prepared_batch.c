@@ -12,21 +12,10 @@
 
 enum { SLACK_SHARE = 32, DISK_SHARE = 4 };
 
-/* Blocks that are asked of a disk at the same time: a solid one gives four times as many in a second as when they are asked for one
- * after the other, and threads that wait for it take no core. */
-enum { DISK_READERS = 8 };
-
-static void release_scratch(struct batch_preparer *preparer)
+void batch_preparer_release(struct batch_preparer *preparer)
 {
     arena_release(&preparer->scratch);
     preparer->scratch_bytes = 0;
-}
-
-void batch_preparer_release(struct batch_preparer *preparer)
-{
-    release_scratch(preparer);
-    thread_pool_free(preparer->readers);
-    preparer->readers = NULL;
 }
 
 void prepared_batch_forget(struct prepared_batch *batch)
@@ -184,7 +173,7 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
 {
     struct batch_area *area = &prepared->area;
     if (scratch_bytes > preparer->scratch_bytes) { /* the next batch may be a little larger */
-        release_scratch(preparer);
+        batch_preparer_release(preparer);
         scratch_bytes += scratch_bytes / SLACK_SHARE;
     } else {
         scratch_bytes = preparer->scratch_bytes;
@@ -220,20 +209,15 @@ static uint64_t disk_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_inblock * 512 : 0;
 }
 
-/* Whose threads read rows: what is read ahead leaves the stage's own to the step. NULL: nobody's but the caller. */
-static struct thread_pool *readers_of(const struct batch_preparer *preparer,
-                                      const atomic_bool *stop)
+static bool uses_pipe(const struct batch_preparer *preparer, const atomic_bool *stop)
 {
-    if (preparer->from_disk && preparer->readers)
-        return preparer->readers;
-    return stop ? NULL : preparer->context->pool;
+    return !stop && thread_pool_size(preparer->context->pool) > 1;
 }
 
 static uint64_t pipe_bytes(const struct batch_preparer *preparer,
                            const struct feature_source *source, const atomic_bool *stop)
 {
-    const int readers = thread_pool_size(readers_of(preparer, stop));
-    return readers > 1 ? row_pipe_bytes(source, readers) : 0;
+    return uses_pipe(preparer, stop) ? row_pipe_bytes(source) : 0;
 }
 
 /* The rows that a batch wants of one source. */
@@ -255,10 +239,6 @@ static void note_disk(struct batch_preparer *preparer, uint64_t before, uint64_t
     const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
     preparer->from_disk = off_disk && preparer->brought_rows;
     preparer->brought_rows = true;
-    if (!preparer->from_disk || preparer->readers)
-        return;
-    if (thread_pool_new(DISK_READERS, &preparer->readers, NULL) != ERROR_NONE)
-        preparer->readers = NULL; /* it takes longer */
 }
 
 static uint64_t wanted_bytes(const struct wanted_rows *rows)
@@ -270,10 +250,9 @@ static enum error_code visit_rows(const struct batch_preparer *preparer,
                                   const struct wanted_rows *rows, feature_visitor visitor,
                                   void *context, const atomic_bool *stop, struct error *err)
 {
-    struct thread_pool *readers = readers_of(preparer, stop);
-    return thread_pool_size(readers) > 1
-               ? row_pipe_visit(rows->source, rows->node, rows->count, visitor, context, readers,
-                                stop, err)
+    return uses_pipe(preparer, stop)
+               ? row_pipe_visit(rows->source, rows->node, rows->count, visitor, context,
+                                preparer->context->pool, err)
                : feature_source_visit(rows->source, rows->node, rows->count, visitor, context, stop,
                                       err);
 }

@@ -66,7 +66,6 @@ struct batch_preparer {
     bool brought_rows; /* once at least */
     bool
         from_disk; /* the rows brought last came from there, not out of the page cache; never the first */
-    struct thread_pool *readers; /* of rows from a disk, owned; NULL until there were some */
 };
 
 void batch_preparer_release(struct batch_preparer *preparer);
@@ -76,7 +75,7 @@ void batch_preparer_release(struct batch_preparer *preparer);
 MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *preparer,
                                                struct prepared_batch *out, const struct key *key,
                                                struct error *err);
-/* Brings the rows; on all threads of the stage when `stop` is NULL, and on more when they come from a disk. `stop` as in
+/* Brings the rows; on all threads of the stage when `stop` is NULL. `stop` as in
  * feature_source_visit(), ERROR_BUSY.
  * Fails: ERROR_NO_MEMORY naming wanted and budget; ERROR_CORRUPT naming the shard. */
 MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,

@@ -6,10 +6,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* So many more than threads: one that has read its stripe begins with the next before the first was visited. */
-enum { SPARE_SLOTS = 4 };
+enum { SLOT_COUNT = 6 };
 
-/* A stripe on its way: of the numbers that are this slot's modulo the number of slots, the one taken last. */
+/* A stripe on its way: of the numbers that are this slot's modulo SLOT_COUNT, the one taken last. */
 struct slot {
     struct feature_stripe stripe;
     bool is_read;
@@ -18,9 +17,7 @@ struct slot {
 struct row_pipe {
     feature_visitor visitor;
     void *context;
-    const atomic_bool *stop;
-    int slot_count;
-    struct slot *slot;     /* [slot_count] */
+    struct slot *slot;     /* [SLOT_COUNT] */
     pthread_mutex_t mutex; /* over what follows, but not a stripe that is read or visited */
     pthread_cond_t moved;
     int waiting; /* threads, for that */
@@ -31,14 +28,9 @@ struct row_pipe {
     struct error err;
 };
 
-static int slots_of(int threads)
+uint64_t row_pipe_bytes(const struct feature_source *source)
 {
-    return threads + SPARE_SLOTS;
-}
-
-uint64_t row_pipe_bytes(const struct feature_source *source, int threads)
-{
-    return (uint64_t)slots_of(threads) *
+    return SLOT_COUNT *
            (sizeof(struct slot) - sizeof(struct feature_stripe) + feature_stripe_bytes(source));
 }
 
@@ -53,7 +45,7 @@ static void tell(struct row_pipe *pipe)
 /* False: it is not there yet, or somebody is at the one before it. */
 static bool visit_stripe(struct row_pipe *pipe)
 {
-    struct slot *slot = &pipe->slot[pipe->visited % (uint64_t)pipe->slot_count];
+    struct slot *slot = &pipe->slot[pipe->visited % SLOT_COUNT];
     if (pipe->visiting || pipe->visited == pipe->taken || !slot->is_read)
         return false;
     pipe->visiting = true;
@@ -72,18 +64,16 @@ static bool visit_stripe(struct row_pipe *pipe)
 /* False: there is none left, or no room for it. */
 static bool read_stripe(struct row_pipe *pipe)
 {
-    struct slot *slot = &pipe->slot[pipe->taken % (uint64_t)pipe->slot_count];
+    struct slot *slot = &pipe->slot[pipe->taken % SLOT_COUNT];
     struct error err = {0};
-    if (pipe->all_taken || pipe->taken - pipe->visited == (uint64_t)pipe->slot_count)
+    if (pipe->all_taken || pipe->taken - pipe->visited == SLOT_COUNT)
         return false;
     pipe->all_taken = !feature_walk_next(&pipe->walk, &slot->stripe);
     if (pipe->all_taken)
         return false;
     pipe->taken++;
     (void)pthread_mutex_unlock(&pipe->mutex);
-    const enum error_code rc = pipe->stop && atomic_load_explicit(pipe->stop, memory_order_relaxed)
-                                   ? error_set(&err, ERROR_BUSY, "reading rows: told to stop")
-                                   : feature_stripe_read(&slot->stripe, &err);
+    const enum error_code rc = feature_stripe_read(&slot->stripe, &err);
     (void)pthread_mutex_lock(&pipe->mutex);
     slot->is_read = rc == ERROR_NONE;
     if (rc != ERROR_NONE && pipe->rc == ERROR_NONE) {
@@ -120,28 +110,25 @@ static void work(void *context, int64_t tile, int thread)
 
 static enum error_code open_slots(struct row_pipe *pipe, struct error *err)
 {
-    enum error_code rc =
-        memory_new(&pipe->slot, (size_t)pipe->slot_count, "rows on their way", err);
-    for (int s = 0; rc == ERROR_NONE && s < pipe->slot_count; s++)
+    enum error_code rc = memory_new(&pipe->slot, SLOT_COUNT, "rows on their way", err);
+    for (int s = 0; rc == ERROR_NONE && s < SLOT_COUNT; s++)
         rc = feature_stripe_init(&pipe->slot[s].stripe, pipe->walk.source, err);
     return rc;
 }
 
 static void close_slots(struct row_pipe *pipe)
 {
-    for (int s = 0; pipe->slot && s < pipe->slot_count; s++)
+    for (int s = 0; pipe->slot && s < SLOT_COUNT; s++)
         feature_stripe_release(&pipe->slot[s].stripe);
     memory_free(pipe->slot);
 }
 
 enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node, size_t count,
                                feature_visitor visitor, void *context, struct thread_pool *pool,
-                               const atomic_bool *stop, struct error *err)
+                               struct error *err)
 {
     struct row_pipe pipe = {.visitor = visitor,
                             .context = context,
-                            .stop = stop,
-                            .slot_count = slots_of(thread_pool_size(pool)),
                             .walk = {.source = source, .node = node, .count = count}};
     enum error_code rc = feature_source_visit_begin(source, node, count, err);
     if (rc != ERROR_NONE)

@@ -16,16 +16,14 @@
 #include "common/parallel/thread_pool.h"
 #include "store/features/feature_source.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that a visit by so many threads takes beside those of feature_source_visit(). */
-uint64_t row_pipe_bytes(const struct feature_source *source, int threads);
-/* As feature_source_visit(), `stop` too, which may be NULL. The visitor is called from threads of the pool, by one of them at a time. */
+/* Bytes that a visit takes beside those of feature_source_visit(). */
+uint64_t row_pipe_bytes(const struct feature_source *source);
+/* As feature_source_visit(). The visitor is called from threads of the pool, by one of them at a time. */
 MUST_CHECK enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node,
                                           size_t count, feature_visitor visitor, void *context,
-                                          struct thread_pool *pool, const atomic_bool *stop,
-                                          struct error *err);
+                                          struct thread_pool *pool, struct error *err);
 
 #endif

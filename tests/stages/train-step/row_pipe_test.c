@@ -50,7 +50,7 @@ static void check_visit(struct batch_fixture *f, const uint32_t *node, size_t co
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         struct thread_pool *pool = new_pool(threads);
         piped.count = 0;
-        assert_ok(row_pipe_visit(features, node, count, see, &piped, pool, NULL, &f->err), &f->err);
+        assert_ok(row_pipe_visit(features, node, count, see, &piped, pool, &f->err), &f->err);
         thread_pool_free(pool);
         assert_int_equal(piped.count, count);
         assert_memory_equal(piped.place, plain.place, count * sizeof *plain.place);
@@ -103,13 +103,13 @@ static void what_the_order_of_a_batch_meets_is_told(void **state)
     draw_nodes(node, MOST, 1);
     node[MOST / 2] = FIXTURE_NODES;
     seen.count = 0;
-    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, NULL, &f.err),
+    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, &f.err),
                  ERROR_CORRUPT, "tensor features: expected node ids below 4000, found 4000",
                  &f.err);
     assert_int_equal(seen.count, 0);
     draw_nodes(node, MOST, 1);
     feature_source_limit(f.preparer.features, 1000);
-    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, NULL, &f.err),
+    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, &f.err),
                  ERROR_NO_MEMORY, "tensor features: 12000 rows want", &f.err);
     batch_fixture_close(&f);
 }
@@ -126,52 +126,13 @@ static void what_a_reading_thread_meets_is_told(void **state)
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         struct thread_pool *pool = new_pool(threads);
         seen.count = 0;
-        assert_fails(
-            row_pipe_visit(f.preparer.features, node, MOST, see, &seen, pool, NULL, &f.err),
-            ERROR_CORRUPT, "partition/partition-1/part/0000000001/shard", &f.err);
+        assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, pool, &f.err),
+                     ERROR_CORRUPT, "partition/partition-1/part/0000000001/shard", &f.err);
         thread_pool_free(pool);
         assert_in_range(seen.count, 0, MOST / 2);
         for (size_t i = 0; i < seen.count; i++)
             assert_true(node[seen.place[i]] < f.parts[1] &&
                         (!i || node[seen.place[i]] >= node[seen.place[i - 1]]));
-    }
-    batch_fixture_close(&f);
-}
-
-/* Told in the midst of it, by whoever sees the first rows. */
-struct told {
-    struct seen seen;
-    atomic_bool stop;
-};
-
-static void see_and_stop(void *context, const struct feature_visit *visit)
-{
-    struct told *told = context;
-    see(&told->seen, visit);
-    atomic_store(&told->stop, true);
-}
-
-static void it_ends_when_it_is_told_to(void **state)
-{
-    static struct told told;
-    static uint32_t node[MOST];
-    struct batch_fixture f;
-    batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 200000);
-    draw_nodes(node, MOST, 1);
-    for (int threads = 1; threads <= MOST_THREADS; threads++) {
-        struct thread_pool *pool = new_pool(threads);
-        told.seen.count = 0;
-        atomic_store(&told.stop, false);
-        const enum error_code rc = row_pipe_visit(f.preparer.features, node, MOST, see_and_stop,
-                                                  &told, pool, &told.stop, &f.err);
-        assert_failed(rc, ERROR_BUSY, "told to stop", &f.err);
-        assert_in_range(told.seen.count, 1, MOST - 1);
-        told.seen.count = 0;
-        assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see_and_stop, &told, pool,
-                                    &told.stop, &f.err),
-                     ERROR_BUSY, "told to stop", &f.err);
-        assert_int_equal(told.seen.count, 0);
-        thread_pool_free(pool);
     }
     batch_fixture_close(&f);
 }
@@ -191,7 +152,7 @@ static void refused_memory_leaves_nothing(void **state)
         assert_in_range(n, 0, 20);
         seen.count = 0;
         memory_fail_after(n);
-        rc = row_pipe_visit(f.preparer.features, node, 900, see, &seen, pool, NULL, &f.err);
+        rc = row_pipe_visit(f.preparer.features, node, 900, see, &seen, pool, &f.err);
         memory_fail_after(-1);
         assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
         assert_int_equal(memory_live_blocks(), blocks);
@@ -206,7 +167,7 @@ static void it_takes_what_it_says(void **state)
     struct batch_fixture f;
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 200000);
     const uint64_t block = (uint64_t)FEATURE_BLOCK_ROWS * FIXTURE_DIM * sizeof(float);
-    assert_in_range(row_pipe_bytes(f.preparer.features, 2), 2 * block, 1000 * block);
+    assert_in_range(row_pipe_bytes(f.preparer.features), 2 * block, 1000 * block);
     batch_fixture_close(&f);
 }
 
@@ -220,8 +181,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_order_of_a_batch_meets_is_told, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(what_a_reading_thread_meets_is_told, temp_store_setup,
-                                        temp_store_teardown),
-        cmocka_unit_test_setup_teardown(it_ends_when_it_is_told_to, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(refused_memory_leaves_nothing, temp_store_setup,
                                         temp_store_teardown),
