@@ -1,5 +1,6 @@
 #include "store/features/shard_delta.h"
 
+#include "common/base/ascending.h"
 #include "common/base/memory.h"
 #include "store/features/feature_block.h"
 #include "store/features/feature_shard_folder.h"
@@ -56,20 +57,6 @@ static enum error_code read_numbers(struct shard_delta *delta, int own_tensor, u
                            ", expected ascending below %" PRIu64,
                            tensor->name, (*out)[i], i, end);
     return rc;
-}
-
-/* Of `count` ascending ones those below `end`. */
-static uint64_t count_below(const uint32_t *number, uint64_t count, uint64_t end)
-{
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (number[middle] < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* Rows of the base that are gone before row `row` of the shard, or before the place where that would be. */
@@ -134,7 +121,8 @@ static enum error_code check_base(const struct shard_delta *delta, const struct 
         const uint64_t rows = base->tensor[i].row_count, all = delta->seal->tensor[i].row_count;
         const bool fits = own->gone <= rows && (!own->gone || delta->gone[own->gone - 1] < rows);
         const uint64_t left = fits ? rows - own->gone : 0;
-        const uint64_t behind = own->rows[i] - count_below(delta->number[i], own->rows[i], left);
+        const uint64_t behind =
+            own->rows[i] - ascending_below(delta->number[i], own->rows[i], left);
         if (!fits || left > all || behind != all - left)
             rc = error_set(err, ERROR_CORRUPT,
                            "tensor %s: %" PRIu64 " rows behind %" PRIu64
@@ -223,8 +211,8 @@ static struct block_plan plan_block(const struct shard_delta *delta, int index, 
                               .count = feature_block_rows(&delta->seal->tensor[index], block),
                               .left = base_rows - own->gone};
     plan.gone = gone_before(delta, plan.first);
-    plan.own = count_below(delta->number[index], own->rows[index], plan.first);
-    plan.own_end = count_below(delta->number[index], own->rows[index], plan.first + plan.count);
+    plan.own = ascending_below(delta->number[index], own->rows[index], plan.first);
+    plan.own_end = ascending_below(delta->number[index], own->rows[index], plan.first + plan.count);
     return plan;
 }
 

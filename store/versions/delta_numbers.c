@@ -1,21 +1,9 @@
 #include "store/versions/delta_numbers.h"
 
+#include "common/base/ascending.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
-
-/* How many of gone [count], which ascend, are below `node`. */
-static uint64_t count_below(const uint32_t *gone, uint64_t count, uint32_t node)
-{
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (gone[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 void delta_numbers_init(struct delta_numbers *numbers, const struct dataset_delta *delta)
 {
@@ -28,7 +16,7 @@ void delta_numbers_init(struct delta_numbers *numbers, const struct dataset_delt
             base = delta->base_nodes;
             added = delta->added_nodes;
         }
-        gone = count_below(delta->gone_node, delta->gone_nodes, base);
+        gone = ascending_below(delta->gone_node, delta->gone_nodes, base);
         numbers->base_first[t] = base;
         numbers->added_first[t] = added;
         numbers->gone_first[t] = gone;
@@ -61,7 +49,7 @@ enum error_code delta_numbers_check(const struct delta_numbers *n,
 
 uint64_t delta_numbers_gone_before(const struct delta_numbers *numbers, uint32_t node)
 {
-    return count_below(numbers->delta->gone_node, numbers->delta->gone_nodes, node);
+    return ascending_below(numbers->delta->gone_node, numbers->delta->gone_nodes, node);
 }
 
 /* The type of a node, by where the types begin. */
@@ -88,7 +76,7 @@ uint32_t delta_numbers_version(const struct delta_numbers *n, uint32_t node)
         return n->first[type] + stay_of(n, type) +
                (node - delta->base_nodes - n->added_first[type]);
     }
-    const uint64_t gone = count_below(delta->gone_node, delta->gone_nodes, node);
+    const uint64_t gone = ascending_below(delta->gone_node, delta->gone_nodes, node);
     const uint32_t type = type_of(n, n->base_first, node);
     if (gone < delta->gone_nodes && delta->gone_node[gone] == node)
         return DELTA_GONE;

@@ -123,14 +123,7 @@ enum error_code listed_edge_rows(struct store *store, const struct dataset_schem
 /* The row that a delta gives a node, or NULL. */
 static const float *given_row(const struct version_fold *fold, uint32_t node)
 {
-    uint64_t low = 0, high = fold->rows;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (fold->row[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint64_t low = version_fold_first_row(fold, node);
     if (low == fold->rows || fold->row[low].node != node)
         return NULL;
     const struct fold_row *row = &fold->row[low];

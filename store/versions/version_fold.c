@@ -165,6 +165,19 @@ enum error_code version_fold_get(struct store *store, const char *id,
     return rc;
 }
 
+uint64_t version_fold_first_row(const struct version_fold *fold, uint32_t node)
+{
+    uint64_t low = 0, high = fold->rows;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (fold->row[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 uint64_t version_fold_first_gone(const struct version_fold *fold, uint64_t key)
 {
     uint64_t low = 0, high = fold->gone_edges;

@@ -125,6 +125,8 @@ static inline uint32_t version_fold_number(const struct version_fold *fold, uint
 
 /* The first of gone_edge that is `key`, target and source, or behind it; gone_edges: none. */
 uint64_t version_fold_first_gone(const struct version_fold *fold, uint64_t key);
+/* The first of the rows that is of `node`, or of one behind it; fold->rows: none. */
+uint64_t version_fold_first_row(const struct version_fold *fold, uint32_t node);
 /* Whether edges of `key` in a relation are gone, `first` being what version_fold_first_gone() says of it. */
 static inline bool version_fold_is_gone(const struct version_fold *fold, uint64_t first,
                                         uint64_t key, uint32_t relation)

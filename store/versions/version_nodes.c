@@ -128,19 +128,6 @@ static enum error_code copy_base_rows(const struct version_fold *fold, struct st
     return rc;
 }
 
-static uint64_t first_row(const struct version_fold *fold, uint32_t node)
-{
-    uint64_t low = 0, high = fold->rows;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (fold->row[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Added nodes among [first, end). */
 static uint32_t count_added(const struct version_fold *fold, uint32_t first, uint32_t end)
 {
@@ -158,7 +145,8 @@ static enum error_code copy_new_rows(const struct version_fold *fold, uint32_t d
                                      uint32_t end, float *to, struct error *err)
 {
     uint32_t found = 0;
-    for (uint64_t i = first_row(fold, first); i < fold->rows && fold->row[i].node < end; i++) {
+    for (uint64_t i = version_fold_first_row(fold, first);
+         i < fold->rows && fold->row[i].node < end; i++) {
         const struct fold_row *row = &fold->row[i];
         memcpy(to + (size_t)(row->node - first) * dim, fold->delta[row->delta].row + row->first,
                dim * sizeof *to);

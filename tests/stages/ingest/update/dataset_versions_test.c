@@ -10,7 +10,7 @@
 #include "store/records/dataset_merge.h"
 #include "store/versions/merged_records.h"
 
-#include "tests/stages/fault_walk.h"
+#include "tests/stages/ingest/update/update_faults.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -546,51 +546,15 @@ static void an_update_is_held_within_half_of_the_budget(void **state)
 
 /* ---- an update whose n-th store call fails ------------------------------------------------------- */
 
-struct scene {
-    struct version_place place;
-    struct update_request request;
-    char id[ID_SIZE];
-};
-
-static enum error_code attempt(void *context, struct error *err)
-{
-    struct scene *scene = context;
-    bool unchanged = false;
-    return dataset_versions_update(&scene->place, &scene->request, scene->id, &unchanged, err);
-}
-
-static void remove_version(void *context)
-{
-    static const char *const names[] = {"schema",
-                                        "delta",
-                                        "merge",
-                                        "labels",
-                                        "splits",
-                                        "node_ids",
-                                        "edges/0000000000",
-                                        "features/0000000000"};
-    const struct scene *scene = context;
-    struct error err = {0};
-    for (size_t i = 0; scene->id[0] && i < sizeof names / sizeof *names; i++)
-        assert_ok(store_remove(scene->place.store, key_dataset(scene->id, names[i]).text, &err),
-                  &err);
-    assert_ok(store_switch_remove(scene->place.store, "current/version/0000", &err), &err);
-}
-
 static void walk_faults(double compact)
 {
-    static struct scene scene;
+    static struct faulty_update update;
     struct store *store = store_faults_open(&memory_backend, "versions-faults");
     use(store, true, false);
     settings.partition.compact = compact;
     const struct graph old = base_graph();
-    scene = (struct scene){.place = place_of(store), .request = mixed_update(&old, false)};
-    struct fault_walk walk = {.context = &scene,
-                              .store = store,
-                              .prefix = "dataset",
-                              .attempt = attempt,
-                              .undo = remove_version};
-    fault_walk_all(&walk);
+    update = (struct faulty_update){.place = place_of(store), .request = mixed_update(&old, false)};
+    faulty_update_walk(&update);
     store_close(store);
     memory_store_forget("versions-faults");
 }

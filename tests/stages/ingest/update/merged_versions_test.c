@@ -6,8 +6,8 @@
 #include "store/records/dataset_merge.h"
 #include "store/versions/merged_records.h"
 
-#include "tests/stages/fault_walk.h"
 #include "tests/stages/ingest/update/changing_graph.h"
+#include "tests/stages/ingest/update/update_faults.h"
 #include "tests/support/temp_store.h"
 
 /* ---- what is read ----------------------------------------------------------------------------------- */
@@ -353,44 +353,11 @@ static void what_is_tested_is_never_trained_on(void **state)
 
 /* ---- an update whose n-th store call fails ------------------------------------------------------- */
 
-struct scene {
-    struct version_place place;
-    struct update_request request;
-    char id[ID_SIZE];
-};
-
-static enum error_code attempt(void *context, struct error *err)
-{
-    struct scene *scene = context;
-    bool unchanged = false;
-    return dataset_versions_update(&scene->place, &scene->request, scene->id, &unchanged, err);
-}
-
-static void remove_version(void *context)
-{
-    static const char *const names[] = {"schema",
-                                        "delta",
-                                        "merge",
-                                        "labels",
-                                        "splits",
-                                        "node_ids",
-                                        "edges/0000000000",
-                                        "features/0000000000",
-                                        "features/0000000001",
-                                        "features/0000000002"};
-    const struct scene *scene = context;
-    struct error err = {0};
-    for (size_t i = 0; scene->id[0] && i < sizeof names / sizeof *names; i++)
-        assert_ok(store_remove(scene->place.store, key_dataset(scene->id, names[i]).text, &err),
-                  &err);
-    assert_ok(store_switch_remove(scene->place.store, "current/version/0000", &err), &err);
-}
-
 static void whichever_store_call_fails_a_typed_update_ends_alike(void **state)
 {
     (void)state;
     for (int is_merged = 0; is_merged < 2; is_merged++) {
-        static struct scene scene;
+        static struct faulty_update update;
         static struct texts t;
         static struct world w;
         const struct kind kind = typed_kind_of(5); /* reverses, and features that are made */
@@ -399,17 +366,12 @@ static void whichever_store_call_fails_a_typed_update_ends_alike(void **state)
         world_begin(&w, &kind);
         ingest(store, &w, "g-0000");
         update_world(&w, 1, &t);
-        scene = (struct scene){.place = {.store = store,
-                                         .settings = &settings,
-                                         .memory_bytes = ROOMY,
-                                         .root = "g-0000"},
-                               .request = request_of(&t)};
-        struct fault_walk walk = {.context = &scene,
-                                  .store = store,
-                                  .prefix = "dataset",
-                                  .attempt = attempt,
-                                  .undo = remove_version};
-        fault_walk_all(&walk);
+        update = (struct faulty_update){.place = {.store = store,
+                                                  .settings = &settings,
+                                                  .memory_bytes = ROOMY,
+                                                  .root = "g-0000"},
+                                        .request = request_of(&t)};
+        faulty_update_walk(&update);
         world_end(&w);
         store_close(store);
         memory_store_forget("typed-versions-faults");
