@@ -70,6 +70,7 @@ static inline void edge_difference_make(struct plain_edges *base, struct plain_e
     while (i < base->count || j < version->count) {
         uint64_t old = plain_edges_same(base, i), new = plain_edges_same(version, j);
         const struct plain_edge *a = base->edge + i, *b = version->edge + j;
+        must((base->edge || !old) && (version->edge || !new));
         if (old && new && (a->target != b->target || a->source != b->source)) {
             const bool first =
                 a->target < b->target || (a->target == b->target && a->source < b->source);

@@ -225,7 +225,7 @@ static inline void push_ids(struct dataset_builder *builder, const struct world 
         const char *name = w->node[w->order[at]].name;
         integer[at] = strtoll(name, NULL, 10);
         are_numbers &= integer[at] == at;
-        (void)memcpy(text + offset[at], name, strlen(name));
+        (void)snprintf(text + offset[at], NAME_SIZE, "%s", name);
         offset[at + 1] = offset[at] + strlen(name);
     }
     if (w->kind->ids != NODE_ID_STRING)
@@ -311,7 +311,7 @@ static inline void push_types(struct dataset_builder *builder, const struct worl
 {
     struct error err = {0};
     struct node_type type[TYPES_MAX] = {{.name = ""}};
-    for (uint32_t t = 0, first = 0; t < type_count(w->kind); t++) {
+    for (uint32_t t = 0, first = 0; t < TYPES_MAX && t < type_count(w->kind); t++) {
         (void)snprintf(type[t].name, sizeof type[t].name, "%s", type_names[t]);
         type[t].first_node = first;
         for (uint32_t i = 0; i < w->node_count; i++)
