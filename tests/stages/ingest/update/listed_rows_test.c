@@ -4,8 +4,8 @@
  */
 #include "store/records/dataset_merge.h"
 #include "store/versions/delta_numbers.h"
-#include "store/versions/merged_records.h"
 #include "store/versions/listed_rows.h"
+#include "store/versions/merged_records.h"
 #include "store/versions/version_touched.h"
 
 #include "tests/stages/ingest/update/changing_graph.h"
