@@ -261,6 +261,16 @@ void stage_times_add_part(struct stage_times *times, const struct partition_book
     part_shares_add(&times->shares, book->part_count, type_ranges_part(&ranges, node), amount);
 }
 
+void stage_times_add_nodes(struct stage_times *times, const struct partition_book *book,
+                           const uint32_t *node, uint32_t count)
+{
+    if (!is_own(times) || times->kind == UNIT_UNKNOWN)
+        return;
+    const struct type_ranges ranges = partition_book_ranges(book);
+    for (uint32_t i = 0; i < count; i++)
+        part_shares_add(&times->shares, book->part_count, type_ranges_part(&ranges, node[i]), 1);
+}
+
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes)
 {
     if (!times)

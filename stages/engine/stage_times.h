@@ -77,6 +77,9 @@ void stage_times_add_encoding(struct stage_times *times, const struct encoding_w
 /* Of the unit in hand, `amount` was done for a node of the partition. */
 void stage_times_add_part(struct stage_times *times, const struct partition_book *book,
                           uint32_t node, uint64_t amount);
+/* One for each of node [count]. */
+void stage_times_add_nodes(struct stage_times *times, const struct partition_book *book,
+                           const uint32_t *node, uint32_t count);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);
 

@@ -7,17 +7,11 @@ static void add(const struct stage_context *context, uint32_t node, uint64_t amo
     stage_times_add_part(context->times, context->book, node, amount);
 }
 
-static void add_nodes(const struct stage_context *context, const uint32_t *node, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        add(context, node[i], 1);
-}
-
 void drawn_parts_tell(const struct stage_context *context, const struct mini_batch *batch)
 {
     if (!context->times)
         return;
-    add_nodes(context, batch->node, batch->node_count);
+    stage_times_add_nodes(context->times, context->book, batch->node, batch->node_count);
     for (uint32_t row = 0; row < batch->row_count; row++)
         add(context, batch->node[batch_form_node_of_row(batch, row)],
             batch->row_start[row + 1] - batch->row_start[row]);
@@ -28,7 +22,7 @@ void drawn_parts_tell_relations(const struct stage_context *context,
 {
     if (!context->times)
         return;
-    add_nodes(context, batch->node, batch->node_count);
+    stage_times_add_nodes(context->times, context->book, batch->node, batch->node_count);
     for (uint32_t relation = 0; relation < batch->relation_count; relation++) {
         const uint32_t type = batch->ends[2 * (size_t)relation + 1];
         const uint32_t first = batch->row_begin[relation];

@@ -323,8 +323,7 @@ static void share_among_parts(const struct stage_context *context, const struct 
     for (uint32_t t = 0; context->times && t < types; t++) {
         const uint32_t *node = is_typed ? batch->types.node[t] : batch->node;
         const uint32_t count = is_typed ? batch->types.count[t] : batch->node_count;
-        for (uint32_t i = 0; i < count; i++)
-            stage_times_add_part(context->times, context->book, node[i], 1);
+        stage_times_add_nodes(context->times, context->book, node, count);
     }
 }
 

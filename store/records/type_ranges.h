@@ -41,13 +41,10 @@ static inline uint32_t type_ranges_count(const struct type_ranges *ranges, int p
 /* The part that owns `node`; node is below the end of the last part. */
 static inline int type_ranges_part(const struct type_ranges *ranges, uint32_t node)
 {
-    int low = 0, high = ranges->part_count;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (ranges->part_start[middle] <= node)
-            low = middle;
-        else
-            high = middle;
+    int low = 0;
+    for (int count = ranges->part_count, half; count > 1; count -= half) { /* no branch on data */
+        half = count / 2;
+        low = ranges->part_start[low + half] <= node ? low + half : low;
     }
     return low;
 }
