@@ -117,16 +117,32 @@ static void names_of_files_are_no_content(void **state)
     store_release_record(&read.view);
 }
 
+struct bad_change {
+    struct tamper change;
+    const char *message;
+};
+
+/* The delta with each of the changes is refused. */
+static void refuse_each(struct temp_store *t, const struct dataset_delta *delta,
+                        const struct bad_change *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct dataset_delta read;
+        assert_ok(dataset_delta_put(t->store, "g-1", delta, &t->err), &t->err);
+        record_tamper(t->store, "dataset/g-1/delta", "g-1", &cases[i].change);
+        assert_fails(dataset_delta_get(t->store, "g-1", &read, &t->err), ERROR_CORRUPT,
+                     cases[i].message, &t->err);
+        assert_ok(store_remove(t->store, "dataset/g-1/delta", &t->err), &t->err);
+    }
+}
+
 static void deltas_that_cannot_be_are_refused(void **state)
 {
     static const uint32_t beyond[] = {0, 6}, falling[] = {4, 1}, far[] = {0, 8, 0};
     static const uint64_t no_nodes[] = {1, 0, 2, 1, 2}, many[] = {1, UINT32_MAX - 1, 2, 1, 2};
     static const uint8_t splits[] = {1, 4};
     static const float infinite[] = {1, 2, 3, 4, 5, (float)1e39L};
-    static const struct {
-        struct tamper change;
-        const char *message;
-    } cases[] = {
+    static const struct bad_change cases[] = {
         {{"gone_node", ELEMENT_U32, beyond, 2}, "\"gone_node\" entry 1: expected a node below 6"},
         {{"gone_node", ELEMENT_U32, falling, 2}, "entry 1: expected a node above 4, found 1"},
         {{"gone_target", ELEMENT_U32, beyond, 1}, "gone_target: expected 2 elements, found 1"},
@@ -142,14 +158,7 @@ static void deltas_that_cannot_be_are_refused(void **state)
         {{"base", ELEMENT_U8, "g-1", 3}, "the dataset is its own base"}};
     struct temp_store *t = *state;
     const struct dataset_delta delta = known();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct dataset_delta read;
-        assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
-        record_tamper(t->store, "dataset/g-1/delta", "g-1", &cases[i].change);
-        assert_fails(dataset_delta_get(t->store, "g-1", &read, &t->err), ERROR_CORRUPT,
-                     cases[i].message, &t->err);
-        assert_ok(store_remove(t->store, "dataset/g-1/delta", &t->err), &t->err);
-    }
+    refuse_each(t, &delta, cases, sizeof cases / sizeof *cases);
 }
 
 static void held_out_edges_are_a_section_of_their_own(void **state)
@@ -238,10 +247,7 @@ static void types_that_cannot_be_are_refused(void **state)
     static const uint16_t beyond[] = {0, 2}, same[] = {1, 1}, far[] = {1, 0, 2};
     static const uint32_t widths[] = {1};
     static const uint64_t five[] = {1, 6, 2, 1, 2}, many[] = {1, 6, 2, 1, 2, 513};
-    static const struct {
-        struct tamper change;
-        const char *message;
-    } cases[] = {
+    static const struct bad_change cases[] = {
         {{"node_types", ELEMENT_U32, fewer, 6}, "expected 6 nodes of the base and 2 added ones"},
         {{"node_types", ELEMENT_U32, more, 6}, "in all, found 6 and 3"},
         {{"node_types", ELEMENT_U32, more, 5}, "expected three numbers for each of 2 to 16 types"},
@@ -261,14 +267,7 @@ static void types_that_cannot_be_are_refused(void **state)
         {{"facts", ELEMENT_U64, many, 6}, "\"facts\": expected a depth"}};
     struct temp_store *t = *state;
     const struct dataset_delta delta = typed();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct dataset_delta read;
-        assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
-        record_tamper(t->store, "dataset/g-1/delta", "g-1", &cases[i].change);
-        assert_fails(dataset_delta_get(t->store, "g-1", &read, &t->err), ERROR_CORRUPT,
-                     cases[i].message, &t->err);
-        assert_ok(store_remove(t->store, "dataset/g-1/delta", &t->err), &t->err);
-    }
+    refuse_each(t, &delta, cases, sizeof cases / sizeof *cases);
 }
 
 int main(void)
