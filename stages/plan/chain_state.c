@@ -114,7 +114,8 @@ enum error_code chain_state_mend(struct store *store, const char *run_id,
     else
         log_warn("snapshot %" PRId64 " of run %s is lost; it goes on from snapshot %" PRId64,
                  position.version, run_id, version);
-    if (is_lost || position.kept_from > version)
+    /* of what lies between it and a later one, nothing may be there */
+    if (is_lost || position.kept_from > version || position.version < version)
         position.kept_from = version;
     position.version = version;
     return snapshot_position_set(store, run_id, position, err);

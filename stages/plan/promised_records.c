@@ -180,6 +180,8 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
         *out = (struct kept_rounds){.version = position.version, .stopped = true, .is_named = true};
     /* What the switch says was pruned; what is wanted of the run now may be another checkpoint.keep. */
     out->oldest = position.kept_from;
+    if (is_known && position.version < out->version) /* as chain_state_mend() will have it */
+        out->oldest = out->version;
     if (!is_known)
         out->oldest =
             retention_rule_of(&run->schedule, out->version, run->settings.checkpoint.keep, 0)
@@ -254,6 +256,24 @@ static enum error_code expect_kind(const struct search *search, const struct run
          number = unit_number_after(s, kind, number))
         rc = expect_slots(search, run, kind, number, err);
     return rc == ERROR_NONE ? expect_companions(search, run, row, kind, oldest, err) : rc;
+}
+
+enum error_code promised_beside_snapshot(struct store *store, const struct run_binding *run,
+                                         int64_t version, missing_visitor visit, void *context,
+                                         struct error *err)
+{
+    const struct schedule *s = &run->schedule;
+    const struct search search = {store, visit, context};
+    enum error_code rc = ERROR_NONE;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        int64_t number = row->retention == RETAINED_BASES ? schedule_base(s, version) : version;
+        for (; number < version && rc == ERROR_NONE; number++)
+            rc = expect_slots(&search, run, kind, number, err);
+        if (rc == ERROR_NONE)
+            rc = expect_companions(&search, run, row, kind, version, err);
+    }
+    return rc;
 }
 
 /* Of inference expect_end() tells. */

@@ -47,4 +47,12 @@ MUST_CHECK enum error_code promised_by_run(struct store *store, const struct run
                                            missing_visitor visit, void *context, bool *whole,
                                            struct error *err);
 
+/* Calls `visit` for what the rounds behind this snapshot begin with, it does not hold itself, and is not there: residuals of
+ * earlier rounds and, with staleness, weights of before it. One that is kept for its weights alone may lack them.
+ * Fails: ERROR_IO. */
+MUST_CHECK enum error_code promised_beside_snapshot(struct store *store,
+                                                    const struct run_binding *run, int64_t version,
+                                                    missing_visitor visit, void *context,
+                                                    struct error *err);
+
 #endif

@@ -170,20 +170,40 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct un
                                                      : ERROR_NONE;
 }
 
+static void note_missing(void *context, const char *key)
+{
+    (void)key;
+    *(bool *)context = true;
+}
+
+/* *version: of the newest snapshot, `limit` at most, that is whole with all that stands beside it; 0 when there is none. */
+static enum error_code newest_to_stand_at(const struct rewind *r, int64_t limit, int64_t *version,
+                                          struct error *err)
+{
+    bool is_alone = true;
+    enum error_code rc = ERROR_NONE;
+    *version = limit + 1;
+    while (is_alone && rc == ERROR_NONE) {
+        struct snapshot snapshot = {0};
+        is_alone = false;
+        rc = snapshot_newest_whole(r->store, r->run->plan.id, *version, &snapshot, err);
+        *version = rc == ERROR_NONE ? snapshot.version : 0;
+        store_release_record(&snapshot.view);
+        if (rc == ERROR_NONE)
+            rc = promised_beside_snapshot(r->store, r->run, *version, note_missing, &is_alone, err);
+    }
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
 /* *stands: the version that the run stands at then. */
 static enum error_code set_back(const struct rewind *r, int64_t limit, int64_t *stands,
                                 struct error *err)
 {
-    struct snapshot snapshot = {0};
-    const char *id = r->run->plan.id;
-    enum error_code rc = snapshot_newest_whole(r->store, id, limit + 1, &snapshot, err);
-    struct snapshot_position position = {.version = rc == ERROR_NONE ? snapshot.version : 0};
-    position.kept_from = r->kept->oldest < position.version ? r->kept->oldest : position.version;
-    *stands = position.version;
-    store_release_record(&snapshot.view);
-    if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
-        return rc;
-    return snapshot_position_set(r->store, id, position, err);
+    const enum error_code rc = newest_to_stand_at(r, limit, stands, err);
+    struct snapshot_position position = {.version = *stands, .kept_from = *stands};
+    if (r->kept->oldest < *stands)
+        position.kept_from = r->kept->oldest;
+    return rc == ERROR_NONE ? snapshot_position_set(r->store, r->run->plan.id, position, err) : rc;
 }
 
 /* --- a choice that is lost --- */

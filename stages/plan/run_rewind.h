@@ -7,7 +7,8 @@
  *                                        57 and what comes of it up to snapshot 60 is made again
  *
  * The queue takes a unit as done when its record is there, or is older than the snapshot that the run stands at.
- * So the switch is set back to the newest whole snapshot before the loss, or to the start of the run. That the
+ * So the switch is set back to the newest snapshot before the loss that is whole and has beside it what rounds behind it begin
+ * with (one that is kept for its weights alone may not have it), or to the start of the run. That the
  * lost record is made before the run has passed by, the units up to the next snapshot have to wait for it: their
  * records are removed, too. Everything is a function of its inputs, so it all comes back with the same bytes.
  * Later snapshots stay: whoever wants their weights meanwhile has them. Only where a choice is lost of which they came

@@ -170,6 +170,22 @@ static void a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one(v
     mend(p, -1);
 }
 
+/* One that was set back leaves later snapshots behind it. Without the one it stands at it goes on from those; of the rounds between them
+ * nothing may be there, so nothing older is promised any more. */
+static void a_run_that_goes_on_from_a_later_snapshot_keeps_nothing_older(void **state)
+{
+    struct temp_store *p = *state;
+    const struct snapshot_position set_back = {.version = 4, .kept_from = 2};
+    struct snapshot_position position = {-1, -1};
+    put(p, 4);
+    put(p, 8);
+    assert_ok(snapshot_position_set(p->store, run, set_back, &p->err), &p->err);
+    assert_ok(store_remove(p->store, key_snapshot(run, 4).text, &p->err), &p->err);
+    mend(p, 8);
+    assert_ok(snapshot_position_get(p->store, run, &position, &p->err), &p->err);
+    assert_int_equal(position.kept_from, 8);
+}
+
 /* A state that was right when it was read notices what was lost since. */
 static void a_refresh_notices_that_the_switch_is_gone(void **state)
 {
@@ -223,6 +239,7 @@ int main(void)
         test_with_store(a_snapshot_whose_switch_was_never_set_is_not_named),
         test_with_store(a_lost_or_damaged_switch_is_found_and_set),
         test_with_store(a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one),
+        test_with_store(a_run_that_goes_on_from_a_later_snapshot_keeps_nothing_older),
         test_with_store(a_refresh_notices_that_the_switch_is_gone),
         test_with_store(weights_without_their_optimizer_state_are_not_done),
     };

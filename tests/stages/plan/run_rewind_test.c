@@ -1,6 +1,7 @@
 /* A run set back: what a snapshot brings back, and what has to wait for something that it does not. */
 #include "common/base/memory.h"
 #include "stages/plan/run_rewind.h"
+#include "store/records/residual.h"
 #include "store/records/round_base.h"
 
 #include "tests/stages/small_run.h"
@@ -29,11 +30,10 @@ static bool has(struct small_run *run, struct key key)
     return found;
 }
 
-/* Loses these records, and sets the run back; the version that it stands at then. */
-static int64_t rewind_run(struct small_run *run, const struct run_binding *binding,
-                          const struct key *lost, size_t count)
+/* Loses these records of what it keeps, and sets the run back; the version that it stands at then. */
+static int64_t rewind_kept(struct small_run *run, const struct run_binding *binding,
+                           struct kept_rounds kept, const struct key *lost, size_t count)
 {
-    const struct kept_rounds kept = {.version = 2, .is_named = true};
     const char *names[4];
     struct snapshot_position position = {0};
     must(count <= 4);
@@ -44,6 +44,13 @@ static int64_t rewind_run(struct small_run *run, const struct run_binding *bindi
     assert_ok(run_rewind(run->store, binding, &kept, names, count, &run->err), &run->err);
     assert_ok(snapshot_position_get(run->store, SMALL_RUN_ID, &position, &run->err), &run->err);
     return position.version;
+}
+
+static int64_t rewind_run(struct small_run *run, const struct run_binding *binding,
+                          const struct key *lost, size_t count)
+{
+    return rewind_kept(run, binding, (struct kept_rounds){.version = 2, .is_named = true}, lost,
+                       count);
 }
 
 static void what_a_snapshot_holds_comes_back_from_it(void **state)
@@ -119,12 +126,54 @@ static void what_came_of_a_lost_choice_goes(void **state)
     }
 }
 
+/* What stands beside snapshot 2 when round 2 begins: weights 1, or the residuals of the rounds before. */
+static void put_beside(struct small_run *run, const struct schedule *s, bool is_there)
+{
+    static const float rest[2] = {1, 2};
+    if (s->staleness > 0 && !is_there)
+        assert_ok(store_remove(run->store, key_weights(SMALL_RUN_ID, 1).text, &run->err),
+                  &run->err);
+    for (int64_t round = 0; s->keeps_residuals && is_there && round < 2; round++)
+        for (int32_t slot = 0; slot < schedule_slot_count(s, round); slot++)
+            assert_ok(residual_put(run->store, SMALL_RUN_ID, round, slot, rest, 2,
+                                   STORE_RECOMPUTABLE, &run->err),
+                      &run->err);
+}
+
+/* Snapshot 2 has the best weights, and is older than what the run keeps. */
+static void a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights(void **state)
+{
+    for (int trial = 0; trial < 4; trial++) {
+        const bool is_stale = trial < 2, is_there = trial % 2;
+        struct small_run run;
+        struct run_binding *binding = memory_alloc(1, sizeof *binding);
+        assert_non_null(binding);
+        begin(&run, binding, *state);
+        binding->schedule.staleness = is_stale;
+        binding->schedule.keeps_residuals = !is_stale;
+        put_beside(&run, &binding->schedule, is_there);
+        small_run_put_version(&run, 3);
+        small_run_put_version(&run, 4);
+        small_run_put_snapshot(&run, 4);
+        const struct kept_rounds kept = {.version = 4, .oldest = 4, .is_named = true};
+        const struct key lost =
+            is_stale ? key_weights(SMALL_RUN_ID, 3) : key_residual(SMALL_RUN_ID, 3, 0);
+        assert_int_equal(rewind_kept(&run, binding, kept, &lost, 1), is_there ? 2 : 0);
+        assert_true(has(&run, key_snapshot(SMALL_RUN_ID, 2)));
+        for (int64_t version = 2; version <= 4; version += 2)
+            assert_ok(store_remove(run.store, key_snapshot(SMALL_RUN_ID, version).text, &run.err),
+                      &run.err);
+        memory_free(binding);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(what_a_snapshot_holds_comes_back_from_it),
         test_with_store(what_waits_for_another_loss_does_not_come_back),
         test_with_store(what_came_of_a_lost_choice_goes),
+        test_with_store(a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
