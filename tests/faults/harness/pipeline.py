@@ -171,7 +171,7 @@ class Bench:
     def _graph_folder(self, setting):
         folder = os.path.join(self.scratch, f"graph-{setting.name}" if self.graph == "warm" else f"graph-{setting.nodes}")
         if self.graph in ("relations", "relation_links", "embeddings"):
-            relations.write(folder, setting.nodes)
+            relations.write(folder, setting.nodes, self.graph == "relations")
         if self.graph == "times":
             times.write(folder, setting.nodes)
         if self.graph == "warm" and not os.path.exists(os.path.join(folder, "cold")):

@@ -5,9 +5,11 @@ import os
 
 from . import graph_files
 
+DIM = 8  # of the papers' features
 
-def write(folder, nodes):
-    """Two authors for three papers, `nodes` in all; a folder that is there is left as it is."""
+
+def write(folder, nodes, has_rows):
+    """Two authors for three papers, `nodes` in all; `has_rows`: papers have features. A folder that is there is left as it is."""
     papers = 3 * (nodes - 3) // 5
     authors = nodes - 3 - papers
     if os.path.exists(folder):
@@ -29,4 +31,6 @@ def write(folder, nodes):
         "test.csv": range(authors + 3, authors + papers, 4),
         "meta.json": [json.dumps({"num_nodes": nodes, "directed": True, "num_classes": 3})],
     }
+    if has_rows:
+        files["paper-feat.npy"] = graph_files.npy([[(paper * 7 + column * 3) % 11 / 4 for column in range(DIM)] for paper in range(papers)])
     graph_files.publish(folder, files)

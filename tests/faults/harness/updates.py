@@ -9,14 +9,29 @@ from . import pipeline, shim
 from .trials import Outcome, Trial, random_of
 
 ROWS = "0.5,0.25,0.125,1,0,1,0.5,0.75"
-NEW = {  # an update of the tiny graph that changes something of each kind
+PLAIN = {  # an update of the tiny graph that changes something of each kind
     "add-nodes": "300,train,1\n301,,\n",
     "features": f"300,{ROWS}\n301,{ROWS}\n7,{ROWS}\n",
     "add-edges": "300,1\n301,300\n5,9\n",
     "remove-nodes": "299\n298\n",
 }
-# In the order in which they are applied: one that asks for training, one like it again, one that does not fit.
-UPDATES = {"01": NEW, "02": {"add-edges": "5,9\n"}, "03": {"add-edges": "nobody,1\n"}, "04": {"add-edges": "5,9\n"}}
+TYPED = {  # the same of authors, papers and venues, in each relation
+    "add-nodes": "id,type,split,label\n300,paper,train,1\n301,author\n302,venue\n",
+    "features": f"300,{ROWS}\n150,{ROWS}\n",
+    "add-edges": "src,dst,etype\n301,300,writes\n300,200,cites\n300,302,in\n5,130,0\n",
+    "remove-edges": "src,dst,etype\n119,124,cites\n119,297,paper:in:venue\n",
+    "remove-nodes": "id,type\n296,paper\n3,author\n",
+}
+NEW = {"relations": TYPED, "embeddings": {file: text for file, text in TYPED.items() if file != "features"}}  # by graph, where it is another
+
+
+def updates_of(graph):
+    """In the order in which they are applied: one that asks for training, one like it again, one that does not fit, one more."""
+    typed = graph in NEW
+    edges = {"add-edges": "src,dst,etype\n5,131,writes\n" if typed else "5,9\n"}
+    return {"01": NEW.get(graph, PLAIN), "02": edges, "03": {"add-edges": "src,dst,etype\n5,131,cites\n" if typed else "nobody,1\n"}, "04": edges}
+
+
 TRIGGER = ["--set", "ingest.retrain_touched=0.02", "--set", "ingest.retrain_valid_drop=0.5"]
 BAD_DATA = 65
 STATUS = {"update": 0, "watch": BAD_DATA}  # of a command that was not disturbed: watch says what it refused
@@ -27,12 +42,12 @@ class Command(pipeline.Run):
 
     def __init__(self, bench, name, room, environment=None):
         super().__init__(bench, pipeline.TINY, os.path.join(room, "run"), environment=environment)
-        self.name, self.room = name, room
+        self.name, self.room, self.files = name, room, NEW.get(bench.graph, PLAIN)
 
     def prepare(self):
         """The finished run, and the files."""
         pipeline.copy(self.bench.reference(pipeline.TINY).whole, self.folder)
-        for name, files in (UPDATES if self.name == "watch" else {"files": NEW}).items():
+        for name, files in (updates_of(self.bench.graph) if self.name == "watch" else {"files": self.files}).items():
             os.makedirs(os.path.join(self.room, "in", name))
             for file, text in files.items():
                 with open(os.path.join(self.room, "in", name, file + ".csv"), "w", encoding="ascii") as out:
@@ -45,7 +60,7 @@ class Command(pipeline.Run):
         if self.name == "watch":
             words += [inbox, self.bench.yaml(self.setting), "--once", *TRIGGER, "--warm", "epochs=1", "--lease", str(self.lease)]
         else:
-            words += [self.bench.yaml(self.setting), *(word for file in NEW for word in (f"--{file}", os.path.join(inbox, "files", file + ".csv")))]
+            words += [self.bench.yaml(self.setting), *(word for file in self.files for word in (f"--{file}", os.path.join(inbox, "files", file + ".csv")))]
         return words + ["--directory", self.folder, "--quiet", "--json"]
 
     def result(self):
