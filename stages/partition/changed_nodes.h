@@ -5,7 +5,8 @@
  *   base's topology ─────────> neighbours of nodes that are gone ──────────────────────────────────────┴─> the rows that are compared
  *
  * So what is read of version and base is what an update has touched. Of an undirected graph the neighbours of a node that is gone stand in its
- * own row; of a directed one the rows of the base are searched for it, which reads 4 bytes an edge. Memory: a byte a node.
+ * own row; of a directed one the rows of the base are searched for it, which reads 4 bytes an edge, of relations alone whose sources are of a
+ * type that lost nodes. Memory: a byte a node.
  */
 #ifndef STAGES_PARTITION_CHANGED_NODES_H
 #define STAGES_PARTITION_CHANGED_NODES_H
@@ -13,6 +14,7 @@
 #include "common/base/error.h"
 #include "stages/partition/layout/part_delta.h"
 #include "stages/partition/partition_input.h"
+#include "store/records/partition_book.h"
 #include "store/topology/topology.h"
 #include "store/versions/version_touched.h"
 
@@ -21,7 +23,6 @@
 
 struct
     changed_nodes { /* {0}: nothing is known, and all may have changed; release with changed_nodes_release() */
-    bool knows_edges, knows_features;
     const struct numbering *numbering; /* borrowed */
     uint8_t *touched;                  /* [node_count] by numbers of the dataset; owned */
 };
@@ -32,25 +33,23 @@ MUST_CHECK enum error_code changed_nodes_find(const struct partition_input *inpu
                                               const struct numbering *numbering,
                                               struct changed_nodes *out, struct error *err);
 void changed_nodes_release(struct changed_nodes *changed);
-/* Those that a node of the base which is gone had an edge to. Nothing to do where edges are not known. Fails: what topology_open_part() fails with. */
+/* Those that a node of the base, of that book and topology, which is gone had an edge to. Fails: what topology_open_part() fails with. */
 MUST_CHECK enum error_code changed_nodes_add_neighbors(struct changed_nodes *changed,
                                                        const struct part_delta *delta,
+                                                       const struct partition_book *book,
                                                        const struct topology *base, bool undirected,
                                                        struct error *err);
-/* The nodes that are touched in the way `what`, by their numbers in the dataset, ascending. Owns: *node, to be freed by the caller. */
+/* The nodes from `first` up to `end` that are touched in the way `what`, all by their numbers in the dataset, ascending. Owns: *node, to be freed
+ * by the caller. */
 MUST_CHECK enum error_code changed_nodes_list(const struct changed_nodes *changed, uint8_t what,
-                                              uint32_t **node, uint64_t *count, struct error *err);
+                                              uint32_t first, uint32_t end, uint32_t **node,
+                                              uint64_t *count, struct error *err);
 
-/* Whether edges, or features, of a node of the partition are to be compared. */
-static inline bool changed_nodes_has_edges(const struct changed_nodes *changed, uint32_t node)
+/* Whether a node of the partition is to be compared: TOUCHED_EDGES, TOUCHED_FEATURES. */
+static inline bool changed_nodes_has(const struct changed_nodes *changed, uint8_t what,
+                                     uint32_t node)
 {
-    return !changed->knows_edges ||
-           (changed->touched[changed->numbering->to_dataset[node]] & TOUCHED_EDGES);
-}
-static inline bool changed_nodes_has_features(const struct changed_nodes *changed, uint32_t node)
-{
-    return !changed->knows_features ||
-           (changed->touched[changed->numbering->to_dataset[node]] & TOUCHED_FEATURES);
+    return !changed->touched || (changed->touched[changed->numbering->to_dataset[node]] & what);
 }
 
 #endif

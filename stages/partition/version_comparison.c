@@ -99,7 +99,7 @@ static void take_rows(const struct version_comparison *c, const struct topology 
     for (uint32_t row = 0; row < rows->node_count; row++) {
         if (node_shift_is_gone(&c->delta->shift, rows->first_node + row))
             continue;
-        if (changed_nodes_has_edges(&c->changed, node))
+        if (changed_nodes_has(&c->changed, TOUCHED_EDGES, node))
             take_row(c, relation, rows, row, node);
         node++;
     }
@@ -124,12 +124,13 @@ static enum error_code add_version(struct version_comparison *c, const struct to
     struct store *store = c->input->context->store;
     uint32_t *node = NULL;
     uint64_t count = 0;
-    if (!c->changed.knows_edges)
+    if (c->reads_all)
         return edge_walk(store, &c->input->schema, add_chunk, c, err);
-    enum error_code rc = changed_nodes_add_neighbors(&c->changed, c->delta, topology,
+    enum error_code rc = changed_nodes_add_neighbors(&c->changed, c->delta, &c->book, topology,
                                                      c->input->schema.undirected, err);
     if (rc == ERROR_NONE)
-        rc = changed_nodes_list(&c->changed, TOUCHED_EDGES, &node, &count, err);
+        rc = changed_nodes_list(&c->changed, TOUCHED_EDGES, 0, c->numbering->node_count, &node,
+                                &count, err);
     if (rc == ERROR_NONE)
         rc = edge_rows_walk(store, &c->input->schema, node, count, add_chunk, c, err);
     memory_free(node);
@@ -204,8 +205,7 @@ static void compare_row(const struct row_comparison *r, const char *row, size_t 
 /* Labels of nodes that stay are as they were where the chain tells what has changed. */
 static bool has_to_look(const struct row_comparison *r, uint32_t node)
 {
-    return r->labels ? !r->c->changed.knows_edges
-                     : changed_nodes_has_features(&r->c->changed, node);
+    return r->labels ? r->c->reads_all : changed_nodes_has(&r->c->changed, TOUCHED_FEATURES, node);
 }
 
 /* The rows [first, end) of a tensor of the base's part, `rows` being NULL: whether one of them is to be looked at, and none is. */
@@ -306,11 +306,13 @@ static enum error_code compare_shard(struct version_comparison *c, uint32_t type
 static enum error_code hash_features(struct version_comparison *c, uint32_t type, struct error *err)
 {
     struct store *store = c->input->context->store;
+    const struct node_type of = dataset_type(&c->input->schema, type);
     uint32_t *node = NULL;
     uint64_t count = 0;
-    if (!c->changed.knows_features)
+    if (c->reads_all)
         return feature_walk(store, &c->input->schema, type, hash_chunk, c, err);
-    enum error_code rc = changed_nodes_list(&c->changed, TOUCHED_FEATURES, &node, &count, err);
+    enum error_code rc = changed_nodes_list(&c->changed, TOUCHED_FEATURES, of.first_node,
+                                            of.first_node + of.node_count, &node, &count, err);
     if (rc == ERROR_NONE)
         rc = feature_rows_walk(store, &c->input->schema, type, node, count, hash_chunk, c, err);
     memory_free(node);

@@ -2,8 +2,8 @@
  * version_comparison - which nodes of a version have other edges, another row of features or another label than in a base.
  *
  * A sum of hashes over the edges of each node, of the version's edges, less those of the base's topology with its ids shifted, is 0 where nothing has
- * changed; rows of features are compared by a hash of each, labels as they are. Where the deltas between tell which rows they touched
- * (changed_nodes.h) those alone are read, else all. Of a graph with relations an edge is hashed with its relation. Either way the same comes out, so it does not matter how the version came about.
+ * changed; rows of features are compared by a hash of each, labels as they are. The rows that the deltas between touched (changed_nodes.h) are read, and
+ * no others, or, for a test, all. Of a graph with relations an edge is hashed with its relation. Either way the same comes out, so it does not matter how the version came about.
  */
 #ifndef STAGES_PARTITION_VERSION_COMPARISON_H
 #define STAGES_PARTITION_VERSION_COMPARISON_H

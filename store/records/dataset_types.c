@@ -70,12 +70,17 @@ uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node)
     return type;
 }
 
-uint64_t dataset_feature_chunks(const struct dataset_schema *schema)
+uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32_t type)
 {
     uint64_t chunks = 0;
-    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
-        const struct node_type type = dataset_type(schema, t);
-        chunks += feature_chunk_count(type.node_count, type.feature_dim);
+    for (uint32_t t = 0; t < type; t++) {
+        const struct node_type before = dataset_type(schema, t);
+        chunks += feature_chunk_count(before.node_count, before.feature_dim);
     }
     return chunks;
+}
+
+uint64_t dataset_feature_chunks(const struct dataset_schema *schema)
+{
+    return dataset_first_feature_chunk(schema, dataset_type_count(schema));
 }

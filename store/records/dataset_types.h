@@ -27,7 +27,9 @@ uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node);
 void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out);
 /* Of a task of pairs: the stored edges that are examples of training, all but those of reverses. */
 uint64_t dataset_pair_count(const struct dataset_schema *schema);
-/* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type behind the other. */
+/* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type behind the other. Where those of a type begin, */
+uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32_t type);
+/* and how many there are. */
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
 
 #endif

@@ -1,6 +1,7 @@
 #include "store/versions/listed_rows.h"
 
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 #include "store/versions/merged_records.h"
 #include "store/versions/version_rows.h"
 
@@ -130,49 +131,65 @@ static const float *given_row(const struct version_fold *fold, uint32_t node)
     return fold->delta[row->delta].row + row->first;
 }
 
+/* Rows of a type, of which a chunk is at hand. */
+struct type_cursor {
+    struct store *store;
+    const struct dataset_schema *schema;
+    struct node_type type;
+    uint64_t first_chunk;
+    struct feature_chunk chunk;
+};
+
 /* The row of a node in its chunk, which is made the one at hand. */
-static enum error_code stored_row(struct store *store, const struct dataset_schema *schema,
-                                  uint32_t node, struct feature_chunk *chunk, const float **row,
+static enum error_code stored_row(struct type_cursor *cursor, uint32_t node, const float **row,
                                   struct error *err)
 {
-    const int64_t number = node / feature_chunk_rows(schema->feature_dim);
+    const struct node_type *type = &cursor->type;
+    const int64_t number =
+        (int64_t)(cursor->first_chunk +
+                  (node - type->first_node) / feature_chunk_rows(type->feature_dim));
+    struct feature_chunk *chunk = &cursor->chunk;
     enum error_code rc = ERROR_NONE;
     if (!chunk->node_count || node - chunk->first_node >= chunk->node_count) {
         store_release_record(&chunk->view);
-        rc = merged_features_get(store, schema->id, number, chunk, err);
+        rc = merged_features_get(cursor->store, cursor->schema->id, number, chunk, err);
     }
-    if (rc == ERROR_NONE && (chunk->dim != schema->feature_dim || chunk->first_node > node ||
+    if (rc == ERROR_NONE && (chunk->dim != type->feature_dim || chunk->first_node > node ||
                              node - chunk->first_node >= chunk->node_count))
         rc = error_set(err, ERROR_CORRUPT,
                        "%s: expected rows of %" PRIu32 " numbers, that of node %" PRIu32
                        " among them",
-                       key_feature_chunk(schema->id, number).text, schema->feature_dim, node);
+                       key_feature_chunk(cursor->schema->id, number).text, type->feature_dim, node);
     if (rc == ERROR_NONE)
         *row = chunk->row + (size_t)(node - chunk->first_node) * chunk->dim;
     return rc;
 }
 
 enum error_code listed_feature_rows(struct store *store, const struct dataset_schema *schema,
-                                    const uint32_t *node, uint64_t count,
+                                    uint32_t type, const uint32_t *node, uint64_t count,
                                     feature_rows_visitor visit, void *context, struct error *err)
 {
     struct dataset_merge merge = {.base = ""};
     struct version_fold *fold = NULL;
     bool is_stored = false; /* also of a version that is merged, where ingest makes its features */
-    struct feature_chunk chunk = {0};
-    enum error_code rc = store_has(store, key_feature_chunk(schema->id, 0).text, &is_stored, err);
+    struct type_cursor cursor = {.store = store,
+                                 .schema = schema,
+                                 .type = dataset_type(schema, type),
+                                 .first_chunk = dataset_first_feature_chunk(schema, type)};
+    enum error_code rc = store_has(
+        store, key_feature_chunk(schema->id, (int64_t)cursor.first_chunk).text, &is_stored, err);
     if (rc == ERROR_NONE && !is_stored)
         rc = find_fold(store, schema->id, &merge, &fold, err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
         struct feature_chunk row = {
-            .first_node = node[i], .node_count = 1, .dim = schema->feature_dim};
+            .first_node = node[i], .node_count = 1, .dim = cursor.type.feature_dim};
         row.row = fold ? given_row(fold, node[i]) : NULL;
         if (!row.row)
-            rc = stored_row(store, schema, node[i], &chunk, &row.row, err);
+            rc = stored_row(&cursor, node[i], &row.row, err);
         if (rc == ERROR_NONE)
             rc = visit(context, &row, err);
     }
-    store_release_record(&chunk.view);
+    store_release_record(&cursor.chunk.view);
     version_fold_drop(fold);
     store_release_record(&merge.view);
     return rc;

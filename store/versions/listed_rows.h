@@ -27,9 +27,11 @@ typedef enum error_code (*feature_rows_visitor)(void *context, const struct feat
 MUST_CHECK enum error_code
 listed_edge_rows(struct store *store, const struct dataset_schema *schema, const uint32_t *node,
                  uint64_t count, edge_rows_visitor visit, void *context, struct error *err);
-/* Of a dataset without relations. */
-MUST_CHECK enum error_code
-listed_feature_rows(struct store *store, const struct dataset_schema *schema, const uint32_t *node,
-                    uint64_t count, feature_rows_visitor visit, void *context, struct error *err);
+/* node [count]: of the type, which has features. */
+MUST_CHECK enum error_code listed_feature_rows(struct store *store,
+                                               const struct dataset_schema *schema, uint32_t type,
+                                               const uint32_t *node, uint64_t count,
+                                               feature_rows_visitor visit, void *context,
+                                               struct error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "store/versions/version_touched.h"
 
+#include "store/records/dataset_types.h"
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>
@@ -22,14 +23,22 @@ static void mark_rows(const struct version_fold *fold, uint8_t *touched)
         touched[fold->row[i].node] |= TOUCHED_FEATURES;
 }
 
+/* The nodes of types whose rows ingest makes. */
+static void mark_made(const struct dataset_schema *schema, uint8_t *touched)
+{
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        const struct node_type type = dataset_type(schema, t);
+        if (type.feature_dim == 0 || strcmp(dataset_type_origin(schema, t), "given") == 0)
+            continue;
+        for (uint32_t i = 0; i < type.node_count; i++)
+            touched[type.first_node + i] |= TOUCHED_FEATURES;
+    }
+}
+
 enum error_code version_touched_mark(struct store *store, const struct dataset_schema *schema,
-                                     const char *base_id, uint8_t *touched, bool *knows_edges,
-                                     bool *knows_features, struct error *err)
+                                     const char *base_id, uint8_t *touched, struct error *err)
 {
     struct version_fold *fold = NULL;
-    *knows_edges = *knows_features = false;
-    if (schema->has_relations)
-        return ERROR_NONE;
     enum error_code rc = version_fold_make(store, schema->id, base_id, false, false, &fold, err);
     if (rc == ERROR_NONE && fold->node_count != schema->node_count)
         rc = error_set(err, ERROR_CORRUPT,
@@ -38,8 +47,7 @@ enum error_code version_touched_mark(struct store *store, const struct dataset_s
     if (rc == ERROR_NONE) {
         mark_edges(fold, touched);
         mark_rows(fold, touched);
-        *knows_edges = true;
-        *knows_features = !schema->feature_dim || strcmp(schema->feature_origin, "given") == 0;
+        mark_made(schema, touched);
     }
     version_fold_drop(fold);
     return rc;

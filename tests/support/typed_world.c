@@ -331,6 +331,7 @@ static void describe(const struct typed_world *w, const struct numbers *n,
         schema->node_type[t].first_node = n->first[t];
         schema->node_type[t].node_count = n->first[t + 1] - n->first[t];
         schema->node_type[t].feature_dim = type[t].dim;
+        must(text_copy(schema->type_origin[t], FEATURE_ORIGIN_SIZE, type[t].dim ? "given" : ""));
     }
     for (uint32_t r = 0; r < WORLD_RELATIONS; r++) {
         must(text_copy(schema->edge_type[r].name, TYPE_NAME_SIZE, relation[r].name));

@@ -12,28 +12,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The chunks of a type: from the first on, *count of them. */
-static uint64_t first_chunk(const struct dataset_schema *schema, uint32_t type, uint64_t *count)
-{
-    uint64_t first = 0;
-    for (uint32_t t = 0; t <= type; t++) {
-        const struct node_type of = dataset_type(schema, t);
-        const uint64_t rows = feature_chunk_rows(of.feature_dim);
-        first += t ? *count : 0;
-        *count = of.feature_dim ? (of.node_count + rows - 1) / rows : 0;
-    }
-    return first;
-}
-
 enum error_code feature_walk(struct store *store, const struct dataset_schema *schema,
                              uint32_t type, feature_visitor visit, void *context, struct error *err)
 {
     const struct node_type of = dataset_type(schema, type);
-    uint64_t count = 0;
-    const uint64_t first = first_chunk(schema, type, &count);
+    const uint64_t end = dataset_first_feature_chunk(schema, type + 1);
     uint32_t next_node = 0;
     enum error_code rc = ERROR_NONE;
-    for (uint64_t i = first; rc == ERROR_NONE && i < first + count; i++) {
+    for (uint64_t i = dataset_first_feature_chunk(schema, type); rc == ERROR_NONE && i < end; i++) {
         struct feature_chunk chunk = {0};
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
@@ -64,9 +50,9 @@ enum error_code feature_rows_walk(struct store *store, const struct dataset_sche
                                   uint32_t type, const uint32_t *node, uint64_t count,
                                   feature_visitor visit, void *context, struct error *err)
 {
-    return schema->has_relations
+    return count == dataset_type(schema, type).node_count
                ? feature_walk(store, schema, type, visit, context, err)
-               : listed_feature_rows(store, schema, node, count, visit, context, err);
+               : listed_feature_rows(store, schema, type, node, count, visit, context, err);
 }
 
 enum error_code feature_window_init(struct feature_window *window, struct store *store,

@@ -48,8 +48,7 @@ typedef enum error_code (*feature_visitor)(void *context, const struct feature_c
 MUST_CHECK enum error_code feature_walk(struct store *store, const struct dataset_schema *schema,
                                         uint32_t type, feature_visitor visit, void *context,
                                         struct error *err);
-/* The same of these nodes of the dataset alone, node [count], ascending: some of them a call (store/versions/listed_rows.h). Of a graph with
- * relations all. */
+/* The same of these nodes of the dataset alone, node [count], of the type, ascending: some of them a call (store/versions/listed_rows.h). */
 MUST_CHECK enum error_code feature_rows_walk(struct store *store,
                                              const struct dataset_schema *schema, uint32_t type,
                                              const uint32_t *node, uint64_t count,

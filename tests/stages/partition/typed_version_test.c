@@ -8,6 +8,7 @@
 #include "store/versions/delta_numbers.h"
 
 #include "tests/stages/partition/compared_partitions.h"
+#include "tests/stages/partition/compared_plans.h"
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/typed_world.h"
 
@@ -100,9 +101,11 @@ static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **stat
         for (int i = 0; i < 2 && version + i < WORLD_VERSIONS; i++) {
             const struct pipeline_settings changed = settings_for(0.5, types[i]);
             const struct pipeline_settings whole = settings_for(0, types[i]);
-            char delta[ID_SIZE], other[ID_SIZE];
+            char delta[ID_SIZE], other[ID_SIZE], dataset[WORLD_ID_SIZE];
             partition(t, &changed, delta);
             expect_form(t->store, delta, base[i]);
+            typed_world_id(version, dataset);
+            compare_plans(t->store, &changed, MEMORY, dataset, delta, 8);
             partition(t, &whole, other);
             expect_form(t->store, other, "");
             compare_partitions(t->store, delta, other);
@@ -110,6 +113,38 @@ static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **stat
                 replay(t, &changed);
         }
     }
+}
+
+/* Nodes of one type go: their neighbours are of others, which lost nobody, and are found all the same. */
+static void lose_nodes_of(struct temp_store *t, uint32_t type)
+{
+    const struct pipeline_settings settings = settings_for(0.5, FEATURE_F32);
+    const struct pipeline_settings whole = settings_for(0, FEATURE_F32);
+    char base[ID_SIZE], found[ID_SIZE], id[ID_SIZE], other[ID_SIZE], dataset[WORLD_ID_SIZE];
+    begin(t);
+    partition(t, &settings, base);
+    before = world;
+    world.version++;
+    for (uint32_t name = 0; name < 3; name++)
+        typed_world_remove(&world, type, 2 * name);
+    typed_world_write(&world, &before, t->store);
+    typed_world_id(1, dataset);
+    publish_dataset(t->store, "typed", dataset);
+    partition(t, &settings, id);
+    assert_ok(partition_delta_base(t->store, id, found, &t->err), &t->err);
+    assert_string_equal(found, base);
+    partition(t, &whole, other);
+    compare_partitions(t->store, id, other);
+}
+
+static void authors_alone_go(void **state)
+{
+    lose_nodes_of(*state, 0);
+}
+
+static void tags_alone_go(void **state)
+{
+    lose_nodes_of(*state, 3);
 }
 
 static void a_chain_is_written_whole_when_much_has_changed(void **state)
@@ -374,6 +409,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_chain_of_deltas_reads_as_parts_that_were_written_whole),
+        test_with_store(authors_alone_go),
+        test_with_store(tags_alone_go),
         test_with_store(a_chain_is_written_whole_when_much_has_changed),
         test_with_store(a_version_whose_bases_were_never_written_is_whole),
         test_with_store(nodes_that_stay_keep_their_part_and_their_order_in_it),

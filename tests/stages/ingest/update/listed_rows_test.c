@@ -1,8 +1,9 @@
 /*
  * Rows of some nodes of a version beside its chunks, and the nodes that deltas touch beside all that are other than in an older version: of
- * graphs that change at random, merged and whole.
+ * graphs that change at random, of one type or with relations, merged and whole.
  */
 #include "store/records/dataset_merge.h"
+#include "store/records/dataset_types.h"
 #include "store/versions/delta_numbers.h"
 #include "store/versions/listed_rows.h"
 #include "store/versions/merged_records.h"
@@ -20,19 +21,23 @@ struct seen {
     const struct dataset_schema *schema;
     const uint32_t *node; /* [count] */
     uint64_t count, at;
-    struct edge_chunk edges;       /* all of them */
-    struct feature_chunk features; /* the chunk at hand */
+    struct edge_chunk edges; /* all of them */
+    uint32_t type;
+    struct feature_chunk features; /* the chunk of the type at hand */
 };
 
 static void open_features(struct seen *seen, uint32_t node)
 {
     struct error err = {0};
-    const int64_t chunk = node / feature_chunk_rows(seen->schema->feature_dim);
+    const struct node_type type = dataset_type(seen->schema, seen->type);
+    const uint64_t chunk = dataset_first_feature_chunk(seen->schema, seen->type) +
+                           (node - type.first_node) / feature_chunk_rows(type.feature_dim);
     if (seen->features.node_count && node - seen->features.first_node < seen->features.node_count)
         return;
     store_release_record(&seen->features.view);
-    assert_ok(merged_features_get(seen->store, seen->schema->id, chunk, &seen->features, &err),
-              &err);
+    assert_ok(
+        merged_features_get(seen->store, seen->schema->id, (int64_t)chunk, &seen->features, &err),
+        &err);
 }
 
 /* Whether the rows are those of the chunks, column for column. */
@@ -77,6 +82,27 @@ static enum error_code see_features(void *context, const struct feature_chunk *r
     return ERROR_NONE;
 }
 
+/* The rows of those of the nodes that are of the type. */
+static void check_features(struct seen *seen, uint32_t type)
+{
+    struct error err = {0};
+    const struct node_type of = dataset_type(seen->schema, type);
+    uint64_t first = 0, end;
+    while (first < seen->count && seen->node[first] < of.first_node)
+        first++;
+    for (end = first; end < seen->count && seen->node[end] < of.first_node + of.node_count;)
+        end++;
+    seen->type = type;
+    seen->at = first;
+    if (of.feature_dim)
+        assert_ok(listed_feature_rows(seen->store, seen->schema, type, seen->node + first,
+                                      end - first, see_features, seen, &err),
+                  &err);
+    assert_int_equal(seen->at, of.feature_dim ? end : first);
+    store_release_record(&seen->features.view);
+    seen->features = (struct feature_chunk){0};
+}
+
 /* Of one node in so many, of runs, and of all. */
 static void check_rows(struct store *store, const char *id)
 {
@@ -94,14 +120,9 @@ static void check_rows(struct store *store, const char *id)
         assert_ok(merged_edges_get(store, id, 0, &seen.edges, &err), &err);
         assert_ok(listed_edge_rows(store, &schema, node, seen.count, see_edges, &seen, &err), &err);
         assert_int_equal(seen.at, seen.count);
-        seen.at = 0;
-        if (schema.feature_dim)
-            assert_ok(
-                listed_feature_rows(store, &schema, node, seen.count, see_features, &seen, &err),
-                &err);
-        assert_int_equal(seen.at, schema.feature_dim ? seen.count : 0);
+        for (uint32_t t = 0; t < dataset_type_count(&schema); t++)
+            check_features(&seen, t);
         store_release_record(&seen.edges.view);
-        store_release_record(&seen.features.view);
     }
     node[0] = schema.node_count;
     assert_fails(listed_edge_rows(store, &schema, node, 1, see_edges, NULL, &err), ERROR_CORRUPT,
@@ -157,28 +178,48 @@ static bool lost_neighbor(const struct edge_chunk *base, uint32_t row, const uin
     return false;
 }
 
+/* Of a type; its features fit a chunk. */
+static void compare_features(struct store *store, const struct dataset_schema *schema,
+                             const struct dataset_schema *base, uint32_t type,
+                             const uint32_t *origin, const uint8_t *touched)
+{
+    struct error err = {0};
+    const struct node_type own = dataset_type(schema, type), old = dataset_type(base, type);
+    struct feature_chunk rows = {0}, old_rows = {0};
+    if (own.feature_dim == 0)
+        return;
+    assert_ok(merged_features_get(store, schema->id,
+                                  (int64_t)dataset_first_feature_chunk(schema, type), &rows, &err),
+              &err);
+    assert_ok(merged_features_get(store, base->id, (int64_t)dataset_first_feature_chunk(base, type),
+                                  &old_rows, &err),
+              &err);
+    for (uint32_t i = 0; i < own.node_count; i++) {
+        const uint32_t row = origin[own.first_node + i];
+        if (row != DELTA_GONE && !(touched[own.first_node + i] & TOUCHED_FEATURES))
+            assert_memory_equal(rows.row + (size_t)i * rows.dim,
+                                old_rows.row + (size_t)(row - old.first_node) * rows.dim,
+                                rows.dim * sizeof(float));
+    }
+    store_release_record(&rows.view);
+    store_release_record(&old_rows.view);
+}
+
 /* Returns how many are not touched. */
 static uint32_t check_touched(struct store *store, const char *id, const char *base_id)
 {
     struct error err = {0};
     static struct dataset_schema schema, base;
     struct edge_chunk edges, old_edges;
-    struct feature_chunk rows = {0}, old_rows = {0};
-    bool knows_edges = false, knows_features = false;
     uint32_t quiet = 0;
     assert_ok(dataset_schema_get(store, id, &schema, &err), &err);
     assert_ok(dataset_schema_get(store, base_id, &base, &err), &err);
     assert_ok(merged_edges_get(store, id, 0, &edges, &err), &err);
     assert_ok(merged_edges_get(store, base_id, 0, &old_edges, &err), &err);
-    assert_ok(merged_features_get(store, id, 0, &rows, &err), &err);
-    assert_ok(merged_features_get(store, base_id, 0, &old_rows, &err), &err);
     uint8_t *touched = memory_alloc(schema.node_count, 1);
     uint32_t *origin = memory_alloc(schema.node_count, sizeof *origin);
     uint32_t *number = memory_alloc(base.node_count, sizeof *number);
-    assert_ok(
-        version_touched_mark(store, &schema, base_id, touched, &knows_edges, &knows_features, &err),
-        &err);
-    assert_true(knows_edges && knows_features);
+    assert_ok(version_touched_mark(store, &schema, base_id, touched, &err), &err);
     trace_back(store, id, base_id, origin, schema.node_count);
     for (uint32_t node = 0; node < base.node_count; node++)
         number[node] = DELTA_GONE;
@@ -189,21 +230,18 @@ static uint32_t check_touched(struct store *store, const char *id, const char *b
         const uint32_t row = origin[node];
         if (row == DELTA_GONE)
             continue;
-        quiet += touched[node] == 0;
+        quiet += !(touched[node] & TOUCHED_EDGES);
         if (!(touched[node] & TOUCHED_EDGES) && !lost_neighbor(&old_edges, row, number) &&
             !has_same_row(&old_edges, row, &edges, node, number))
             fail_msg("node %u has other edges than in %s, and is not touched", node, base_id);
-        if (!(touched[node] & TOUCHED_FEATURES))
-            assert_memory_equal(rows.row + (size_t)node * rows.dim,
-                                old_rows.row + (size_t)row * rows.dim, rows.dim * sizeof(float));
     }
+    for (uint32_t t = 0; t < dataset_type_count(&schema); t++)
+        compare_features(store, &schema, &base, t, origin, touched);
     memory_free(touched);
     memory_free(origin);
     memory_free(number);
     store_release_record(&edges.view);
     store_release_record(&old_edges.view);
-    store_release_record(&rows.view);
-    store_release_record(&old_rows.view);
     return quiet;
 }
 
@@ -234,6 +272,9 @@ static void run_chain(struct temp_store *t, const struct kind *kind, double comp
     settings.ingest.direction = kind->undirected ? DIRECTION_UNDIRECTED : DIRECTION_AS_GIVEN;
     settings.ingest.duplicates = kind->duplicates;
     settings.ingest.self_loops = kind->self_loops;
+    settings.ingest.relations = kind->types > 0;
+    settings.ingest.add_reverse = kind->adds_reverses;
+    settings.ingest.missing_features = kind->makes_features ? MISSING_DEGREE : MISSING_NONE;
     settings.partition.compact = compact;
     world_begin(&w, kind);
     ingest(t->store, &w, id[0]);
@@ -276,11 +317,26 @@ static void rows_of_some_nodes_are_those_of_the_chunks(void **state)
     }
 }
 
+static void so_are_those_of_graphs_with_relations(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 16; form++) {
+        struct kind kind = kind_of(form & ~1U);
+        kind.types = form & 4 ? 1 : 3;
+        kind.adds_reverses = form & 8;
+        kind.makes_features = form & 1;
+        check_chain(&kind, form % 5 == 4 ? 0.0 : form % 2 ? 1.0 : 0.05);
+    }
+}
+
 /* Of 256 rows. */
 static void so_are_those_of_several_chunks(void **state)
 {
     (void)state;
-    const struct kind wide = {.nodes = 520, .edges = 900, .dim = 18000, .ids = NODE_ID_CONSECUTIVE};
+    struct kind wide = {.nodes = 520, .edges = 900, .dim = 18000, .ids = NODE_ID_CONSECUTIVE};
+    check_chain(&wide, 1.0);
+    wide.types = 3;
+    wide.nodes = 1600; /* of papers, and of authors, three chunks each */
     check_chain(&wide, 1.0);
 }
 
@@ -302,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_some_nodes_are_those_of_the_chunks),
+        cmocka_unit_test(so_are_those_of_graphs_with_relations),
         cmocka_unit_test(so_are_those_of_several_chunks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
