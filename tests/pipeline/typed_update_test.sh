@@ -4,70 +4,7 @@
 . "$(dirname "$0")/library.sh"
 
 papers_graph "$work/g" 90 && cd "$work"
-cat >graph.py <<'PYTHON'
-# graph.py FOLDER [UPDATE]... [OUT]: rows of features into FOLDER; with more words the graph that the updates make of it, into OUT
-import os, struct, sys
-
-RELATIONS = ["writes", "cites", "in"]
-TYPES = ["author", "paper", "venue"]
-def row_of(node): return [(node * 7 + c) % 11 / 4 for c in range(4)]
-def lines(path): return [line.split(",") for line in open(path).read().split("\n") if line] if os.path.exists(path) else []
-def write(path, rows):
-    with open(path, "w") as out: out.writelines(",".join(map(str, row)) + "\n" for row in rows)
-def write_npy(path, rows):
-    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }" % (len(rows), len(rows[0]))
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    with open(path, "wb") as out:
-        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        for row in rows: out.write(struct.pack("<%df" % len(row), *row))
-
-folder, updates, out = sys.argv[1], sys.argv[2:-1], sys.argv[-1]
-kind = {}
-for name, first, count in lines(folder + "/node-types.csv")[1:]:
-    kind.update((str(v), name) for v in range(int(first), int(first) + int(count)))
-nodes = {t: [v for v in kind if kind[v] == t] for t in TYPES}
-label = {str(v): line[0] for v, line in enumerate(lines(folder + "/node-label.csv"))}
-split = {line[0]: s for s in ("train", "valid", "test") for line in lines(f"{folder}/{s}.csv")}
-rows = {v: row_of(int(v)) for v in nodes["paper"]}
-edges = [(s, t, RELATIONS[int(r)]) for s, t, r in lines(folder + "/edges.csv")[1:]]
-def relation(word):
-    word = word.split(":")[1] if ":" in word else word
-    return RELATIONS[int(word)] if word.isdigit() else word
-if not updates:
-    write_npy(folder + "/paper-feat.npy", [rows[v] for v in nodes["paper"]])
-for update in updates:
-    for line in lines(update + "/remove-nodes.csv"):
-        nodes[kind[line[0]]].remove(line[0])
-        edges = [e for e in edges if line[0] not in e[:2]]
-    for s, t, r in lines(update + "/remove-edges.csv")[1:]:
-        edges = [e for e in edges if e != (s, t, relation(r))]
-    for line in lines(update + "/add-nodes.csv")[1:]:
-        nodes[line[1]].append(line[0])
-        kind[line[0]] = line[1]
-        label[line[0]] = line[3] if len(line) > 3 and line[3] else "-1"
-        if len(line) > 2 and line[2]: split[line[0]] = line[2]
-    for line in lines(update + "/features.csv"):
-        rows[line[0]] = [float(x) for x in line[1:]]
-    edges += [(s, t, relation(r)) for s, t, r in lines(update + "/add-edges.csv")[1:]]
-if updates:
-    os.mkdir(out)
-    order = [v for t in TYPES for v in nodes[t]]
-    first = 0
-    sizes = []
-    for t in TYPES:
-        sizes.append((t, first, len(nodes[t])))
-        first += len(nodes[t])
-    write(out + "/meta.json", [['{"num_nodes": %d' % len(order), ' "directed": true', ' "num_classes": 3}']])
-    write(out + "/node-types.csv", [("name", "first_id", "count")] + sizes)
-    write(out + "/edge-types.csv", lines(folder + "/edge-types.csv"))
-    write(out + "/node-ids.csv", [[v] for v in order])
-    write(out + "/edges.csv", [("src", "dst", "etype")] + [(s, t, RELATIONS.index(r)) for s, t, r in edges])
-    write(out + "/node-label.csv", [[label.get(v, "-1")] for v in order])
-    for s in ("train", "valid", "test"):
-        write(f"{out}/{s}.csv", [[v] for v in order if split.get(v) == s])
-    write_npy(out + "/paper-feat.npy", [rows[v] for v in nodes["paper"]])
-PYTHON
-python3 graph.py g
+python3 "$source_folder/tests/support/changed_papers.py" g
 { papers_pipeline g 5 3 'missing_features: degree'; cat; } >g.yaml <<END
   update: anew
 sample:
@@ -110,7 +47,7 @@ done
 id=$(json dataset <two.json)
 [ "$(cd "r/store/dataset/$id" && ls | tr '\n' ' ')" = 'delta.record features merge.record schema.record ' ] || fail "two: $(ls "r/store/dataset/$id")"
 run r g.yaml >second.json
-python3 graph.py g one two whole
+python3 "$source_folder/tests/support/changed_papers.py" g one two whole
 run w whole.yaml >whole.json
 [ "$(hash second.json)" = "$(hash whole.json)" ] || fail 'a run on the version has other weights than one on the whole graph'
 [ "$(hash second.json)" != "$(hash first.json)" ] || fail 'the run is the same'

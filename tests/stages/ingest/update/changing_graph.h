@@ -25,6 +25,7 @@ struct kind {
     uint32_t types;      /* 0: nodes and edges of one type */
     bool is_names_only;  /* types are names that nothing computes with */
     bool adds_reverses;  /* ingest.add_reverse */
+    bool says_reverses;  /* the input has a relation that is the reverse of another: rev_writes */
     bool makes_features; /* of types that have none that are given */
     bool has_prefix;     /* ids begin with types */
     uint32_t nodes, edges, dim;
@@ -60,13 +61,18 @@ struct world {
     uint32_t *order;  /* the other way */
 };
 
-enum { AUTHOR, PAPER, VENUE, TYPES_MAX, RELATIONS_MAX = 4 };
+enum { AUTHOR, PAPER, VENUE, TYPES_MAX, RELATIONS_MAX = 4, WRITES = 0, REV_WRITES = 3 };
 
 static const char *const type_names[TYPES_MAX] = {"author", "paper", "venue"};
 static const struct edge_type typed_relations[RELATIONS_MAX] = {{"writes", 0, AUTHOR, PAPER},
                                                                 {"cites", 0, PAPER, PAPER},
                                                                 {"in", 0, PAPER, VENUE},
                                                                 {"reviews", 0, AUTHOR, PAPER}};
+static const struct edge_type relations_with_reverse[RELATIONS_MAX] = {
+    {"writes", 0, AUTHOR, PAPER},
+    {"cites", 0, PAPER, PAPER},
+    {"in", 0, PAPER, VENUE},
+    {"rev_writes", 0, PAPER, AUTHOR}};
 static const struct edge_type own_relations[RELATIONS_MAX] = {{"knows", 0, 0, 0},
                                                               {"likes", 0, 0, 0}};
 
@@ -101,7 +107,9 @@ static inline uint32_t relation_count(const struct kind *kind)
 
 static inline const struct edge_type *relations_of(const struct kind *kind)
 {
-    return kind->types > 1 ? typed_relations : own_relations;
+    return kind->types < 2       ? own_relations
+           : kind->says_reverses ? relations_with_reverse
+                                 : typed_relations;
 }
 
 /* Columns that are given. */
@@ -118,17 +126,17 @@ static inline bool has_targets(const struct kind *kind, uint32_t type)
     return kind->types < 2 || kind->is_names_only || type == PAPER;
 }
 
-/* Of the types in turn: 0 to 3 authors and venues to 5 papers. */
+/* Of the types in turn: 0 to 3 authors and venues to 5 papers. Nodes that are to keep their numbers have none but venues behind them. */
 static inline uint32_t draw_type(const struct kind *kind)
 {
-    const uint32_t at = draw(10);
+    const uint32_t at = kind->keeps_nodes ? 9 : draw(10);
     return kind->types < 2 ? 0 : at < 3 ? AUTHOR : at < 8 ? PAPER : VENUE;
 }
 
-/* A relation from one type to another; -1: there is none. */
+/* A relation from one type to another, which is no reverse; -1: there is none. */
 static inline int draw_relation(const struct kind *kind, uint32_t source, uint32_t target)
 {
-    const uint32_t count = relation_count(kind), first = draw(count);
+    const uint32_t count = relation_count(kind) - kind->says_reverses, first = draw(count);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t r = (first + i) % count;
         const struct edge_type *relation = &relations_of(kind)[r];
@@ -140,6 +148,21 @@ static inline int draw_relation(const struct kind *kind, uint32_t source, uint32
 }
 
 /* ---- the graph ----------------------------------------------------------------------------------- */
+
+/* The edge of the reverse of writes that goes with one of writes, and the other way. */
+static inline struct edge turned(const struct edge *edge)
+{
+    struct edge other = *edge;
+    other.source = edge->target;
+    other.target = edge->source;
+    other.relation = edge->relation == WRITES ? REV_WRITES : WRITES;
+    return other;
+}
+
+static inline bool has_turned(const struct world *w, const struct edge *edge)
+{
+    return w->kind->says_reverses && (edge->relation == WRITES || edge->relation == REV_WRITES);
+}
 
 /* Of types that no relation connects this way, the other way; false: that neither. */
 static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
@@ -158,6 +181,13 @@ static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
                                              .relation = (uint16_t)relation,
                                              .weight = (float)draw(9) - (float)!w->kind->labelled,
                                              .time = draw(3)};
+    /* As many alone as with the other, either way. */
+    struct edge *last = &w->edge[w->edge_count - 1];
+    const uint32_t form = has_turned(w, last) ? draw(3) : 0;
+    if (form == 1)
+        w->edge[w->edge_count++] = turned(last);
+    else if (form == 2)
+        *last = turned(last);
     return true;
 }
 
@@ -176,7 +206,7 @@ static inline void world_begin(struct world *w, const struct kind *kind)
     w->node = memory_alloc(room, sizeof *w->node);
     w->number = memory_alloc(room, sizeof *w->number);
     w->order = memory_alloc(room, sizeof *w->order);
-    w->edge = memory_alloc(kind->edges + 256, sizeof *w->edge);
+    w->edge = memory_alloc(2 * kind->edges + 512, sizeof *w->edge);
     for (uint32_t i = 0; i < kind->nodes; i++) {
         w->node[i] = (struct node){
             .label = (int)(i % CLASSES), .split = (int)(i % 5 < 3 ? i % 5 : 3), .features = i};
@@ -439,8 +469,9 @@ static inline void say_edge(const struct world *w, struct texts *t, const struct
 
 static inline void come(struct world *w, struct texts *t, uint32_t source, uint32_t target)
 {
-    if (new_edge(w, source, target))
-        say_edge(w, t, &w->edge[w->edge_count - 1]);
+    uint32_t next = w->edge_count;
+    for (bool made = new_edge(w, source, target); made && next < w->edge_count; next++)
+        say_edge(w, t, &w->edge[next]);
 }
 
 static inline bool joins(const struct world *w, const struct edge *edge, const struct edge *other)
@@ -483,21 +514,31 @@ static inline void remove_nodes(struct world *w, struct texts *t, int version)
     w->edge_count = left;
 }
 
+static inline void say_gone(const struct world *w, struct texts *t, const struct edge *edge)
+{
+    if (!*t->gone_edges && w->kind->types)
+        add(t->gone_edges, sizeof t->gone_edges, "source,target,relation\n");
+    say_ends(w, t->gone_edges, sizeof t->gone_edges, edge);
+    add(t->gone_edges, sizeof t->gone_edges, "\n");
+}
+
 /* Edges that go, of which some come again at once, and some that are there already. */
 static inline void change_edges(struct world *w, struct texts *t)
 {
     struct edge gone[6];
     uint32_t gone_count = 0;
     for (int i = 0; i < 6; i++) {
-        /* A self loop that ingest removed is none that could be. */
-        const struct edge edge = w->edge[draw(w->edge_count)];
+        /* A self loop that ingest removed is none that could be, nor is a reverse alone that it held out. */
+        struct edge edge = w->edge[draw(w->edge_count)];
+        if (has_turned(w, &edge) && edge.relation == REV_WRITES)
+            edge = turned(&edge);
         if (edge.source == edge.target || !remove_edges(w, &edge))
             continue;
         /* What came with this update is not there yet. */
-        if (!*t->gone_edges && w->kind->types)
-            add(t->gone_edges, sizeof t->gone_edges, "source,target,relation\n");
-        say_ends(w, t->gone_edges, sizeof t->gone_edges, &edge);
-        add(t->gone_edges, sizeof t->gone_edges, "\n");
+        say_gone(w, t, &edge);
+        const struct edge other = turned(&edge);
+        if (has_turned(w, &edge) && w->kind->keeps_nodes && remove_edges(w, &other))
+            say_gone(w, t, &other);
         gone[gone_count++] = edge;
     }
     const uint32_t stays = w->edge_count;
@@ -526,10 +567,10 @@ static inline void add_nodes(struct world *w, struct texts *t, int version)
         if (!has_targets(w->kind, new->type))
             new->label = -1, new->split = 3;
         if (!*t->nodes && w->kind->types > 1)
-            add(t->nodes, sizeof t->nodes, "id,type,split,label\n");
+            add(t->nodes, sizeof t->nodes, "id,type%s\n", w->kind->links ? "" : ",split,label");
         if (w->kind->types > 1)
             add(t->nodes, sizeof t->nodes, "%s,%s", short_name(w, node), type_names[new->type]);
-        if (w->kind->types > 1 && has_targets(w->kind, new->type))
+        if (w->kind->types > 1 && has_targets(w->kind, new->type) && !w->kind->links)
             add(t->nodes, sizeof t->nodes, ",%s,%d\n", split[new->split], new->label);
         else if (w->kind->types > 1)
             add(t->nodes, sizeof t->nodes, "\n");

@@ -29,6 +29,7 @@ static inline void faulty_update_undo(void *context)
                                         "merge",
                                         "labels",
                                         "splits",
+                                        "edge_splits",
                                         "node_ids",
                                         "edges/0000000000",
                                         "features/0000000000",
