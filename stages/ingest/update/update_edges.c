@@ -204,8 +204,8 @@ enum error_code update_links_settle(struct update_reader *reader, struct error *
     struct drawn_link *link = NULL;
     uint64_t count = 0, next = 0;
     bool has_held = false;
-    if (!delta->new_held)
-        return ERROR_NONE;
+    if (!delta->new_held || reader->link_split.kind != EDGE_SPLIT_RANDOM)
+        return ERROR_NONE; /* nothing was drawn */
     enum error_code rc = memory_new(&link, delta->added_edges, "links", err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < delta->added_edges; i++) {
         const uint64_t key = update_edge_key(reader, delta->source[i], delta->target[i]);

@@ -70,6 +70,57 @@ static void what_is_tested_is_never_trained_on(void **state)
     }
 }
 
+/* Each edge that is held out comes once more, all with the same ends and times. */
+static void say_held(struct texts *t, const struct edge_splits *links)
+{
+    add(t->edges, sizeof t->edges, "src,dst,weight,time\n");
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; i < links->count[s]; i++)
+            add(t->edges, sizeof t->edges, "%u,%u,1,%g\n", links->source[s][i], links->target[s][i],
+                links->time[s][i]);
+}
+
+/* Also where other edges of the same ends, of other times, are trained on. */
+static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
+{
+    struct temp_store *t = *state;
+    static struct world w;
+    static struct texts texts;
+    static struct dataset_schema before, after;
+    const struct kind kind = {.nodes = 20,
+                              .edges = 900,
+                              .dim = 1,
+                              .ids = NODE_ID_CONSECUTIVE,
+                              .weighted = true,
+                              .timed = true,
+                              .links = true,
+                              .labelled = true,
+                              .duplicates = EDGES_REMOVE};
+    const struct version_place place = {
+        .store = t->store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
+    struct edge_splits links;
+    char id[ID_SIZE];
+    bool unchanged = false;
+    use_settings(&kind, true);
+    (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split, "time 30/35/35");
+    world_begin(&w, &kind);
+    ingest(t->store, &w, "g-0000");
+    world_end(&w);
+    assert_ok(dataset_schema_get(t->store, "g-0000", &before, &t->err), &t->err);
+    assert_ok(merged_edge_splits_get(t->store, "g-0000", before.node_count, &links, &t->err),
+              &t->err);
+    texts = (struct texts){.rows = ""};
+    say_held(&texts, &links);
+    store_release_record(&links.view);
+    const struct update_request request = request_of(&texts);
+    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_schema_get(t->store, id, &after, &t->err), &t->err);
+    assert_true(before.valid_count > 100 && before.test_count > 100);
+    assert_int_equal(after.edge_count, before.edge_count);
+    assert_int_equal(after.valid_count, before.valid_count);
+    assert_int_equal(after.test_count, before.test_count);
+}
+
 /* ---- an update whose n-th store call fails ------------------------------------------------------- */
 
 static void whichever_store_call_fails_a_typed_update_ends_alike(void **state)
@@ -173,6 +224,7 @@ int main(void)
         cmocka_unit_test(links_are_held_out_as_ingest_draws_them),
         cmocka_unit_test(so_are_labelled_edges),
         cmocka_unit_test(what_is_tested_is_never_trained_on),
+        test_with_store(a_labelled_edge_that_is_held_out_comes_no_more),
         test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
     };
