@@ -91,6 +91,7 @@ static enum error_code infer(struct local_run *local, const char *model,
 {
     local->only_stage = "infer";
     local->options.is_aside = true;
+    source->may_learn_pairs = true; /* it is the same dataset, grown */
     enum error_code rc = model_source_open(source, local->folder.path, model, true, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&local->options, &local->folder, "partition", err);

@@ -15,7 +15,7 @@
 
 struct model_source {         /* {0} is closed; large for a stack */
     struct run_folder folder; /* closed, where the model is a file */
-    bool is_trained_further;  /* set before it is opened: pairs of nodes may be learnt, too */
+    bool may_learn_pairs;     /* set before it is opened: pairs of nodes may be learnt, too */
     char run_id[ID_SIZE];     /* that trained it */
     struct model_card card;
     struct model model;

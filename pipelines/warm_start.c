@@ -67,7 +67,7 @@ static enum error_code open_source(struct warm_start *warm, const char *pipeline
 {
     char path[FILE_PATH_SIZE];
     bool is_here = false;
-    warm->source.is_trained_further = true;
+    warm->source.may_learn_pairs = true;
     enum error_code rc = is_run_here(warm->place, run_folder, &is_here, err);
     if (rc == ERROR_NONE && !is_here)
         rc = find_path(warm->place, pipeline_file, path, err);
