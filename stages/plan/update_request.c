@@ -11,13 +11,6 @@ uint32_t update_relation_count(const struct dataset_schema *schema,
 
 enum error_code update_check_dataset(const struct dataset_schema *schema, struct error *err)
 {
-    const bool has_types =
-        schema->has_relations || schema->node_type_count > 1 || schema->edge_type_count > 1;
-    if (has_types && task_learns_pairs(schema->task))
-        return error_set(err, ERROR_INVALID,
-                         "dataset %s has types of nodes or edges and is for ingest.task %s: "
-                         "expected a task of nodes, of which alone such graphs have updates",
-                         schema->id, task_name(schema->task));
     for (uint32_t t = 0; schema->has_relations && t < schema->node_type_count; t++)
         if (!schema->type_origin[t][0])
             return error_set(err, ERROR_INVALID,

@@ -36,7 +36,7 @@
  * store/versions/delta_numbers.h turns one into the other.
  *
  * Of relations that have reverses (ingest.add_reverse) both ways are there, added and gone: first all edges of the input, then their
- * reverses. A reader needs to know nothing of it.
+ * reverses. A reader needs to know nothing of it, but that a reverse in "new_held" is in no row, and in no list of held-out edges either.
  */
 #ifndef STORE_RECORDS_DATASET_DELTA_H
 #define STORE_RECORDS_DATASET_DELTA_H

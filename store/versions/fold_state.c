@@ -1,6 +1,7 @@
 #include "store/versions/fold_state.h"
 
 #include "common/base/memory.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,6 +40,7 @@ void fold_state_begin(struct fold_state *state)
         fold->nodes.base_of_type = fold->base_of_type;
         fold->nodes.added_of_type = fold->added_of_type;
     }
+    dataset_reverses(base, &state->reverses);
     number_nodes(state);
 }
 
@@ -123,10 +125,11 @@ static enum error_code take_edges(struct fold_state *state, uint32_t which,
                                        .source = lasting(state, delta, delta->source[i]),
                                        .delta = which,
                                        .index = i};
-        if (delta->new_held && delta->new_held[i])
-            fold->held[fold->held_edges++] = edge;
-        else
+        const uint32_t relation = version_relation_of(fold, &delta->columns, i);
+        if (!delta->new_held || !delta->new_held[i])
             fold->edge[fold->added_edges++] = edge;
+        else if (relation_is_forward(&state->reverses, relation)) /* no list has the others */
+            fold->held[fold->held_edges++] = edge;
     }
     return rc;
 }

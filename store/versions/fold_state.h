@@ -8,6 +8,7 @@
 #define STORE_VERSIONS_FOLD_STATE_H
 
 #include "common/base/error.h"
+#include "common/graph/relation_reverse.h"
 #include "store/versions/version_fold.h"
 
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct gone_mark { /* all edges of the same ends and relation that came before t
 
 struct fold_state { /* {0} is releasable */
     struct version_fold *fold;
+    struct relation_reverses reverses;
     uint32_t gone_count; /* of the base's nodes; the array is fold->gone */
     size_t gone_room;
     uint32_t added_count; /* of all deltas */

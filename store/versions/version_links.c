@@ -9,6 +9,7 @@
 
 struct held_link {
     uint32_t target, source;
+    uint16_t type; /* 0 where edges have none */
     double time;
     float label;
     uint64_t order; /* those of the base first */
@@ -38,6 +39,8 @@ static int by_ends(const void *left, const void *right)
         return a->target < b->target ? -1 : 1;
     if (a->source != b->source)
         return a->source < b->source ? -1 : 1;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
     if (a->time < b->time || a->time > b->time)
         return a->time < b->time ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
@@ -46,14 +49,15 @@ static int by_ends(const void *left, const void *right)
 /* ---- which stay ---------------------------------------------------------------------------------- */
 
 /* Whether an edge of the base stays; its ends in the version then. */
-static bool stays(const struct version_fold *fold, uint32_t *source, uint32_t *target)
+static bool stays(const struct version_fold *fold, uint32_t *source, uint32_t *target,
+                  uint16_t type)
 {
     const uint64_t key = (uint64_t)*target << 32 | *source;
     const uint64_t first = version_fold_first_gone(fold, key);
     *source = version_fold_number(fold, *source);
     *target = version_fold_number(fold, *target);
     return *source != NODE_GONE && *target != NODE_GONE &&
-           !version_fold_is_gone(fold, first, key, 0);
+           !version_fold_is_gone(fold, first, key, fold->nodes.relation_count ? type : 0);
 }
 
 static void take_base(struct link_merger *m, int split)
@@ -63,11 +67,12 @@ static void take_base(struct link_merger *m, int split)
     for (uint64_t i = 0; i < base->count[split]; i++) {
         struct held_link link = {.target = base->target[split][i],
                                  .source = base->source[split][i],
+                                 .type = base->type[split] ? base->type[split][i] : 0,
                                  .time = base->is_timed ? base->time[split][i] : 0,
                                  .label = base->is_labelled ? base->label[split][i] : 0,
                                  .order = links->count,
                                  .index = i};
-        if (stays(m->fold, &link.source, &link.target))
+        if (stays(m->fold, &link.source, &link.target, link.type))
             links->link[links->count++] = link;
     }
     links->of_base = links->count;
@@ -79,8 +84,12 @@ static void append_new(struct link_merger *m, int split)
     for (uint64_t i = 0; i < m->fold->held_edges; i++) {
         const struct fold_edge *edge = &m->fold->held[i];
         const struct edge_columns_view *columns = fold_edge_columns(m->fold, edge);
-        struct held_link link = {
-            .target = edge->target, .source = edge->source, .order = links->count, .index = i};
+        struct held_link link = {.target = edge->target,
+                                 .source = edge->source,
+                                 .type =
+                                     (uint16_t)version_relation_of(m->fold, columns, edge->index),
+                                 .order = links->count,
+                                 .index = i};
         if (m->fold->delta[edge->delta].new_held[edge->index] != 1 + split)
             continue;
         if (columns->width.of[EDGE_TIME])
@@ -122,9 +131,10 @@ static void take_new(struct link_merger *m, int split)
     for (uint64_t i = 0; i < links->count; i++) {
         const struct held_link *link = &links->link[i];
         const struct held_link *last = count ? &links->link[count - 1] : NULL;
-        const bool same_ends = last && last->target == link->target && last->source == link->source;
-        const bool is_again = same_ends && !(last->time < link->time);
-        if (m->base->is_labelled ? is_again && m->fold->removes_repeated : same_ends) {
+        const bool is_same = last && last->target == link->target && last->source == link->source &&
+                             last->type == link->type;
+        const bool is_again = is_same && !(last->time < link->time);
+        if (m->base->is_labelled ? is_again && m->fold->removes_repeated : is_same) {
             if (m->base->is_labelled)
                 note_repeated(m, links, link);
             continue;
@@ -153,7 +163,8 @@ static enum error_code find_trained(struct link_merger *m, struct error *err)
     const enum error_code rc = memory_new(&m->trained, base->count, "given negatives", err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < base->count; i++) {
         uint32_t source = base->source[i], target = base->target[i];
-        if (stays(m->fold, &source, &target) && count_ends(m, &base->ends, i))
+        const uint16_t type = base->type ? base->type[i] : 0;
+        if (stays(m->fold, &source, &target, type) && count_ends(m, &base->ends, i))
             m->trained[m->trained_count++] = i;
     }
     return rc;
@@ -212,9 +223,13 @@ static void lay_out_split(const struct link_merger *m, int split, struct edge_sp
     uint32_t *target = place(layout, links->count, sizeof *target);
     double *time = out->is_timed ? place(layout, links->count, sizeof *time) : NULL;
     float *label = out->is_labelled ? place(layout, links->count, sizeof *label) : NULL;
+    const bool has_types = m->fold->base.edge_width.of[EDGE_TYPE] && links->count;
+    uint16_t *type = has_types ? place(layout, links->count, sizeof *type) : NULL;
     for (uint64_t i = 0; layout->data && i < links->count; i++) {
         source[i] = links->link[i].source;
         target[i] = links->link[i].target;
+        if (type)
+            type[i] = links->link[i].type;
         if (time)
             time[i] = links->link[i].time;
         if (label)
@@ -223,6 +238,7 @@ static void lay_out_split(const struct link_merger *m, int split, struct edge_sp
     out->count[split] = links->count;
     out->source[split] = source;
     out->target[split] = target;
+    out->type[split] = type;
     out->time[split] = time;
     out->label[split] = label;
     lay_out_negatives(m, split, out, layout);
@@ -241,11 +257,17 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
     uint32_t *source = place(layout, m->trained_count, sizeof *source);
     uint32_t *target = place(layout, m->trained_count, sizeof *target);
     uint32_t *node = place(layout, count, sizeof *node);
-    out->trained = (struct trained_negatives){
-        .count = m->trained_count, .source = source, .target = target, .ends = {start, node}};
+    uint16_t *type = base->type ? place(layout, m->trained_count, sizeof *type) : NULL;
+    out->trained = (struct trained_negatives){.count = m->trained_count,
+                                              .source = source,
+                                              .target = target,
+                                              .type = type,
+                                              .ends = {start, node}};
     for (uint64_t i = 0; layout->data && i < m->trained_count; i++) {
         source[i] = version_fold_number(m->fold, base->source[m->trained[i]]);
         target[i] = version_fold_number(m->fold, base->target[m->trained[i]]);
+        if (type)
+            type[i] = base->type[m->trained[i]];
         start[i] = at;
         put_ends(m, &base->ends, m->trained[i], node, &at);
         start[i + 1] = at;
@@ -320,6 +342,20 @@ static enum error_code merge_splits(struct link_merger *m, const uint64_t *train
     return rc;
 }
 
+/* Held-out edges have types where those of the dataset have. */
+static enum error_code check_types(const struct link_merger *m, struct error *err)
+{
+    const struct edge_splits *base = m->base;
+    const bool has_types = m->fold->base.edge_width.of[EDGE_TYPE] != 0;
+    bool same = !base->trained.count || (base->trained.type != NULL) == has_types;
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        same &= !base->count[s] || (base->type[s] != NULL) == has_types;
+    return same ? ERROR_NONE
+                : error_set(err, ERROR_CORRUPT,
+                            "%s: held-out edges %s types, expected as the dataset", base->view.key,
+                            has_types ? "without" : "with");
+}
+
 enum error_code version_edge_splits(const struct version_fold *fold, struct store *store,
                                     const uint64_t *train_class, struct repeated_edges *repeated,
                                     struct edge_splits *out, struct error *err)
@@ -332,11 +368,8 @@ enum error_code version_edge_splits(const struct version_fold *fold, struct stor
         edge_splits_get(store, key.text, fold->base.id, fold->base.node_count, &base, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (base.type[0] || base.type[1] || base.trained.type)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "%s: expected links without types, of which alone versions are merged",
-                       base.view.key);
-    else
+    rc = check_types(&merger, err);
+    if (rc == ERROR_NONE)
         rc = merge_splits(&merger, train_class, out, err);
     if (rc != ERROR_NONE)
         *out = (struct edge_splits){0};

@@ -62,7 +62,7 @@ MUST_CHECK enum error_code version_splits(const struct version_fold *fold, struc
 /* Of a task of pairs: those of the base that are left, and with new ones among them in the order of target and source, as ingest has those that it
  * draws; their given negatives without nodes that are gone. `train_class` [classes of the base]: of labelled edges how many that are trained
  * on have each; NULL where that is not wanted, or nothing is of classes. `repeated` may be NULL, and has what labelled edges repeat added to it.
- * Fails: ERROR_CORRUPT also where edges have types. */
+ * Fails: ERROR_CORRUPT also where held-out edges have no types and those of the dataset do, or the other way. */
 MUST_CHECK enum error_code version_edge_splits(const struct version_fold *fold, struct store *store,
                                                const uint64_t *train_class,
                                                struct repeated_edges *repeated,

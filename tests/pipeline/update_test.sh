@@ -107,12 +107,6 @@ expect 64 'nothing to do' update "$work/r"
 
 ! [ -e "$work/r/state" ] || fail "a refused update is the state of the folder: $(cat "$work/r/state")"
 
-# Graphs that have no versions say so, before any file is read.
-papers_graph "$work/papers" 90
-papers_pipeline "$work/papers" 1 1 >papers.yaml
-expect 78 'has types of nodes or edges and is for ingest.task link_prediction: expected a task of nodes' \
-    "$bin/graphmill" update papers.yaml --directory "$work/p" --quiet --set ingest.task=link_prediction --add-edges new_edges
-
 # Links: those that are held out stay so, some of those that come are held out, too; what is trained on is never tested.
 links=(--set ingest.task=link_prediction --set ingest.labels= --set ingest.split=given --set 'ingest.edge_split=random 60/20/20')
 run l g.yaml "${links[@]}" >first.json

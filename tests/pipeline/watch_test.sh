@@ -144,7 +144,3 @@ expect 64 'takes FOLDER and DATASET' "$bin/graphmill" watch
 expect 65 'expected a folder in which updates arrive' "$bin/graphmill" watch "$work/nothing" g.yaml
 expect 78 'ingest.retrain_valid_drop' watch c --once --set ingest.retrain_valid_drop=-1
 expect 65 'expected the folder of a run' "$bin/graphmill" update "$work/c.in" --add-edges between
-papers_graph "$work/papers" 90
-papers_pipeline "$work/papers" 1 1 'task: link_prediction' >papers.yaml
-expect 78 'of which alone such graphs have updates' "$bin/graphmill" watch "$work/c.in" papers.yaml --once --directory "$work/p"
-[ ! -e "$work/p/store/partition" ] || fail 'it was trained before that was said'

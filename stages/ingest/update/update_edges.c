@@ -15,14 +15,17 @@ uint64_t update_edge_key(const struct update_reader *reader, uint32_t source, ui
     return swap ? (uint64_t)source << 32 | target : (uint64_t)target << 32 | source;
 }
 
-bool update_chunk_has(const struct update_reader *reader, const struct edge_chunk *chunk,
-                      uint64_t key, uint32_t relation)
+/* The edges of a chunk that are of one key, as they lie in the row of its target. */
+struct key_edges {
+    uint64_t first, end;
+};
+
+static struct key_edges edges_of(const struct edge_chunk *chunk, uint64_t key)
 {
     const uint32_t target = (uint32_t)(key >> 32), source = (uint32_t)key;
     const uint32_t row = target - chunk->first_node;
-    const uint16_t *type = reader->delta.relation_count ? chunk->columns.data[EDGE_TYPE] : NULL;
     if (target < chunk->first_node || row >= chunk->node_count)
-        return false;
+        return (struct key_edges){0};
     uint64_t low = chunk->row_start[row], high = chunk->row_start[row + 1];
     const uint64_t end = high;
     while (low < high) {
@@ -32,9 +35,40 @@ bool update_chunk_has(const struct update_reader *reader, const struct edge_chun
         else
             high = middle;
     }
-    while (type && low < end && chunk->neighbor[low] == source && type[low] != relation)
-        low++;
-    return low < end && chunk->neighbor[low] == source;
+    for (high = low; high < end && chunk->neighbor[high] == source;)
+        high++;
+    return (struct key_edges){low, high};
+}
+
+/* Of a piece of the version that the update is for. */
+static uint32_t relation_at(const struct update_reader *reader, const struct edge_chunk *chunk,
+                            uint64_t edge)
+{
+    const uint16_t *type = reader->delta.relation_count ? chunk->columns.data[EDGE_TYPE] : NULL;
+    return type ? type[edge] : 0;
+}
+
+bool update_chunk_has(const struct update_reader *reader, const struct edge_chunk *chunk,
+                      uint64_t key, uint32_t relation)
+{
+    struct key_edges edges = edges_of(chunk, key);
+    while (edges.first < edges.end && relation_at(reader, chunk, edges.first) != relation)
+        edges.first++;
+    return edges.first < edges.end;
+}
+
+bool update_chunk_keeps(const struct update_reader *reader, const struct edge_chunk *chunk,
+                        uint64_t key, bool is_reverse)
+{
+    const struct key_edges edges = edges_of(chunk, key);
+    for (uint64_t e = edges.first; e < edges.end; e++) {
+        const uint32_t relation = relation_at(reader, chunk, e);
+        if (relation < RELATION_COUNT_MAX &&
+            is_reverse != relation_is_forward(&reader->reverses, relation) &&
+            !update_edges_go(reader, key, relation))
+            return true;
+    }
+    return false;
 }
 
 /* ---- edges that come --------------------------------------------------------------------------- */
@@ -106,8 +140,7 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
         rc = update_labels_take(reader, file->path, line->line, &file->value, err);
     if (rc == ERROR_NONE && file->fields.width.of[EDGE_TIME])
         memcpy(&time, file->value.data[EDGE_TIME], sizeof time);
-    const int place = update_links_place(reader, update_edge_key(reader, source, target), source,
-                                         target, time, &is_held);
+    const int place = update_links_place(reader, source, target, line->relation, time, &is_held);
     reader->absorbed += rc == ERROR_NONE && is_held;
     if (rc != ERROR_NONE || is_held)
         return rc;
@@ -147,6 +180,8 @@ static enum error_code add_reverses(struct update_reader *reader, const struct e
         const struct edge_columns_view own = edge_columns_read(&reader->columns, 0);
         edge_columns_copy(&reader->columns, at, &own, i, 1);
         ((uint16_t *)reader->columns.data[EDGE_TYPE])[at] += (uint16_t)reader->relation_count;
+        if (reader->new_held)
+            reader->new_held[at] = reader->new_held[i];
         reader->line[at] = reader->line[i];
         reader->source[at] = reader->target[i];
         reader->target[at] = reader->source[i];
@@ -180,6 +215,7 @@ struct merged_edges update_edges_pass(const struct update_reader *reader)
 
 struct drawn_link {
     uint64_t key, index; /* which of the added edges */
+    bool is_reverse;     /* its pair is that of reverses of this key, or else of all others */
 };
 
 static int by_link(const void *left, const void *right)
@@ -194,8 +230,31 @@ static void keep_trained(struct update_reader *reader, const struct edge_chunk *
 {
     const uint64_t end = (uint64_t)chunk->first_node + chunk->node_count;
     for (; *next < count && link[*next].key >> 32 < end; ++*next)
-        if (update_chunk_has(reader, chunk, link[*next].key, 0))
+        if (update_chunk_keeps(reader, chunk, link[*next].key, link[*next].is_reverse))
             reader->new_held[link[*next].index] = 0;
+}
+
+/* Each edge of old nodes that draws a split: its pair, and that the other way for edges that are reverses. Returns how many. */
+static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link *link)
+{
+    const struct dataset_schema *schema = reader->schema;
+    const struct dataset_delta *delta = &reader->delta;
+    const uint16_t *type = delta->columns.data[EDGE_TYPE];
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < delta->added_edges; i++) {
+        const uint32_t source = delta->source[i], target = delta->target[i];
+        const uint64_t own = update_edge_key(reader, source, target);
+        const uint64_t key = update_pair_key(reader, own, type ? type[i] : 0);
+        if (!reader->new_held[i] || source >= schema->node_count || target >= schema->node_count)
+            continue;
+        link[count++] = (struct drawn_link){.key = key, .index = i};
+        if (schema->has_relations)
+            link[count++] =
+                (struct drawn_link){.key = schema->undirected ? key : key << 32 | key >> 32,
+                                    .index = i,
+                                    .is_reverse = true};
+    }
+    return count;
 }
 
 enum error_code update_links_settle(struct update_reader *reader, struct error *err)
@@ -206,13 +265,9 @@ enum error_code update_links_settle(struct update_reader *reader, struct error *
     bool has_held = false;
     if (!delta->new_held || reader->link_split.kind != EDGE_SPLIT_RANDOM)
         return ERROR_NONE; /* nothing was drawn */
-    enum error_code rc = memory_new(&link, delta->added_edges, "links", err);
-    for (uint64_t i = 0; rc == ERROR_NONE && i < delta->added_edges; i++) {
-        const uint64_t key = update_edge_key(reader, delta->source[i], delta->target[i]);
-        const bool goes = update_edges_go(reader, key, 0);
-        if (reader->new_held[i] && key >> 32 < reader->schema->node_count && !goes)
-            link[count++] = (struct drawn_link){key, i};
-    }
+    enum error_code rc = memory_new(&link, 2 * delta->added_edges, "links", err);
+    if (rc == ERROR_NONE)
+        count = list_drawn(reader, link);
     if (count)
         qsort(link, count, sizeof *link, by_link);
     struct merged_edges pass = update_edges_pass(reader);

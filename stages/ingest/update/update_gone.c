@@ -79,7 +79,7 @@ static enum error_code find_in_chunk(const struct update_reader *reader,
         if (gone->key >> 32 >= end)
             return ERROR_NONE;
         if (!update_chunk_has(reader, chunk, gone->key, gone->relation) &&
-            !update_links_has(reader, gone->key))
+            !update_links_has(reader, gone->key, gone->relation))
             return name_edge(reader, *next, ", expected one that is there", err);
     }
     return ERROR_NONE;

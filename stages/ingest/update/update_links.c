@@ -30,22 +30,51 @@ static uint64_t first_of(const struct held_key *keys, uint64_t count, uint64_t k
     return low;
 }
 
-/* The split that holds the link of this key, or -1; with `time` that holds an edge of that time. */
-static int held_in(const struct update_reader *reader, uint64_t key, const double *time)
+enum { ANY_RELATION = RELATION_COUNT_MAX };
+
+/* Which of those that are held out are asked for. */
+struct held_query {
+    uint64_t key;
+    uint32_t relation;  /* or ANY_RELATION */
+    const double *time; /* NULL: of any */
+    bool that_stays;    /* none that goes by itself */
+};
+
+static bool is_asked(const struct update_reader *reader, const struct held_query *query,
+                     const struct held_key *held)
+{
+    const double *time = query->time;
+    return (query->relation == ANY_RELATION || held->relation == query->relation) &&
+           !(time && (held->time < *time || held->time > *time)) &&
+           !(query->that_stays && update_edges_go(reader, held->key, held->relation));
+}
+
+/* The split that holds one, or -1. */
+static int held_in(const struct update_reader *reader, const struct held_query *query)
 {
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
         const struct held_key *keys = reader->held_key[s];
         const uint64_t count = reader->held_count[s];
-        for (uint64_t i = first_of(keys, count, key); i < count && keys[i].key == key; i++)
-            if (!time || !(keys[i].time < *time || keys[i].time > *time))
+        for (uint64_t i = first_of(keys, count, query->key); i < count && keys[i].key == query->key;
+             i++)
+            if (is_asked(reader, query, &keys[i]))
                 return s;
     }
     return -1;
 }
 
-bool update_links_has(const struct update_reader *reader, uint64_t key)
+uint64_t update_pair_key(const struct update_reader *reader, uint64_t key, uint32_t relation)
 {
-    return held_in(reader, key, NULL) >= 0;
+    const bool turns =
+        !reader->schema->undirected && !relation_is_forward(&reader->reverses, relation);
+    return turns ? key << 32 | key >> 32 : key;
+}
+
+bool update_links_has(const struct update_reader *reader, uint64_t key, uint32_t relation)
+{
+    const struct held_query query = {.key = update_pair_key(reader, key, relation),
+                                     .relation = reader->reverses.forward[relation]};
+    return held_in(reader, &query) >= 0;
 }
 
 static enum error_code take_keys(struct update_reader *reader, const struct edge_splits *splits,
@@ -61,6 +90,7 @@ static enum error_code take_keys(struct update_reader *reader, const struct edge
     for (uint64_t i = 0; i < count; i++)
         (*keys)[i] = (struct held_key){
             .key = update_edge_key(reader, splits->source[s][i], splits->target[s][i]),
+            .relation = splits->type[s] ? splits->type[s][i] : 0,
             .time = splits->is_timed ? splits->time[s][i] : 0};
     if (count)
         qsort(*keys, count, sizeof **keys, by_key_and_time);
@@ -88,31 +118,48 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
 
 /* Of labelled edges each is an example. Those of two nodes go together where pairs draw, or files list them; else one that is held out
  * already, at the same time, is no other edge. */
-static int place_labelled(const struct update_reader *reader, uint64_t key, double time, int draw)
+static int place_labelled(const struct update_reader *reader, const struct held_query *held,
+                          double time, int draw)
 {
     const bool by_pair =
         reader->link_split.kind == EDGE_SPLIT_RANDOM || reader->link_split.kind == EDGE_SPLIT_GIVEN;
-    const int held = held_in(reader, key, by_pair ? NULL : &time);
-    return held >= 0 ? held : draw;
+    struct held_query query = *held;
+    query.time = by_pair ? NULL : &time;
+    const int split = held_in(reader, &query);
+    return split >= 0 ? split : draw;
 }
 
-int update_links_place(const struct update_reader *reader, uint64_t key, uint32_t source,
-                       uint32_t target, double time, bool *is_held)
+/* What the pair draws, as its forward edge has it; -1: to training, or nothing is drawn. */
+static int draw_of(const struct update_reader *reader, uint32_t source, uint32_t target,
+                   uint32_t relation)
+{
+    const bool turns = !relation_is_forward(&reader->reverses, relation);
+    if (reader->link_split.kind != EDGE_SPLIT_RANDOM || source == target)
+        return -1;
+    return edge_holdout_draw(&reader->link_split, (uint64_t)reader->settings->seed,
+                             reader->schema->undirected, turns ? target : source,
+                             turns ? source : target);
+}
+
+int update_links_place(const struct update_reader *reader, uint32_t source, uint32_t target,
+                       uint32_t relation, double time, bool *is_held)
 {
     const struct dataset_schema *schema = reader->schema;
     const bool draws = reader->link_split.kind == EDGE_SPLIT_RANDOM;
-    const bool goes = update_edges_go(reader, key, 0);
-    const int held = goes ? -1 : held_in(reader, key, NULL);
+    const uint64_t key = update_edge_key(reader, source, target);
     *is_held = false;
     if (!task_learns_pairs(schema->task))
         return 0;
-    const int draw = !draws || source == target
-                         ? -1
-                         : edge_holdout_draw(&reader->link_split, (uint64_t)reader->settings->seed,
-                                             schema->undirected, source, target);
+    const struct held_query same = {.key = update_pair_key(reader, key, relation),
+                                    .relation = reader->reverses.forward[relation],
+                                    .that_stays = true};
+    struct held_query pair = same;
+    pair.relation = draws ? ANY_RELATION : same.relation;
+    const int draw = draw_of(reader, source, target, relation);
     if (task_labels_edges(schema->task))
-        return 1 + (goes ? draw : place_labelled(reader, key, time, draw));
-    *is_held = held >= 0 && !(draws && schema->edge_width.of[EDGE_TIME]);
+        return 1 + place_labelled(reader, &pair, time, draw);
+    const int held = held_in(reader, &pair);
+    *is_held = held_in(reader, &same) >= 0 && !(draws && schema->edge_width.of[EDGE_TIME]);
     return 1 + (held >= 0 ? held : draw);
 }
 
@@ -133,10 +180,13 @@ enum error_code update_links_check_new(const struct update_reader *reader, struc
     return ERROR_NONE;
 }
 
-static bool is_gone(const struct update_reader *reader, uint32_t source, uint32_t target)
+static bool is_gone(const struct update_reader *reader, const struct edge_splits *splits,
+                    enum held_out s, uint64_t i)
 {
+    const uint32_t source = splits->source[s][i], target = splits->target[s][i];
     return reader->is_gone[source] || reader->is_gone[target] ||
-           update_edges_go(reader, update_edge_key(reader, source, target), 0);
+           update_edges_go(reader, update_edge_key(reader, source, target),
+                           splits->type[s] ? splits->type[s][i] : 0);
 }
 
 /* Where --remove-nodes names a node, or 0. */
@@ -169,13 +219,17 @@ static enum error_code name_last(const struct update_reader *reader,
 {
     char node[NODE_ID_TEXT_SIZE], source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
     const uint32_t last = splits->negative[s].node[splits->negative[s].start[i + 1] - 1];
+    const uint16_t *type = splits->type[s];
+    const bool has_several = type && type[i] < reader->relation_count && reader->relation_count > 1;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": node %s is removed, and with it the last of the given "
-                     "negatives of the %s edge from %s to %s: expected one at least that stays",
+                     "negatives of the %s edge from %s to %s%s%s: expected one at least that stays",
                      reader->request->remove_nodes, line_of(reader, last),
                      living_nodes_text(&reader->nodes, last, node), held_out_name[s],
                      living_nodes_text(&reader->nodes, splits->source[s][i], source),
-                     living_nodes_text(&reader->nodes, splits->target[s][i], target));
+                     living_nodes_text(&reader->nodes, splits->target[s][i], target),
+                     has_several ? " of relation " : "",
+                     has_several ? reader->schema->edge_type[type[i]].name : "");
 }
 
 static enum error_code check_split(const struct update_reader *reader,
@@ -187,7 +241,7 @@ static enum error_code check_split(const struct update_reader *reader,
         uint64_t left = 0;
         for (uint64_t e = ends->start[i]; e < ends->start[i + 1]; e++)
             left += !reader->is_gone[ends->node[e]];
-        if (left == 0 && !is_gone(reader, splits->source[s][i], splits->target[s][i]))
+        if (left == 0 && !is_gone(reader, splits, s, i))
             return name_last(reader, splits, s, i, err);
     }
     return ERROR_NONE;

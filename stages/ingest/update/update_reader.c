@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 #include "store/records/node_splits.h"
 #include "store/versions/merged_records.h"
 #include "store/versions/version_fold.h"
@@ -58,6 +59,7 @@ static void tell_types(struct update_reader *reader)
     struct dataset_delta *delta = &reader->delta;
     reader->relation_count = update_relation_count(schema, reader->settings);
     reader->has_reverses = reader->relation_count < schema->edge_type_count;
+    dataset_reverses(schema, &reader->reverses);
     delta->relation_count = version_relation_count(schema);
     if (schema->node_type_count == 1)
         return;

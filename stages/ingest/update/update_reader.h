@@ -14,7 +14,8 @@
  * and are no relation that a file could name. Rows of features are as wide as those of the type. Ids are those that outputs have.
  *
  * Of a dataset that learns links, those that are held out stay so: an added edge between the same nodes is no new example, and is left out.
- * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest. Removed edges may be held out. Where
+ * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest, unless edges of the same ends are
+ * there already, in whichever relation: it goes where these are. Removed edges may be held out. The reverse of an edge goes where that goes. Where
  * held-out edges have given negatives no edge may draw their split, since it would have none; nodes that go leave those lists, but for the
  * last of one. Added edges of a dataset that learns labels of edges have the column that ingest.edge_label names; each is an example, in
  * the split of those of the same ends where pairs draw or files list them, else trained on.
@@ -30,6 +31,7 @@
 #define STAGES_INGEST_UPDATE_UPDATE_READER_H
 
 #include "common/base/error.h"
+#include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_labels.h"
 #include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
@@ -47,7 +49,8 @@
 
 struct held_key {
     uint64_t key; /* as that of gone_edge */
-    double time;  /* 0 where edges have none */
+    uint32_t relation;
+    double time; /* 0 where edges have none */
 };
 
 struct gone_edge {     /* all edges of the same ends and relation */
@@ -68,10 +71,11 @@ struct update_reader { /* {0} is releasable */
         delta; /* its arrays are those below; id, root and depth are the caller's business */
     uint64_t used_bytes;
     struct living_nodes nodes;
-    uint8_t *is_gone;        /* [base nodes] */
-    uint32_t *gone_node;     /* [gone_nodes] */
-    uint32_t relation_count; /* that files may name */
-    bool has_reverses;
+    uint8_t *is_gone;                  /* [base nodes] */
+    uint32_t *gone_node;               /* [gone_nodes] */
+    uint32_t relation_count;           /* that files may name */
+    bool has_reverses;                 /* that ingest adds */
+    struct relation_reverses reverses; /* these, and others that are called so */
     uint32_t base_of_type[NODE_TYPE_COUNT_MAX], added_of_type[NODE_TYPE_COUNT_MAX],
         columns_of_type[NODE_TYPE_COUNT_MAX];
     struct gone_edge *gone; /* [gone_edges] ascending once read */
@@ -117,10 +121,10 @@ MUST_CHECK enum error_code update_edges_remove(struct update_reader *reader, str
 /* Before all of them: which links are held out. */
 MUST_CHECK enum error_code update_links_open(struct update_reader *reader, struct error *err);
 /* Where a new edge of a dataset that learns pairs goes: 0 to training, else 1 + enum held_out. *is_held: of links, the two are held out
- * already, and it is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells it. `key` as
- * that of gone_edge; `time` of the edge, or 0. */
-int update_links_place(const struct update_reader *reader, uint64_t key, uint32_t source,
-                       uint32_t target, double time, bool *is_held);
+ * already in its relation, and it is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells
+ * it. `time` of the edge, or 0. */
+int update_links_place(const struct update_reader *reader, uint32_t source, uint32_t target,
+                       uint32_t relation, double time, bool *is_held);
 /* Behind update_links_settle(): a new edge that is held out has no given negatives. Fails: ERROR_INPUT naming its line where those of its split
  * have some. */
 MUST_CHECK enum error_code update_links_check_new(const struct update_reader *reader,
@@ -145,14 +149,19 @@ struct merged_edges update_edges_pass(const struct update_reader *reader);
 /* Whether a piece of them has an edge of this key and relation. */
 bool update_chunk_has(const struct update_reader *reader, const struct edge_chunk *chunk,
                       uint64_t key, uint32_t relation);
+/* Whether it has one of this key that stays, in any relation that is a reverse, or in any that is none. */
+bool update_chunk_keeps(const struct update_reader *reader, const struct edge_chunk *chunk,
+                        uint64_t key, bool is_reverse);
 /* Whether edges of this key and relation go by themselves. */
 bool update_edges_go(const struct update_reader *reader, uint64_t key, uint32_t relation);
 /* Behind update_edges_add(): new edges of links that are trained on are trained on, whatever they draw. */
 MUST_CHECK enum error_code update_links_settle(struct update_reader *reader, struct error *err);
-/* Whether the link of this key is held out. */
-bool update_links_has(const struct update_reader *reader, uint64_t key);
+/* Whether the link of this key and relation is held out; of a reverse that of which it is. */
+bool update_links_has(const struct update_reader *reader, uint64_t key, uint32_t relation);
 /* One number for all edges of the same ends. */
 uint64_t update_edge_key(const struct update_reader *reader, uint32_t source, uint32_t target);
+/* The key of a reverse turned, as that of the edge of which it is, and the other way; that of any other edge itself. */
+uint64_t update_pair_key(const struct update_reader *reader, uint64_t key, uint32_t relation);
 MUST_CHECK enum error_code update_edges_add(struct update_reader *reader, struct error *err);
 
 #endif

@@ -121,16 +121,48 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
     assert_int_equal(after.test_count, before.test_count);
 }
 
+/* Of a relation; what comes has numbers behind all others. */
+static void links_of_relations_are_held_out_as_ingest_draws_them(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 32; form++) {
+        struct kind kind = typed_pairs_of(form);
+        kind.keeps_nodes = true;
+        compare_versions(&kind, 3, form % 3 != 0);
+    }
+}
+
+static void so_are_labelled_edges_of_relations(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 32; form++) {
+        struct kind kind = typed_pairs_of(form);
+        kind.keeps_nodes = kind.labelled = kind.weighted = true;
+        compare_versions(&kind, 3, form % 3 != 1);
+    }
+}
+
+/* Neither in the relation that is asked for nor in another, nor turned. */
+static void what_is_tested_in_a_relation_is_never_trained_on(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 32; form++) {
+        const struct kind kind = typed_pairs_of(form);
+        compare_versions(&kind, 5, form % 2 == 0);
+    }
+}
+
 /* ---- an update whose n-th store call fails ------------------------------------------------------- */
 
 static void whichever_store_call_fails_a_typed_update_ends_alike(void **state)
 {
     (void)state;
-    for (int form = 0; form < 2; form++) {
+    for (int form = 0; form < 4; form++) {
         static struct faulty_update update;
         static struct texts t;
         static struct world w;
-        const struct kind kind = typed_kind_of(5); /* reverses, and features that are made */
+        /* Reverses, and features that are made; of nodes, and of links. */
+        const struct kind kind = form < 2 ? typed_kind_of(5) : typed_pairs_of(5);
         const bool is_merged = form % 2;
         struct store *store = store_faults_open(&memory_backend, "typed-versions-faults");
         use_settings(&kind, is_merged);
@@ -225,6 +257,9 @@ int main(void)
         cmocka_unit_test(so_are_labelled_edges),
         cmocka_unit_test(what_is_tested_is_never_trained_on),
         test_with_store(a_labelled_edge_that_is_held_out_comes_no_more),
+        cmocka_unit_test(links_of_relations_are_held_out_as_ingest_draws_them),
+        cmocka_unit_test(so_are_labelled_edges_of_relations),
+        cmocka_unit_test(what_is_tested_in_a_relation_is_never_trained_on),
         test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
     };

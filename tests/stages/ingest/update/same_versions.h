@@ -316,4 +316,14 @@ static inline struct kind typed_kind_of(unsigned form)
     return kind;
 }
 
+/* The same for tasks of pairs; of some the input has reverses. */
+static inline struct kind typed_pairs_of(unsigned form)
+{
+    struct kind kind = typed_kind_of(form);
+    kind.links = true;
+    kind.self_loops = EDGES_REMOVE;
+    kind.says_reverses = kind.types > 1 && !kind.is_names_only && !kind.adds_reverses && form & 8;
+    return kind;
+}
+
 #endif
