@@ -5,6 +5,8 @@
 #include "stages/plan/chosen_base.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
+#include "stages/plan/unit_records.h"
+#include "stages/plan/units/unit_row.h"
 
 #include <string.h>
 
@@ -15,6 +17,7 @@ struct rebuild {
     const char *run_id;
     struct work_queue *queue;
     struct chain_state state;
+    bool found_any; /* of the units of a round */
     struct unit_list prerequisites;
     char (*done_name)[QUEUE_UNIT_SIZE];
     size_t done_capacity;
@@ -54,12 +57,91 @@ static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit
     return rc;
 }
 
+/* Is this snapshot there, and what is kept as long? */
+static enum error_code has_snapshot(const struct rebuild *r, int64_t version, bool *found,
+                                    struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    enum error_code rc = ERROR_NONE;
+    *found = true;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const bool is_kept = unit_row_of(kind)->retention == RETAINED_SNAPSHOTS;
+        const int32_t count = is_kept ? unit_count_at(s, kind, version) : 0;
+        for (int32_t slot = 0; slot < count && *found && rc == ERROR_NONE; slot++) {
+            const struct unit unit = unit_at(s, kind, version, slot);
+            rc = store_has(r->store, chain_output_key(s, r->run_id, &unit).text, found, err);
+        }
+    }
+    return rc;
+}
+
+/* Does what lies behind a snapshot of this version wait for it? */
+static bool is_of_version(const struct unit *unit)
+{
+    const struct unit_row *row = unit_row_of(unit->kind);
+    return row->line == LINE_VERSIONS || row->begun_by != UNIT_UNKNOWN;
+}
+
+/* Is that which the unit waited for done, or in a snapshot before the unit? That one may be there before the switch names it. */
+static enum error_code is_founded(const struct rebuild *r, const struct unit *unit,
+                                  const struct unit *before, bool *founded, struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    const int64_t version = unit_number(before);
+    const int64_t last = unit->round - (unit_row_of(unit->kind)->line == LINE_VERSIONS);
+    const enum error_code rc =
+        chain_is_done(s, r->store, r->run_id, &r->state, before, founded, err);
+    if (rc != ERROR_NONE || *founded || !is_of_version(before) || version > last ||
+        !schedule_has_snapshot(s, version))
+        return rc;
+    return has_snapshot(r, version, founded, err);
+}
+
+/* Is all there that the unit made, and waited for? */
+static enum error_code is_sound(struct rebuild *r, const struct unit *unit, bool *sound,
+                                struct error *err)
+{
+    enum error_code rc = unit_is_whole(r->schedule, r->store, r->run_id, unit, sound, err);
+    if (rc != ERROR_NONE || !*sound)
+        return rc;
+    r->prerequisites.count = 0;
+    rc = chain_prerequisites(r->schedule, unit, chain_last_version(r->schedule, &r->state),
+                             &r->prerequisites, err);
+    for (int64_t i = 0; i < r->prerequisites.count && *sound && rc == ERROR_NONE; i++)
+        rc = is_founded(r, unit, &r->prerequisites.unit[i], sound, err);
+    return rc;
+}
+
+/* Of records that no snapshot covers yet a crash of the host may take any, and `verify --remove` takes damaged ones. What was made of them
+ * would count as done, and the run could be over before they are made again: so that is not done either, and goes. What was let go looks
+ * the same, but the switch has moved by then. Where a step chooses its weights, what it waits for is not what it is made of. */
+static enum error_code drop_unsound(struct rebuild *r, const struct unit *unit, bool *is_done,
+                                    struct error *err)
+{
+    const struct unit_row *row = unit_row_of(unit->kind);
+    struct chain_state now = {0};
+    bool sound = true;
+    if ((row->retention != RETAINED_ROUNDS && row->retention != RETAINED_BASES) ||
+        r->schedule->chooses_base || chain_is_covered(r->schedule, &r->state, unit))
+        return ERROR_NONE;
+    enum error_code rc = is_sound(r, unit, &sound, err);
+    if (rc == ERROR_NONE && !sound)
+        rc = chain_state_read(r->schedule, r->store, r->run_id, &now, err);
+    if (rc != ERROR_NONE || sound || now.snapshot_version != r->state.snapshot_version)
+        return rc;
+    *is_done = false;
+    return unit_remove(r->schedule, r->store, r->run_id, unit, err);
+}
+
 /* Queues the unit unless it is done; *is_done says which. */
 static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
                                struct error *err)
 {
     enum error_code rc =
         chain_is_done(r->schedule, r->store, r->run_id, &r->state, &unit, is_done, err);
+    r->found_any = r->found_any || *is_done;
+    if (rc == ERROR_NONE && *is_done)
+        rc = drop_unsound(r, &unit, is_done, err);
     if (rc != ERROR_NONE || *is_done)
         return rc;
     r->prerequisites.count = 0;
@@ -146,8 +228,8 @@ static int64_t rounds_ahead(const struct schedule *s)
     return (s->keeps_residuals && s->run_ahead < 2 ? 2 : s->run_ahead) + s->staleness;
 }
 
-/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite; the validation after that round
- * may wait for the one before alone. */
+/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite, and as anything is there that may be
+ * unsound; the validation after that round may wait for the one before alone. */
 static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units, struct error *err)
 {
     const struct schedule *s = r->schedule;
@@ -157,6 +239,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
     for (; rc == ERROR_NONE && round < s->round_count; round++) {
         bool aggregated = false;
         const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
+        r->found_any = false;
         rc = units_of_round(s, round, units, err);
         if (rc == ERROR_NONE)
             rc = restore_all(r, units, err);
@@ -165,7 +248,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
                                err);
         if (first_open < 0 && !aggregated)
             first_open = round;
-        if (first_open >= 0 && round >= first_open + rounds_ahead(s))
+        if (first_open >= 0 && round >= first_open + rounds_ahead(s) && !r->found_any)
             break;
     }
     const int64_t next = schedule_snapshot_at_or_after(s, first_open + 1);

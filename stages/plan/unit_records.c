@@ -85,13 +85,33 @@ bool unit_of_key(const struct schedule *s, const char *run_id, const char *key, 
     return false;
 }
 
+/* The key of the choice that its maker starts from, where it is one: that is no result. */
+static struct key key_of_choice(const struct schedule *s, const char *run_id,
+                                const struct unit *unit)
+{
+    const struct unit_row *row = unit_row_of(unit->kind);
+    return unit_companion_is_chosen(row, s) ? row->companion(s, run_id, unit) : (struct key){""};
+}
+
+enum error_code unit_is_whole(const struct schedule *s, struct store *store, const char *run_id,
+                              const struct unit *unit, bool *whole, struct error *err)
+{
+    const struct key choice = key_of_choice(s, run_id, unit);
+    struct key keys[UNIT_KEYS_MAX];
+    enum error_code rc = ERROR_NONE;
+    *whole = true;
+    for (int i = unit_keys(s, run_id, unit, keys) - 1; i >= 0 && *whole && rc == ERROR_NONE; i--)
+        if (strcmp(keys[i].text, choice.text) != 0)
+            rc = store_has(store, keys[i].text, whole, err);
+    return rc;
+}
+
 enum error_code unit_remove(const struct schedule *s, struct store *store, const char *run_id,
                             const struct unit *unit, struct error *err)
 {
     const struct unit_row *row = unit_row_of(unit->kind);
     const struct key output = row->output(s, run_id, unit);
-    const bool keeps = unit_companion_is_chosen(row, s);
-    const struct key kept = keeps ? row->companion(s, run_id, unit) : (struct key){""};
+    const struct key kept = key_of_choice(s, run_id, unit);
     struct key keys[UNIT_KEYS_MAX];
     enum error_code rc = store_remove(store, output.text, err);
     for (int i = unit_keys(s, run_id, unit, keys) - 1; i >= 0 && rc == ERROR_NONE; i--)

@@ -28,6 +28,10 @@ int unit_keys(const struct schedule *s, const char *run_id, const struct unit *u
               struct key out[UNIT_KEYS_MAX]);
 /* The unit of the run that makes what lies at `key`; false when none does. */
 bool unit_of_key(const struct schedule *s, const char *run_id, const char *key, struct unit *out);
+/* Whether all its records are there, but for a choice (unit_row.h). Fails: ERROR_IO. */
+MUST_CHECK enum error_code unit_is_whole(const struct schedule *s, struct store *store,
+                                         const char *run_id, const struct unit *unit, bool *whole,
+                                         struct error *err);
 /* Removes its records; the one that says it is done goes first. Fails: ERROR_IO. */
 MUST_CHECK enum error_code unit_remove(const struct schedule *s, struct store *store,
                                        const char *run_id, const struct unit *unit,

@@ -8,6 +8,7 @@
 #include "stages/plan/chosen_base.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
+#include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/records/gradient.h"
@@ -84,6 +85,7 @@ struct pretend_run {
     bool alive;               /* the queue has a life: completing works */
     bool disturbed;           /* units run while a rebuild restores */
     bool loses;               /* weights, with the queue */
+    bool breaks, keeps;       /* loses any records, with the queue; lets none go */
     int64_t base[ROUNDS_MAX]; /* what was chosen */
     int works;
 };
@@ -94,6 +96,15 @@ enum error_code store_has(struct store *store, const char *key, bool *found, str
 {
     (void)store, (void)err;
     *found = set_has(&run.stored, key);
+    return ERROR_NONE;
+}
+
+enum error_code store_remove(struct store *store, const char *key, struct error *err)
+{
+    const size_t at = set_find(&run.stored, key);
+    (void)store, (void)err;
+    if (at != SIZE_MAX)
+        set_remove_at(&run.stored, at);
     return ERROR_NONE;
 }
 
@@ -301,6 +312,47 @@ static void lose_weights(void)
         set_remove_at(&run.stored, set_find(&run.stored, key.text));
 }
 
+/* Some of what no snapshot covers yet, as a crash of the host may, with all that the queue knew. */
+static void lose_any(void)
+{
+    const int64_t from = run.snapshot_version > 0 ? run.snapshot_version : 0;
+    for (size_t i = run.stored.count; i-- > 0;) {
+        struct unit unit;
+        if (!unit_of_key(&run.schedule, "r", run.stored.name[i], &unit))
+            continue;
+        const bool is_of_round = unit_row_of(unit.kind)->line == LINE_ROUNDS && unit.round >= from;
+        const bool is_seal = unit.kind == UNIT_SEAL_ROWS && unit.round > from;
+        if ((is_of_round && draw(20) == 0) || (is_seal && draw(2) == 0))
+            set_remove_at(&run.stored, i);
+    }
+}
+
+static bool has_slots(enum unit_kind kind, int64_t number)
+{
+    bool found = true;
+    for (int32_t slot = unit_count_at(&run.schedule, kind, number) - 1; slot >= 0 && found;
+         slot--) {
+        const struct unit unit = unit_at(&run.schedule, kind, number, slot);
+        found = set_has(&run.stored, chain_output_key(&run.schedule, "r", &unit).text);
+    }
+    return found;
+}
+
+/* Rows of weights `version` are made of the newest seals that are there, and the gradients since (embedding_state.h). */
+static void expect_rows(int64_t version, bool is_sealed)
+{
+    const struct schedule *s = &run.schedule;
+    int64_t sealed = is_sealed && schedule_has_snapshot(s, version)
+                         ? version
+                         : schedule_snapshot_before(s, version);
+    while (sealed > 0 && !has_slots(UNIT_SEAL_ROWS, sealed))
+        sealed = schedule_snapshot_before(s, sealed);
+    for (int64_t round = sealed > 0 ? sealed : 0; round < version; round++)
+        if (!has_slots(UNIT_TRAIN_STEP, round))
+            fail_msg("rows of weights %" PRId64 " are made without the gradients of round %" PRId64,
+                     version, round);
+}
+
 /* The rule that keeps a run right: whoever works finds all that the unit waits for. */
 static void work(const struct unit *unit)
 {
@@ -320,6 +372,9 @@ static void work(const struct unit *unit)
         }
     unit_list_release(&inputs);
     take_base(unit, state.snapshot_version);
+    if (run.schedule.embedding_shards > 0 && run.keeps &&
+        (unit->kind == UNIT_TRAIN_STEP || unit->kind == UNIT_SEAL_ROWS))
+        expect_rows(unit->round, unit->kind == UNIT_TRAIN_STEP);
     if (unit->kind == UNIT_INFER)
         (void)set_add(&run.stored,
                       key_infer("r", unit->round, unit->layer, unit->slot, "shard").text);
@@ -331,10 +386,13 @@ static void work(const struct unit *unit)
         row->companion ? row->companion(&run.schedule, "r", unit) : (struct key){""};
     if (companion.text[0])
         (void)set_add(&run.stored, companion.text);
+    const int pieces = row->piece_count ? row->piece_count(&run.schedule) : 0;
+    for (int i = 0; i < pieces; i++)
+        (void)set_add(&run.stored, row->piece("r", unit, i).text);
     run.works++;
     if (unit->kind == UNIT_CHECKPOINT && unit->round > run.snapshot_version) {
         run.snapshot_version = unit->round;
-        if (draw(2))
+        if (!run.keeps && draw(2))
             prune(unit->round);
     }
 }
@@ -383,6 +441,12 @@ static void rebuild(bool wiped)
     if (wiped) {
         if (run.loses)
             lose_weights();
+        for (int i = 0; run.breaks && run.snapshot_version > 0 && i < 2; i++)
+            if (draw(4) == 0) /* set back: later snapshots stay */
+                run.snapshot_version =
+                    schedule_snapshot_before(&run.schedule, run.snapshot_version);
+        if (run.breaks)
+            lose_any();
         run.queued.count = run.waiting.count = 0;
         run.alive = false;
     }
@@ -405,7 +469,8 @@ static void play(int rebuild_every, bool disturbed)
         if (rebuild_every && draw((uint64_t)rebuild_every) == 0)
             rebuild(draw(2) == 0);
         work_on_one();
-        if (run.queued.count == 0 && run.schedule.chooses_base && !state_now().finished)
+        if (run.queued.count == 0 && (run.schedule.chooses_base || run.breaks) &&
+            !state_now().finished)
             rebuild(
                 false); /* a step waits for weights that were chosen, and lost: as queue_watch does */
     }
@@ -666,6 +731,35 @@ static void one_rebuild_suffices_for_the_rest_of_the_run(void **state)
     }
 }
 
+/* What was made of lost records does not count as done before those are there again: a run that lets nothing go ends with all. */
+static void what_a_crash_took_is_made_again(void **state)
+{
+    (void)state;
+    random_state = 9;
+    run.breaks = run.keeps = true;
+    for (int i = 0; i < 300; i++) {
+        struct unit_list units = {0};
+        struct error err = {0};
+        do
+            run.schedule = draw_schedule();
+        while (run.schedule.chooses_base); /* a lost choice is no record that can be made again */
+        run.stop_at = run.best_version = run.schedule.round_count;
+        play(30, false);
+        all_units(&run.schedule, &units);
+        for (int64_t n = 0; n < units.count; n++) {
+            bool whole = unit_row_of(units.unit[n].kind)->line != LINE_ROUNDS;
+            if (!whole)
+                assert_ok(unit_is_whole(&run.schedule, NULL, "r", &units.unit[n], &whole, &err),
+                          &err);
+            if (!whole)
+                fail_msg("%s of round %" PRId64 " was not made again",
+                         unit_row_of(units.unit[n].kind)->name, units.unit[n].round);
+        }
+        unit_list_release(&units);
+    }
+    run.breaks = run.keeps = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -676,6 +770,7 @@ int main(void)
         cmocka_unit_test(rebuilds_at_any_moment_lose_nothing),
         cmocka_unit_test(one_rebuild_suffices_for_the_rest_of_the_run),
         cmocka_unit_test(units_that_finish_during_a_rebuild_are_not_lost),
+        cmocka_unit_test(what_a_crash_took_is_made_again),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     memory_free(run.stored.name);
