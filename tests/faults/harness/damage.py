@@ -122,7 +122,7 @@ def start_state(bench, room, rng, state):
             run.must_end_well()
         return folder, setting
     run.start()
-    after = rng.randint(1, 45)
+    after = rng.randint(1, 75)  # what is behind the switch is another thing at the end
     run.wait_for_weights(after)
     if run.running():
         pipeline.kill_driver(run)
