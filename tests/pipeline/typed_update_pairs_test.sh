@@ -108,6 +108,7 @@ for name in p q; do
     grep -q '"method":"placed"' <<<"$("$bin/graphmill" export $name --what report --output /dev/stdout)" || fail "$name: nodes that stayed were partitioned again"
 done
 same_as_whole p q
+[ "$(find p/store/partition -name delta.record | wc -l)/$(find q/store/partition -name delta.record | wc -l)" = 1/0 ] || fail 'parts that are deltas'
 cmp <(cut -d, -f1-4 p/outputs/predictions.csv) <(cut -d, -f1-4 w/outputs/predictions.csv) || fail 'placed: other edges are held out'
 replay_each p partition sample infer
 

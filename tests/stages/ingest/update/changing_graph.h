@@ -33,6 +33,7 @@ struct kind {
     bool undirected, weighted, timed, links, keeps_nodes;
     enum edge_policy duplicates, self_loops;
     bool labelled; /* weights are labels, classes from 0 on */
+    bool given;    /* a list says which edges are held out, by their ends and relations */
 };
 
 struct node {
@@ -50,6 +51,11 @@ struct edge {
     double time;
 };
 
+struct held_edge {
+    struct edge edge; /* its ends and relation */
+    int split;
+};
+
 /* The graph, in the order of the input; nodes keep their places when others go. */
 struct world {
     const struct kind *kind;
@@ -57,6 +63,9 @@ struct world {
     uint32_t node_count;
     struct edge *edge;
     uint32_t edge_count;
+    struct held_edge
+        *held; /* [held_count] that are given; links of them are no edges of the input */
+    uint32_t held_count;
     uint32_t *number; /* [node_count] in a dataset, once it is ingested */
     uint32_t *order;  /* the other way */
 };
@@ -191,6 +200,36 @@ static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
     return true;
 }
 
+static inline bool joins(const struct world *w, const struct edge *edge, const struct edge *other)
+{
+    return edge->relation == other->relation &&
+           ((edge->source == other->source && edge->target == other->target) ||
+            (w->kind->undirected && edge->source == other->target &&
+             edge->target == other->source));
+}
+
+/* Whether it is one of those that are given to be held out, or the reverse of one. */
+static inline bool is_held(const struct world *w, const struct edge *edge)
+{
+    const bool turns = has_turned(w, edge) && edge->relation == REV_WRITES;
+    const struct edge own = turns ? turned(edge) : *edge;
+    for (uint32_t i = 0; i < w->held_count; i++)
+        if (joins(w, &w->held[i].edge, &own))
+            return true;
+    return false;
+}
+
+/* Every fifth edge, in turn for validation and test. */
+static inline void hold_out(struct world *w)
+{
+    for (uint32_t e = 0; w->kind->given && e < w->edge_count; e += 5) {
+        const struct edge *edge = &w->edge[e];
+        const bool is_reverse = has_turned(w, edge) && edge->relation == REV_WRITES;
+        if (edge->source != edge->target && !is_reverse && !is_held(w, edge))
+            w->held[w->held_count++] = (struct held_edge){*edge, (int)(e / 5 % 2)};
+    }
+}
+
 static inline void name_node(struct world *w, uint32_t node, const char *stem, uint32_t number)
 {
     struct node *of = &w->node[node];
@@ -218,6 +257,8 @@ static inline void world_begin(struct world *w, const struct kind *kind)
     }
     for (uint32_t e = 0; e < kind->edges; e++)
         (void)new_edge(w, draw(kind->nodes), draw(kind->nodes));
+    w->held = memory_alloc(w->edge_count + 1, sizeof *w->held);
+    hold_out(w);
 }
 
 static inline void world_end(struct world *w)
@@ -226,6 +267,7 @@ static inline void world_end(struct world *w)
     memory_free(w->number);
     memory_free(w->order);
     memory_free(w->edge);
+    memory_free(w->held);
 }
 
 /* ---- what ingest makes of it ------------------------------------------------------------------------ */
@@ -316,6 +358,8 @@ static inline void push_edges(struct dataset_builder *builder, const struct worl
     for (uint32_t e = 0; e < w->edge_count; e++) {
         const struct edge *edge = &w->edge[e];
         const int64_t source = w->number[edge->source], target = w->number[edge->target];
+        if (!w->kind->labelled && is_held(w, edge))
+            continue;
         struct edge_piece piece = {.where = "edges",
                                    .first_line = e + 1,
                                    .count = 1,
@@ -334,6 +378,21 @@ static inline void push_edges(struct dataset_builder *builder, const struct worl
             piece.columns.data[EDGE_TIME] = &edge->time;
         }
         assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    }
+}
+
+static inline void push_held(struct dataset_builder *builder, const struct world *w)
+{
+    struct error err = {0};
+    for (uint32_t i = 0; i < w->held_count; i++) {
+        const struct edge *edge = &w->held[i].edge;
+        const struct given_edge given = {.where = "held",
+                                         .line = i + 1,
+                                         .source = w->number[edge->source],
+                                         .target = w->number[edge->target],
+                                         .type = edge->relation};
+        assert_ok(dataset_builder_hold_out(builder, (enum held_out)w->held[i].split, &given, &err),
+                  &err);
     }
 }
 
@@ -370,6 +429,7 @@ static inline void ingest(struct store *store, struct world *w, const char *id)
     push_ids(builder, w, count);
     if (!w->kind->links)
         push_targets(builder, w, count);
+    push_held(builder, w);
     push_edges(builder, w);
     push_rows(builder, w, count);
     assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
@@ -474,14 +534,6 @@ static inline void come(struct world *w, struct texts *t, uint32_t source, uint3
         say_edge(w, t, &w->edge[next]);
 }
 
-static inline bool joins(const struct world *w, const struct edge *edge, const struct edge *other)
-{
-    return edge->relation == other->relation &&
-           ((edge->source == other->source && edge->target == other->target) ||
-            (w->kind->undirected && edge->source == other->target &&
-             edge->target == other->source));
-}
-
 /* All edges of the same ends and relation; false when there are none any more. */
 static inline bool remove_edges(struct world *w, const struct edge *like)
 {
@@ -491,6 +543,11 @@ static inline bool remove_edges(struct world *w, const struct edge *like)
             w->edge[left++] = w->edge[e];
     const bool found = left < w->edge_count;
     w->edge_count = left;
+    left = 0;
+    for (uint32_t i = 0; i < w->held_count; i++)
+        if (!joins(w, &w->held[i].edge, like))
+            w->held[left++] = w->held[i];
+    w->held_count = left;
     return found;
 }
 
@@ -512,6 +569,11 @@ static inline void remove_nodes(struct world *w, struct texts *t, int version)
         if (!w->node[w->edge[e].source].is_gone && !w->node[w->edge[e].target].is_gone)
             w->edge[left++] = w->edge[e];
     w->edge_count = left;
+    left = 0;
+    for (uint32_t i = 0; i < w->held_count; i++)
+        if (!w->node[w->held[i].edge.source].is_gone && !w->node[w->held[i].edge.target].is_gone)
+            w->held[left++] = w->held[i];
+    w->held_count = left;
 }
 
 static inline void say_gone(const struct world *w, struct texts *t, const struct edge *edge)
@@ -537,7 +599,8 @@ static inline void change_edges(struct world *w, struct texts *t)
         /* What came with this update is not there yet. */
         say_gone(w, t, &edge);
         const struct edge other = turned(&edge);
-        if (has_turned(w, &edge) && w->kind->keeps_nodes && remove_edges(w, &other))
+        if (has_turned(w, &edge) && (w->kind->keeps_nodes || w->kind->given) &&
+            remove_edges(w, &other))
             say_gone(w, t, &other);
         gone[gone_count++] = edge;
     }

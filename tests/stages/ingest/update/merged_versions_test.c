@@ -142,6 +142,20 @@ static void so_are_labelled_edges_of_relations(void **state)
     }
 }
 
+/* Also where nodes of all types go and come. */
+static void edges_of_a_list_stay_held_out(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 64; form++) {
+        struct kind kind = form % 4 ? typed_pairs_of(form % 32) : kind_of(form % 16);
+        kind.links = kind.given = true;
+        kind.self_loops = EDGES_REMOVE;
+        kind.labelled = form & 32;
+        kind.weighted |= kind.labelled;
+        compare_versions(&kind, 3, form % 3 != 0);
+    }
+}
+
 /* Neither in the relation that is asked for nor in another, nor turned. */
 static void what_is_tested_in_a_relation_is_never_trained_on(void **state)
 {
@@ -259,6 +273,7 @@ int main(void)
         test_with_store(a_labelled_edge_that_is_held_out_comes_no_more),
         cmocka_unit_test(links_of_relations_are_held_out_as_ingest_draws_them),
         cmocka_unit_test(so_are_labelled_edges_of_relations),
+        cmocka_unit_test(edges_of_a_list_stay_held_out),
         cmocka_unit_test(what_is_tested_in_a_relation_is_never_trained_on),
         test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
