@@ -18,6 +18,7 @@ struct rebuild {
     struct work_queue *queue;
     struct chain_state state;
     bool found_any; /* of the units of a round */
+    bool is_broken; /* what steps chose their weights from is made again */
     struct unit_list prerequisites;
     char (*done_name)[QUEUE_UNIT_SIZE];
     size_t done_capacity;
@@ -97,39 +98,53 @@ static enum error_code is_founded(const struct rebuild *r, const struct unit *un
     return has_snapshot(r, version, founded, err);
 }
 
-/* Is all there that the unit made, and waited for? */
+/* Is all there that the unit made, and waited for? A step that chooses its weights is not made of those it waits for: there one loss
+ * makes all unsound that came later. */
 static enum error_code is_sound(struct rebuild *r, const struct unit *unit, bool *sound,
                                 struct error *err)
 {
-    enum error_code rc = unit_is_whole(r->schedule, r->store, r->run_id, unit, sound, err);
+    const struct schedule *s = r->schedule;
+    enum error_code rc = unit_is_whole(s, r->store, r->run_id, unit, sound, err);
     if (rc != ERROR_NONE || !*sound)
         return rc;
     r->prerequisites.count = 0;
-    rc = chain_prerequisites(r->schedule, unit, chain_last_version(r->schedule, &r->state),
-                             &r->prerequisites, err);
+    rc = chain_prerequisites(s, unit, chain_last_version(s, &r->state), &r->prerequisites, err);
     for (int64_t i = 0; i < r->prerequisites.count && *sound && rc == ERROR_NONE; i++)
-        rc = is_founded(r, unit, &r->prerequisites.unit[i], sound, err);
+        if (!s->chooses_base || !is_of_version(&r->prerequisites.unit[i]))
+            rc = is_founded(r, unit, &r->prerequisites.unit[i], sound, err);
     return rc;
+}
+
+/* Gradients may be all that tells of a choice. */
+static enum error_code may_go(const struct rebuild *r, const struct unit *unit, bool *may,
+                              struct error *err)
+{
+    const struct unit_row *row = unit_row_of(unit->kind);
+    *may = (row->retention == RETAINED_ROUNDS || row->retention == RETAINED_BASES) &&
+           !chain_is_covered(r->schedule, &r->state, unit);
+    return *may && unit_companion_is_chosen(row, r->schedule)
+               ? store_has(r->store, row->companion(r->schedule, r->run_id, unit).text, may, err)
+               : ERROR_NONE;
 }
 
 /* Of records that no snapshot covers yet a crash of the host may take any, and `verify --remove` takes damaged ones. What was made of them
  * would count as done, and the run could be over before they are made again: so that is not done either, and goes. What was let go looks
- * the same, but the switch has moved by then. Where a step chooses its weights, what it waits for is not what it is made of. */
+ * the same, but the switch has moved by then. */
 static enum error_code drop_unsound(struct rebuild *r, const struct unit *unit, bool *is_done,
                                     struct error *err)
 {
-    const struct unit_row *row = unit_row_of(unit->kind);
     struct chain_state now = {0};
-    bool sound = true;
-    if ((row->retention != RETAINED_ROUNDS && row->retention != RETAINED_BASES) ||
-        r->schedule->chooses_base || chain_is_covered(r->schedule, &r->state, unit))
-        return ERROR_NONE;
-    enum error_code rc = is_sound(r, unit, &sound, err);
-    if (rc == ERROR_NONE && !sound)
-        rc = chain_state_read(r->schedule, r->store, r->run_id, &now, err);
-    if (rc != ERROR_NONE || sound || now.snapshot_version != r->state.snapshot_version)
+    bool sound = true, may = false;
+    enum error_code rc = may_go(r, unit, &may, err);
+    if (rc == ERROR_NONE && may)
+        rc = is_sound(r, unit, &sound, err);
+    if (rc != ERROR_NONE || !may || (sound && !r->is_broken))
+        return rc;
+    rc = chain_state_read(r->schedule, r->store, r->run_id, &now, err);
+    if (rc != ERROR_NONE || now.snapshot_version != r->state.snapshot_version)
         return rc;
     *is_done = false;
+    r->is_broken = r->schedule->chooses_base;
     return unit_remove(r->schedule, r->store, r->run_id, unit, err);
 }
 
@@ -236,6 +251,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
     int64_t round = r->state.snapshot_version > 0 ? r->state.snapshot_version : 0;
     int64_t first_open = -1;
     enum error_code rc = ERROR_NONE;
+    r->is_broken = false;
     for (; rc == ERROR_NONE && round < s->round_count; round++) {
         bool aggregated = false;
         const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
