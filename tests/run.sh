@@ -19,7 +19,7 @@ all | quick) ;;
     ;;
 esac
 jobs=$(nproc)
-side_by_side=$((jobs + 1)) # tests: many of them wait
+side_by_side=$((jobs * 2)) # tests: they wait for half of their time
 started=$SECONDS
 section() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - started)); }
 
