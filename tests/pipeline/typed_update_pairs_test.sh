@@ -37,7 +37,7 @@ YAML
 
 papers_graph g 90
 rm g/{train,valid,test,node-label}.csv # none is read
-# Every fifth edge is held out. A line has other targets of the relation; the first of validation one alone, which is in no pair.
+# Every fifth edge is held out. A line has other targets of the relation; the first of validation that is of cites one alone.
 python3 - <<'PYTHON'
 import random
 random.seed(5)
@@ -50,11 +50,13 @@ for name, of in split.items():
     given = [edge + tuple(random.sample(targets[edge[2]], random.randint(3, 9 if edge[2] != "2" else 3))) for edge in of]
     if name == "train": given = given[: len(given) // 2]
     else: write(f"g/held-{name}.csv", [("source", "target", "type")], of)
-    if name == "valid": given[0] = given[0][:3] + ("149",)
+    if name == "valid":
+        lonely = next(i for i, line in enumerate(given) if line[2] == "1")
+        given[lonely] = given[lonely][:3] + ("149",)
     write(f"g/negatives-{name}.csv", [], given)
 PYTHON
 changed g
-lonely=$(head -1 g/negatives-valid.csv)
+lonely=$(awk -F, 'NF == 4' g/negatives-valid.csv)
 given() { # FOLDER
     papers_pipeline "$1" 5 2 'missing_features: degree' 'task: link_prediction' 'edge_split: given' "valid_edges: $1/held-valid.csv" \
         "test_edges: $1/held-test.csv" "train_negatives: $1/negatives-train.csv" "valid_negatives: $1/negatives-valid.csv" "test_negatives: $1/negatives-test.csv"
@@ -138,7 +140,7 @@ bad() { # RUN FILE; the text of the file, its option, what is said
 run f given.yaml >/dev/null
 before=$(state f)
 bad f given.yaml 'id,type\n7,author\n149,paper\n' --remove-nodes \
-    "bad:3: node 149 is removed, and with it the last of the given negatives of the valid edge from ${lonely%%,*} to $(cut -d, -f2 <<<"$lonely") of relation writes: expected one at least that stays"
+    "bad:3: node 149 is removed, and with it the last of the given negatives of the valid edge from ${lonely%%,*} to $(cut -d, -f2 <<<"$lonely") of relation cites: expected one at least that stays"
 bad f given.yaml 'id,type,split\n950,paper,train\n' --add-nodes 'bad:2: split: expected nothing, since the dataset learns links'
 bad f given.yaml 'src,dst\n70,80\n' --add-edges 'bad:1: expected a header with a column etype, since edges have several relations: writes, cites, in'
 bad f given.yaml 'src,dst,etype\n70,80,rev_cites\n' --add-edges "bad:2: relation: expected the name or number of one .*found 'rev_cites'"
@@ -146,6 +148,11 @@ sed -n '2p' g/held-test.csv | cut -d, -f1,2 >pair # of relation writes, and of n
 bad f given.yaml "src,dst,etype\n$(cat pair),writes\n" --add-edges 'the files of the update say nothing: the links of its edges are held out already'
 bad f given.yaml "src,dst,etype\n$(cat pair),in\n" --remove-edges "bad:2: source: node '[0-9]+' is of type author, expected one of type paper"
 [ "$before" = "$(state f)" ] || fail 'a wrong file changed something'
+
+# Such a node may go with its edge.
+cp -r f fine
+printf '149\n' >node && { echo source,target,etype && cut -d, -f1-3 <<<"$lonely"; } >edge
+"$bin/graphmill" update given.yaml --directory fine --quiet --remove-nodes node --remove-edges edge >/dev/null
 
 # All of it by itself.
 mkdir in && cp -r one in/01 && cp -r two in/02 && mkdir in/03 && printf 'src,dst,etype\n70,80,writes\n' >in/03/add-edges.csv
