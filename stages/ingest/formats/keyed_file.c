@@ -1,5 +1,6 @@
 #include "stages/ingest/formats/keyed_file.h"
 
+#include "common/base/checksum.h"
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -155,6 +156,7 @@ static enum error_code keep_header(struct keyed_file *file, const struct text_li
                                    struct error *err)
 {
     file->header_line = line->number;
+    file->header_sum = checksum_64(line->text, line->size);
     if (!file->keeps_header)
         return ERROR_NONE;
     const enum error_code rc = memory_new(&file->header, 2 * line->size + 1, "a header", err);
@@ -288,6 +290,7 @@ static enum error_code survey(struct keyed_file *file, const struct named_nodes 
     struct field id = {0};
     enum error_code rc = ERROR_NONE;
     file->is_known = true;
+    file->header_line = 0;
     /* An id on its own line may hold commas and blanks. */
     file->delimiter =
         file->form == KEYED_ID_ONLY ? DELIMITER_TAB : delimited_guess(line->text, line->size);
@@ -304,16 +307,32 @@ static enum error_code survey(struct keyed_file *file, const struct named_nodes 
     return rc == ERROR_NONE && is_header ? keep_header(file, line, err) : rc;
 }
 
-/* Of another file than the first: its first line is the same header. */
+/* The first line of a file is the header of the first one. */
 static enum error_code expect_header(const struct keyed_file *file, const struct text_line *line,
                                      struct error *err)
 {
-    if (strlen(file->header) == line->size && memcmp(file->header, line->text, line->size) == 0)
+    const bool is_kept = file->header != NULL;
+    if (checksum_64(line->text, line->size) == file->header_sum)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT,
-        "%s:%" PRId64 ": expected the header of the first file, '%.200s', found '%.*s'", file->path,
-        line->number, file->header, line->size < 200 ? (int)line->size : 200, line->text);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": expected the header of the first file%s%.200s%s, found '%.*s'",
+                     file->path, line->number, is_kept ? ", '" : "", is_kept ? file->header : "",
+                     is_kept ? "'" : "", line->size < 200 ? (int)line->size : 200, line->text);
+}
+
+/* Where the first file has no header the others have none. */
+static enum error_code expect_none(const struct keyed_file *file, const struct named_nodes *nodes,
+                                   const struct text_line *line, const struct field *id,
+                                   struct error *err)
+{
+    if (!heads_a_column_of_ids(id) || named_nodes_find(nodes, id) >= 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected a row, since the first file has no header, found "
+                     "'%.*s'",
+                     file->path, line->number, line->size < 200 ? (int)line->size : 200,
+                     line->text);
 }
 
 static enum error_code take_line(struct keyed_file *file, const struct named_nodes *nodes,
@@ -329,14 +348,17 @@ static enum error_code take_line(struct keyed_file *file, const struct named_nod
         if (rc != ERROR_NONE)
             return rc;
     }
-    if (first && file->header)
+    if (first && file->header_line)
         return expect_header(file, line, err);
-    if (first && line->number == file->header_line)
-        return ERROR_NONE;
     if (file->pick)
         return take_chosen(file, line, visit, context, err);
     delimited_begin_line(&cursor, line, file->delimiter);
     (void)delimited_next(&cursor, &id);
+    if (first) {
+        const enum error_code rc = expect_none(file, nodes, line, &id, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
     if (file->form == KEYED_ID_ONLY && !cursor.is_done)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected one node id, found several columns", file->path,

@@ -7,7 +7,7 @@
  *
  * With a choice (ingest.id_column, label_columns, ...) there is a header, and columns go by its names: the id may be anywhere,
  * and values are those that are wanted, in the order of the choice. A pattern (common/base/file_pattern.h) is several files,
- * each with the header of the first.
+ * each with the header of the first, or without one as that is.
  *
  * Plain or gzip. Blank lines and comments (#, %) between rows are passed over; a file of ids alone
  * (KEYED_ID_ONLY) has none: line i + 1 is its i-th id, and the whole line is the id.
@@ -45,7 +45,8 @@ struct keyed_file { /* release with keyed_file_release() */
     /* What the first line told; the same in every pass. */
     bool is_known;
     enum delimiter delimiter;
-    int64_t header_line; /* 0: none */
+    int64_t header_line; /* of the first file; 0: none */
+    uint64_t header_sum; /* of its text */
     bool keeps_header;   /* the caller wants names of columns, and releases */
     char *header;        /* that line, and as much room behind it, owned, or NULL */
     size_t id_field, field_count;

@@ -212,6 +212,37 @@ static void refuses_an_array_whose_rows_are_nobodys(void **state)
     }
 }
 
+/* Labels in two files. */
+static enum error_code run_two(const struct temp_dir *dir, const char *first, const char *second,
+                               struct error *err)
+{
+    static const char edges[] = "a,b\nb,c\nc,d\n";
+    const struct edge_list_input input = {
+        .name = "edges.csv", .data = edges, .size = strlen(edges), .nodes = &files};
+    char pattern[FILE_PATH_SIZE];
+    assert_ok(file_path(pattern, err, "%s/labels-*", dir->path), err);
+    (void)temp_dir_write(dir, "labels-1", first, strlen(first));
+    (void)temp_dir_write(dir, "labels-2", second, strlen(second));
+    files = (struct node_files){.labels = {.path = pattern, .form = KEYED_VALUES}};
+    return edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+}
+
+static void each_file_has_the_header_of_the_first(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    assert_ok(run_two(dir, "id,class\na,1\nb,0\n", "# more\nid,class\nc,2\nd,1\n", &err), &err);
+    assert_int_equal(recorded.node_count, 4);
+    assert_int_equal(recorded.labelled, 4);
+    assert_ok(run_two(dir, "a,1\nb,0\n", "c,2\nd,1\n", &err), &err);
+    assert_int_equal(recorded.labelled, 4);
+    assert_fails(run_two(dir, "id,class\na,1\nb,0\n", "c,2\nd,1\n", &err), ERROR_INPUT,
+                 "labels-2:1: expected the header of the first file, found 'c,2'", &err);
+    assert_fails(run_two(dir, "a,1\nb,0\n", "id,class\nc,2\nd,1\n", &err), ERROR_INPUT,
+                 "labels-2:1: expected a row, since the first file has no header, found 'id,class'",
+                 &err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +253,8 @@ int main(void)
         cmocka_unit_test(accepts_the_same_label_twice),
         cmocka_unit_test(knows_a_header_from_a_node),
         cmocka_unit_test(names_file_and_line_of_what_is_wrong),
+        cmocka_unit_test_setup_teardown(each_file_has_the_header_of_the_first, temp_dir_setup,
+                                        temp_dir_teardown),
         cmocka_unit_test_setup_teardown(takes_an_array_in_the_order_of_ids, temp_dir_setup,
                                         temp_dir_teardown),
         cmocka_unit_test_setup_teardown(refuses_an_array_whose_rows_are_nobodys, temp_dir_setup,
