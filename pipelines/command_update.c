@@ -17,14 +17,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct update_options {
+struct update_command {
     struct pipeline_options run;
-    struct update_request update;
+    struct update_options files;
+    struct update_request update; /* those */
 };
 
 /* clang-format off */
-#define AT_RUN(field) offsetof(struct update_options, run.field)
-#define AT_UPDATE(field) offsetof(struct update_options, update.field)
+#define AT_RUN(field) offsetof(struct update_command, run.field)
+#define AT_UPDATE(field) offsetof(struct update_command, files.field)
 static const struct option_spec option_table[] = {
     UPDATE_OPTIONS(AT_UPDATE)
     PIPELINE_OPTIONS(AT_RUN)
@@ -33,7 +34,7 @@ static const struct option_spec option_table[] = {
 /* clang-format on */
 
 struct update {
-    struct update_options options;
+    struct update_command options;
     struct local_run local;
     struct json_document *note; /* of the run folder that was named */
     struct dataset_version version;
@@ -52,9 +53,11 @@ static void print_help(void)
 
 static enum error_code parse(struct update *u, int argc, char **argv, struct error *err)
 {
-    struct update_options *o = &u->options;
+    struct update_command *o = &u->options;
     struct option_list rest = {0};
     enum error_code rc = options_parse(option_table, argc, argv, o, &rest, err);
+    if (rc == ERROR_NONE)
+        rc = update_options_read(&o->files, &o->update, err);
     if (rc == ERROR_NONE && rest.count != 1)
         rc =
             error_set(err, ERROR_USAGE,

@@ -4,20 +4,22 @@
 
 #include <string.h>
 
+static void add_argument(struct option_list *list, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    list->item[list->count++] = option;
+    list->item[list->count++] = value;
+}
+
 /* The files as arguments of graphmill-ingest. */
 static struct option_list arguments_of(const struct update_request *update)
 {
-    const struct {
-        const char *option, *value;
-    } all[] = {{"--add-edges", update->add_edges}, {"--remove-edges", update->remove_edges},
-               {"--add-nodes", update->add_nodes}, {"--remove-nodes", update->remove_nodes},
-               {"--features", update->features},   {"--base", update->base}};
+    struct update_request files = *update;
     struct option_list list = {0};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].value) {
-            list.item[list.count++] = all[i].option;
-            list.item[list.count++] = all[i].value;
-        }
+    for (size_t kind = 0; kind < UPDATE_KIND_COUNT; kind++)
+        add_argument(&list, update_kind_table[kind].option, *update_request_files(&files, kind));
+    add_argument(&list, "--base", update->base);
     return list;
 }
 

@@ -114,24 +114,32 @@ enum error_code watch_inbox_next(const struct watch_inbox *inbox, char name[WATC
 struct reading {
     const struct watch_inbox *inbox;
     struct watch_update *update;
+    char stem[FILE_PATH_SIZE]; /* of the file before */
     int count;
 };
 
-static const char **place_of(struct update_request *request, const char *name)
+/* Of which kind a file is, by its name up to the ending and what a '-' may divide from it: UPDATE_KIND_COUNT, of none. */
+static size_t kind_of(const char *name)
 {
-    const struct {
-        const char *name;
-        const char **place;
-    } all[WATCH_FILE_COUNT] = {{"add-edges", &request->add_edges},
-                               {"remove-edges", &request->remove_edges},
-                               {"add-nodes", &request->add_nodes},
-                               {"remove-nodes", &request->remove_nodes},
-                               {"features", &request->features}};
     const size_t size = strcspn(name, ".");
-    for (size_t i = 0; i < WATCH_FILE_COUNT; i++)
-        if (strlen(all[i].name) == size && strncmp(all[i].name, name, size) == 0)
-            return all[i].place;
-    return NULL;
+    size_t kind = 0;
+    for (; kind < UPDATE_KIND_COUNT; kind++) {
+        const char *expected = update_kind_table[kind].option + strlen("--");
+        const size_t length = strlen(expected);
+        if (size >= length && strncmp(expected, name, length) == 0 &&
+            (size == length || name[length] == '-'))
+            break;
+    }
+    return kind;
+}
+
+/* Names come in order, and so those of one stem side by side. */
+static bool is_twice(struct reading *reading, const char *name)
+{
+    const size_t size = strcspn(name, ".");
+    const bool again = strlen(reading->stem) == size && strncmp(reading->stem, name, size) == 0;
+    (void)snprintf(reading->stem, sizeof reading->stem, "%.*s", (int)size, name);
+    return again;
 }
 
 static enum error_code read_file(void *context, const char *name, struct error *err)
@@ -139,27 +147,28 @@ static enum error_code read_file(void *context, const char *name, struct error *
     struct reading *reading = context;
     struct watch_update *update = reading->update;
     char path[FILE_PATH_SIZE];
-    enum file_kind kind = FILE_ABSENT;
+    enum file_kind found = FILE_ABSENT;
     if (name[0] == '.')
         return ERROR_NONE;
-    const char **place = place_of(&update->request, name);
+    const size_t kind = kind_of(name);
     enum error_code rc = file_path(path, err, "%s/%s/%s", reading->inbox->path, update->name, name);
     if (rc == ERROR_NONE)
-        rc = file_look(path, &kind, err);
+        rc = file_look(path, &found, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!place || kind != FILE_PLAIN)
+    if (kind == UPDATE_KIND_COUNT || found != FILE_PLAIN)
         return error_set(err, ERROR_INPUT,
                          "%s: expected a file called add-edges, remove-edges, add-nodes, "
-                         "remove-nodes or features, with any ending",
+                         "remove-nodes or features, with any ending, or add-edges-1, ...",
                          path);
-    if (*place)
-        return error_set(err, ERROR_INPUT, "%s: expected one file of this name, found %s, too",
-                         path, *place);
-    must(reading->count < WATCH_FILE_COUNT);
-    *place = update->file[reading->count];
-    memcpy(update->file[reading->count++], path, sizeof path);
-    return ERROR_NONE;
+    if (is_twice(reading, name))
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected one file of this name, found another ending of it, too",
+                         path);
+    *update_request_files(&update->request, kind) = update->files[kind];
+    reading->count++;
+    rc = update_files_add(update->files[kind], path, err);
+    return rc == ERROR_NONE ? rc : error_context(err, ERROR_INPUT, "an update of several files");
 }
 
 enum error_code watch_inbox_read(const struct watch_inbox *inbox, const char *name,

@@ -2,7 +2,8 @@
  * watch_inbox - the folder in which updates of a dataset arrive, and what became of them.
  *
  *   FOLDER/NAME/           an update that is whole: a folder that was renamed to this name when all its files were there
- *     add-edges.csv  remove-edges.csv  add-nodes.csv  remove-nodes.csv  features.csv     at least one of them; any ending, packed or not
+ *     add-edges.csv  remove-edges.csv  add-nodes.csv  remove-nodes.csv  features.csv     at least one of them; any ending, packed or not;
+ *     or several of a kind: add-edges-1.csv  add-edges-2.csv                             read in the order of the bytes of their names
  *   FOLDER/.NAME, NAME.partial     not yet
  *   FOLDER/done/NAME/      was applied, and NAME.json beside it says what came of it
  *   FOLDER/refused/NAME/   did not fit; NAME.json says why
@@ -22,7 +23,7 @@
 
 #include <stdbool.h>
 
-enum { WATCH_NAME_SIZE = 256, WATCH_FILE_COUNT = 5 };
+enum { WATCH_NAME_SIZE = 256 };
 
 struct watch_inbox { /* {0} is closed */
     char path[FILE_PATH_SIZE];
@@ -31,8 +32,8 @@ struct watch_inbox { /* {0} is closed */
 
 struct watch_update {
     char name[WATCH_NAME_SIZE];
-    char file[WATCH_FILE_COUNT][FILE_PATH_SIZE];
-    struct update_request request; /* points into `file` */
+    char files[UPDATE_KIND_COUNT][UPDATE_FILES_SIZE];
+    struct update_request request; /* points into `files` */
 };
 
 /* What is known of the update that is being worked on. */

@@ -33,7 +33,8 @@
 struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
     const char *times, *trial, *trial_loads;
-    struct update_request update;
+    struct update_options update_files;
+    struct update_request update; /* those */
     struct option_list set;
     int64_t threads, sharers, wait, idle, lease, log_level;
     uint64_t memory, cache;
@@ -42,7 +43,7 @@ struct stage_options {
 
 /* clang-format off */
 #define AT(field) offsetof(struct stage_options, field)
-#define AT_UPDATE(field) offsetof(struct stage_options, update.field)
+#define AT_UPDATE(field) offsetof(struct stage_options, update_files.field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH, a path, s3://BUCKET/PREFIX, redis+cluster://HOST:PORT/PREFIX, or tiered:FAST^DURABLE of two of them"},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
@@ -496,6 +497,8 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &program.options, &rest, &err);
+    if (rc == ERROR_NONE)
+        rc = update_options_read(&program.options.update_files, &program.options.update, &err);
     if (rc == ERROR_NONE && program.options.version) {
         printf("%s %s\n", name, GRAPHMILL_VERSION);
         return EXIT_SUCCESS;

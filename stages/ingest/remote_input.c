@@ -169,18 +169,25 @@ static bool replace(char *text, size_t room, const char *from, const char *to)
     return true;
 }
 
-void remote_input_name_origin(const struct remote_input *remote, struct error *err)
+static void name_origin(const void *origin, char *text, size_t room)
 {
-    for (int i = 0; err && i < remote->count; i++) {
+    const struct remote_input *remote = origin;
+    for (int i = 0; i < remote->count; i++) {
         char here[FILE_PATH_SIZE + 1], there[SETTING_PATH_SIZE + 1];
         const struct remote_item *item = &remote->item[i];
         (void)snprintf(here, sizeof here, "%s/", item->folder);
         (void)snprintf(there, sizeof there, "%.*s/", (int)s3_files_folder_size(item->address),
                        item->address);
         for (int turn = 0; turn < 4 && item->folder[0]; turn++)
-            if (!replace(err->message, sizeof err->message, here, there))
+            if (!replace(text, room, here, there))
                 break;
     }
+}
+
+void remote_input_name_origin(const struct remote_input *remote, struct error *err)
+{
+    if (err)
+        name_origin(remote, err->message, sizeof err->message);
 }
 
 void remote_input_close(struct remote_input *remote)
@@ -194,41 +201,33 @@ void remote_input_close(struct remote_input *remote)
 
 /* ---- files of an update --------------------------------------------------------------------------- */
 
-static enum error_code look_at_update(struct remote_update *update,
-                                      const struct update_request *given, struct error *err)
+static enum error_code look_at_update(struct remote_update *update, struct error *err)
 {
-    const struct {
-        const char *name, *text;
-        const char **copy;
-    } all[UPDATE_FILE_COUNT] = {
-        {"--add-edges", given->add_edges, &update->request.add_edges},
-        {"--remove-edges", given->remove_edges, &update->request.remove_edges},
-        {"--add-nodes", given->add_nodes, &update->request.add_nodes},
-        {"--remove-nodes", given->remove_nodes, &update->request.remove_nodes},
-        {"--features", given->features, &update->request.features}};
     enum error_code rc = ERROR_NONE;
-    for (int i = 0; rc == ERROR_NONE && i < UPDATE_FILE_COUNT; i++) {
-        if (!all[i].text || !s3_files_is_address(all[i].text))
+    for (size_t kind = 0; rc == ERROR_NONE && kind < UPDATE_KIND_COUNT; kind++) {
+        const char **files = update_request_files(&update->request, kind);
+        const char *option = update_kind_table[kind].option;
+        if (!*files)
             continue;
-        if (!text_copy(update->path[i], sizeof update->path[i], all[i].text))
-            return error_set(err, ERROR_INVALID, "%s: expected an address of less than %d bytes",
-                             all[i].name, SETTING_PATH_SIZE);
-        *all[i].copy = update->path[i];
-        rc = look_at(&update->files, all[i].name, update->path[i], all[i].text, strlen(all[i].text),
-                     err);
+        if (!text_copy(update->path[kind], sizeof update->path[kind], *files))
+            return error_set(err, ERROR_INVALID, "%s: expected less than %d bytes", option,
+                             UPDATE_FILES_SIZE);
+        *files = update->path[kind];
+        rc = look_through(&update->files, option, update->path[kind], err);
     }
     return rc;
 }
 
-/* A folder or a pattern is several files, whose lines could not be told apart. */
-static enum error_code check_one(const struct remote_item *item, struct error *err)
+/* Objects of a folder have no order that their names do not say: a pattern says them. */
+static enum error_code check_files(const struct remote_item *item, struct error *err)
 {
     enum file_kind kind = FILE_ABSENT;
     const enum error_code rc = file_look(item->copy, &kind, err);
-    if (rc != ERROR_NONE || kind == FILE_PLAIN)
+    if (rc != ERROR_NONE || kind != FILE_FOLDER)
         return rc;
     return error_set(err, ERROR_INVALID,
-                     "%s: %.*s: expected the address of one object, found a folder or a pattern",
+                     "%s: %.*s: expected the address of an object or a pattern of objects, found "
+                     "a folder",
                      item->name, (int)strcspn(item->address, "?"), item->address);
 }
 
@@ -236,16 +235,13 @@ enum error_code remote_update_fetch(const struct update_request *given, struct s
                                     struct remote_update *out, struct error *err)
 {
     out->request = *given;
-    enum error_code rc = look_at_update(out, given, err);
+    enum error_code rc = look_at_update(out, err);
     if (rc != ERROR_NONE || out->files.count == 0)
         return rc;
+    out->request.name_origin = name_origin;
+    out->request.origin = &out->files;
     rc = remote_input_fetch(&out->files, store, err);
     for (int i = 0; rc == ERROR_NONE && i < out->files.count; i++)
-        rc = check_one(&out->files.item[i], err);
-    if (rc == ERROR_NONE && given->add_edges && s3_files_is_address(given->add_edges)) {
-        (void)snprintf(out->edges_name, sizeof out->edges_name, "%.*s",
-                       (int)strcspn(given->add_edges, "?"), given->add_edges);
-        out->request.add_edges_name = out->edges_name;
-    }
+        rc = check_files(&out->files.item[i], err);
     return rc;
 }

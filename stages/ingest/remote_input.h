@@ -6,7 +6,7 @@
  * current/remote/<digits>: while nothing of it changes, nothing is brought here again. Input that lies here in part is no such case: whether
  * that changed only its bytes tell.
  *
- * Files of an update may be such addresses, too, each of one object: what they say is what makes the version, so they are fetched each time.
+ * Files of an update may be such addresses, too: what they say is what makes the version, so they are fetched each time.
  */
 #ifndef STAGES_INGEST_REMOTE_INPUT_H
 #define STAGES_INGEST_REMOTE_INPUT_H
@@ -52,16 +52,15 @@ void remote_input_remember(const struct remote_input *remote, struct store *stor
 /* Copies all into scratch and puts the paths of the copies into the settings. Fails: as s3_files_fetch(). */
 MUST_CHECK enum error_code remote_input_fetch(struct remote_input *remote, struct store *store,
                                               struct error *err);
-enum { UPDATE_FILE_COUNT = 5 };
 
 struct remote_update { /* {0} is closed */
     struct remote_input files;
-    char path[UPDATE_FILE_COUNT][SETTING_PATH_SIZE], edges_name[SETTING_PATH_SIZE];
+    char path[UPDATE_KIND_COUNT][UPDATE_FILES_SIZE];
     struct update_request request; /* with copies in the place of addresses */
 };
 
 /* Copies what lies at the addresses among the files of an update; `given` is borrowed, and *out is closed before. Fails: as the functions above, naming the option;
- * ERROR_INVALID for an address of several objects. */
+ * ERROR_INVALID for a folder of objects. */
 MUST_CHECK enum error_code remote_update_fetch(const struct update_request *given,
                                                struct store *store, struct remote_update *out,
                                                struct error *err);

@@ -1,11 +1,15 @@
 /*
  * update_request - what an update of a dataset is made of: files of the user (stages/ingest/update/update_reader.h says what
- * stands in them). NULL: no such file.
+ * stands in them).
+ *
+ * Each kind of them is a path, a pattern, or a list of both (common/base/file_pattern.h): its files are read one behind the other, patterns in
+ * the order of their names, as if they were one.
  */
 #ifndef STAGES_PLAN_UPDATE_REQUEST_H
 #define STAGES_PLAN_UPDATE_REQUEST_H
 
 #include "common/base/error.h"
+#include "common/base/options.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
 
@@ -14,12 +18,40 @@
 /* The answer of graphmill-ingest when files of an update do not fit, by which that is told from a store that is damaged. */
 #define UPDATE_REFUSED "refused"
 
-struct update_request {
+enum { UPDATE_KIND_COUNT = 5, UPDATE_FILES_SIZE = SETTING_PATH_SIZE };
+
+struct update_request { /* NULL: no such file. Borrowed */
     const char *add_edges, *remove_edges, *add_nodes, *remove_nodes, *features;
-    const char
-        *add_edges_name; /* what is said to hold the edges that come; NULL: the file itself */
-    const char *base;    /* the version that it is for; NULL: the newest */
+    const char *base; /* the version that it is for; NULL: the newest */
+    /* Calls a path in a text that is kept what the user calls it, where the files are copies; NULL: they are not. */
+    void (*name_origin)(const void *origin, char *text, size_t room);
+    const void *origin;
 };
+
+/* A kind of files. */
+struct update_kind {
+    const char *option; /* "--add-edges" */
+    size_t offset;      /* of its files in struct update_request */
+};
+extern const struct update_kind update_kind_table[UPDATE_KIND_COUNT];
+/* The files of a kind. */
+const char **update_request_files(struct update_request *request, size_t kind);
+
+/* Puts one more path, pattern or list behind those in `text`, "" being none. Fails: ERROR_INVALID for what does not fit, and for a path with a
+ * comma among several. */
+MUST_CHECK enum error_code update_files_add(char text[UPDATE_FILES_SIZE], const char *more,
+                                            struct error *err);
+
+/* The same as options of a program, each of which may be given several times. */
+struct update_options {
+    struct option_list add_edges, remove_edges, add_nodes, remove_nodes, features;
+    const char *base;
+    char text[UPDATE_KIND_COUNT][UPDATE_FILES_SIZE];
+};
+
+/* *out borrows from the options. Fails: ERROR_USAGE naming the option. */
+MUST_CHECK enum error_code update_options_read(struct update_options *options,
+                                               struct update_request *out, struct error *err);
 
 /* Can there be versions of this dataset? Fails: ERROR_INVALID saying what it is. */
 MUST_CHECK enum error_code update_check_dataset(const struct dataset_schema *schema,
@@ -39,11 +71,11 @@ static inline bool update_request_is_given(const struct update_request *request)
 /* clang-format off */
 /* Rows of a table of options. PLACE(field): its offset. */
 #define UPDATE_OPTIONS(PLACE) \
-    {"add-edges", OPTION_TEXT, PLACE(add_edges), NULL, 0, 0, "FILE", "edges that are new: source,target and the columns that edges have, of several relations with etype"}, \
-    {"remove-edges", OPTION_TEXT, PLACE(remove_edges), NULL, 0, 0, "FILE", "edges that go: source,target[,etype]"}, \
-    {"add-nodes", OPTION_TEXT, PLACE(add_nodes), NULL, 0, 0, "FILE", "nodes that are new: id[,split[,label]], of several types id,type[,split[,label]]"}, \
-    {"remove-nodes", OPTION_TEXT, PLACE(remove_nodes), NULL, 0, 0, "FILE", "nodes that go, with their edges: an id a line"}, \
-    {"features", OPTION_TEXT, PLACE(features), NULL, 0, 0, "FILE", "features of new nodes, and new ones of others: id,x1,x2,..."}, \
+    {"add-edges", OPTION_LIST, PLACE(add_edges), NULL, 0, 0, "FILES", "edges that are new: source,target and the columns that edges have, of several relations with etype; a file, a pattern such as 'edges-*.csv', or several: all options of files may be repeated"}, \
+    {"remove-edges", OPTION_LIST, PLACE(remove_edges), NULL, 0, 0, "FILES", "edges that go: source,target[,etype]"}, \
+    {"add-nodes", OPTION_LIST, PLACE(add_nodes), NULL, 0, 0, "FILES", "nodes that are new: id[,split[,label]], of several types id,type[,split[,label]]"}, \
+    {"remove-nodes", OPTION_LIST, PLACE(remove_nodes), NULL, 0, 0, "FILES", "nodes that go, with their edges: an id a line"}, \
+    {"features", OPTION_LIST, PLACE(features), NULL, 0, 0, "FILES", "features of new nodes, and new ones of others: id,x1,x2,..."}, \
     {"base", OPTION_TEXT, PLACE(base), NULL, 0, 0, "ID", "the version of the dataset that the files are for (default: the newest)"},
 /* clang-format on */
 

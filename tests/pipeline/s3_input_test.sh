@@ -130,8 +130,22 @@ printf 'n1,n2\nn3,nobody\n' >bad_edges.csv
 load bad_edges.csv "$(at updates/bad_edges.csv)" >answer
 refused 65 's3://graphmill/updates/bad_edges.csv:2: target: no node is called .nobody' --add-edges "$(at updates/bad_edges.csv)"
 refused 65 '--add-edges: s3://graphmill/updates/none.csv: there is no object' --add-edges "$(at updates/none.csv)"
-refused 78 '--remove-edges: s3://graphmill/updates/\*_edges.csv: expected the address of one object, found a folder or a pattern' --remove-edges "$(at 'updates/*_edges.csv')"
-refused 78 '--add-nodes: s3://graphmill/updates: expected the address of one object' --add-nodes "$(at updates)"
+refused 78 '--add-nodes: s3://graphmill/updates: expected the address of an object or a pattern of objects, found a folder' --add-nodes "$(at updates)"
+refused 65 '--remove-edges: s3://graphmill/updates/none-\*: expected objects of such names' --remove-edges "$(at 'updates/none-*')"
+# Several of a kind, by patterns and lists, from there and from here; the line of the object that does not fit.
+sed -n 1,2p new_edges.csv >edges-1.csv && sed -n 3p new_edges.csv >edges-2.csv
+for i in 1 2; do load edges-$i.csv "$(at pieces/edges-$i.csv)" >answer; done
+for how in "$(at 'pieces/edges-*.csv')" "[edges-1.csv, $(at pieces/edges-2.csv)]" "[$(at 'pieces/*-1.csv'), edges-2.csv]"; do
+    rm -rf updated-pieces
+    pieces=$(updated updated-pieces --add-edges "$how" --add-nodes new_nodes.csv --features new_rows.csv --remove-nodes gone_nodes.csv)
+    [ "$pieces" = "$here" ] || fail "an update of $how: found '$pieces', expected '$here': $(cat said)"
+    [ -z "$(find updated-pieces -name 'edges-*')" ] || fail "copies of $how are still there"
+done
+rm -rf updated-pieces
+pieces=$(updated updated-pieces --add-edges edges-1.csv --add-edges "$(at pieces/edges-2.csv)" --add-nodes new_nodes.csv --features new_rows.csv --remove-nodes gone_nodes.csv)
+[ "$pieces" = "$here" ] || fail "an update of repeated options: found '$pieces', expected '$here': $(cat said)"
+load bad_edges.csv "$(at pieces/edges-3.csv)" >answer
+refused 65 's3://graphmill/pieces/edges-3.csv:2: target: no node is called .nobody' --add-edges "$(at 'pieces/edges-*.csv')"
 [ -z "$(find updated-here -name '*_edges.csv')" ] || fail "copies of a refused update are still there"
 
 # A file of several pieces, and none.

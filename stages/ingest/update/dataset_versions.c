@@ -307,8 +307,8 @@ static enum error_code put_version(const struct version_place *place, struct upd
                                    const char *id, struct error *err)
 {
     const struct update_request *request = reader->request;
-    const struct update_places places = {.add_edges = request->add_edges,
-                                         .line = reader->line,
+    const struct update_places places = {.paths = &reader->paths,
+                                         .edge_place = reader->edge_place,
                                          .nodes = &reader->nodes,
                                          .removal = request->remove_edges ? request->remove_edges
                                                                           : request->remove_nodes};

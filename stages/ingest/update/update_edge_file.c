@@ -1,5 +1,6 @@
 #include "stages/ingest/update/update_edge_file.h"
 
+#include "common/base/file_pattern.h"
 #include "common/base/text.h"
 
 #include <inttypes.h>
@@ -207,7 +208,8 @@ static enum error_code visit_row(struct update_edge_file *file, const struct tex
                                  struct error *err)
 {
     struct field field[EDGE_FIELD_MAX];
-    struct update_edge_line line = {.field = field, .line = text->number};
+    struct update_edge_line line = {
+        .field = field, .line = text->number, .place = file->first_place + text->number};
     char number[16];
     enum error_code rc = edge_fields_split(&file->fields, text, file->path, field, err);
     if (rc == ERROR_NONE)
@@ -233,14 +235,18 @@ static enum error_code visit_line(struct update_edge_file *file, const struct te
     return rc == ERROR_NONE && !is_header ? visit_row(file, line, err) : rc;
 }
 
-enum error_code update_edge_file_visit(struct update_edge_file *file, struct error *err)
+static enum error_code visit_one(void *context, const char *path, size_t index, struct error *err)
 {
+    struct update_edge_file *file = context;
     struct line_reader *lines = NULL;
     struct text_line line;
     bool found = true;
-    if (!file->path)
-        return ERROR_NONE;
-    enum error_code rc = line_reader_open(file->path, &lines, err);
+    (void)index;
+    file->path = path;
+    file->is_known = false;
+    enum error_code rc = update_paths_add(&file->reader->paths, path, &file->first_place, err);
+    if (rc == ERROR_NONE)
+        rc = line_reader_open(path, &lines, err);
     while (rc == ERROR_NONE) {
         rc = delimited_read(lines, file->is_known ? &file->fields.delimiter : NULL, &line, &found,
                             err);
@@ -251,5 +257,13 @@ enum error_code update_edge_file_visit(struct update_edge_file *file, struct err
     }
     line_reader_close(lines);
     edge_columns_release(&file->value);
+    return rc;
+}
+
+enum error_code update_edge_file_visit(struct update_edge_file *file, struct error *err)
+{
+    const char *path = file->path;
+    const enum error_code rc = path ? file_pattern_visit(path, visit_one, file, err) : ERROR_NONE;
+    file->path = path;
     return rc;
 }

@@ -3,7 +3,8 @@
  *
  *   source,target[,etype][, ...]     named by a header, or in this order without etype: then weight, time, features
  *
- * A relation is named by its number, its name, or source:name:target. Of one relation the column may be left out.
+ * A relation is named by its number, its name, or source:name:target. Of one relation the column may be left out. A pattern or a list
+ * (common/base/file_pattern.h) is several files, each with a header of its own or none.
  */
 #ifndef STAGES_INGEST_UPDATE_UPDATE_EDGE_FILE_H
 #define STAGES_INGEST_UPDATE_UPDATE_EDGE_FILE_H
@@ -18,17 +19,18 @@
 struct update_edge_line {
     uint32_t source, target, relation; /* as edges are stored */
     struct field *field;               /* [EDGE_FIELD_MAX], with the relation as a number */
-    int64_t line;
+    int64_t line, place;               /* the latter in the reader's paths */
 };
 
 struct update_edge_file {
     struct update_reader *reader;
-    const char *path; /* NULL: nothing is visited */
+    const char *path; /* NULL: nothing is visited. During a visit the file at hand */
     bool
         takes_columns; /* lines have the columns that the dataset's edges have; else all but the relation is passed over */
     enum error_code (*visit)(struct update_edge_file *file, const struct update_edge_line *line,
                              struct error *err);
-    /* What the first line told. */
+    /* What the first line of the file at hand told. */
+    int64_t first_place;
     bool is_known;
     struct edge_fields fields;
     int relation_field;        /* or EDGE_FIELD_NONE */

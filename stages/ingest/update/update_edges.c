@@ -1,4 +1,5 @@
 /* The file of an update that names edges that come, and where those of links go. Declared in update_reader.h. */
+#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/input_lines.h"
 #include "stages/ingest/update/update_edge_file.h"
@@ -6,6 +7,7 @@
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +99,8 @@ static enum error_code grow_edges(struct update_reader *reader, const struct edg
     if (rc == ERROR_NONE)
         rc = memory_grow(&reader->target, &reader->room.target, wanted, "new edges", err);
     if (rc == ERROR_NONE)
-        rc = memory_grow(&reader->line, &reader->room.line, wanted, "lines of new edges", err);
+        rc = memory_grow(&reader->edge_place, &reader->room.edge_place, wanted,
+                         "lines of new edges", err);
     if (rc == ERROR_NONE && task_learns_pairs(reader->schema->task))
         rc = memory_grow(&reader->new_held, &reader->room.new_held, wanted, "new edges", err);
     if (rc != ERROR_NONE || wanted <= reader->room.columns)
@@ -115,6 +118,17 @@ static enum error_code grow_edges(struct update_reader *reader, const struct edg
     reader->columns = larger;
     reader->room.columns = room;
     return ERROR_NONE;
+}
+
+/* A line, as the user calls its file, in a text that is kept. */
+static void name_place(const struct update_edge_file *file, int64_t line, char *text, size_t size)
+{
+    const struct update_request *request = file->reader->request;
+    char path[FILE_PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s", file->path);
+    if (request->name_origin)
+        request->name_origin(request->origin, path, sizeof path);
+    input_lines_place(text, size, path, line);
 }
 
 static enum error_code add_edge(struct update_edge_file *file, const struct update_edge_line *line,
@@ -155,11 +169,8 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
     }
     if (value.data[EDGE_WEIGHT] && ((const float *)value.data[EDGE_WEIGHT])[0] < 0 &&
         !delta->negative_weight[0])
-        input_lines_place(delta->negative_weight, sizeof delta->negative_weight,
-                          reader->request->add_edges_name ? reader->request->add_edges_name
-                                                          : file->path,
-                          line->line);
-    reader->line[delta->added_edges] = line->line;
+        name_place(file, line->line, delta->negative_weight, sizeof delta->negative_weight);
+    reader->edge_place[delta->added_edges] = line->place;
     reader->source[delta->added_edges] = source;
     reader->target[delta->added_edges++] = target;
     return ERROR_NONE;
@@ -182,7 +193,7 @@ static enum error_code add_reverses(struct update_reader *reader, const struct e
         ((uint16_t *)reader->columns.data[EDGE_TYPE])[at] += (uint16_t)reader->relation_count;
         if (reader->new_held)
             reader->new_held[at] = reader->new_held[i];
-        reader->line[at] = reader->line[i];
+        reader->edge_place[at] = reader->edge_place[i];
         reader->source[at] = reader->target[i];
         reader->target[at] = reader->source[i];
     }

@@ -21,7 +21,7 @@ static enum error_code remove_edge(struct update_edge_file *file,
     reader->gone[at] =
         (struct gone_edge){.key = update_edge_key(reader, line->source, line->target),
                            .relation = line->relation,
-                           .line = line->line};
+                           .place = line->place};
     reader->delta.gone_edges++;
     return ERROR_NONE;
 }
@@ -33,7 +33,7 @@ static int by_key(const void *left, const void *right)
         return a->key < b->key ? -1 : 1;
     if (a->relation != b->relation)
         return a->relation < b->relation ? -1 : 1;
-    return a->line < b->line ? -1 : a->line > b->line;
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
 bool update_edges_go(const struct update_reader *reader, uint64_t key, uint32_t relation)
@@ -61,7 +61,7 @@ static enum error_code name_edge(const struct update_reader *reader, size_t i, c
     const bool has_several = reader->relation_count > 1;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": the edge between %s and %s%s%s is removed%s",
-                     reader->request->remove_edges, gone->line,
+                     update_place_path(&reader->paths, gone->place), update_place_line(gone->place),
                      living_nodes_text(&reader->nodes, (uint32_t)gone->key, source),
                      living_nodes_text(&reader->nodes, (uint32_t)(gone->key >> 32), target),
                      has_several ? " of relation " : "",

@@ -1,10 +1,13 @@
 /* The links that a dataset holds out, and where new ones go. Declared in update_reader.h. */
+#include "common/base/file.h"
+#include "common/base/file_pattern.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/edge_holdout.h"
 #include "stages/ingest/update/update_reader.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +178,8 @@ enum error_code update_links_check_new(const struct update_reader *reader, struc
                              "%s:%" PRId64
                              ": the edge draws the %s split, whose edges have given negatives: "
                              "expected one that is trained on, since nobody gave it any",
-                             reader->request->add_edges, reader->line[i], held_out_name[split]);
+                             update_place_path(&reader->paths, reader->edge_place[i]),
+                             update_place_line(reader->edge_place[i]), held_out_name[split]);
     }
     return ERROR_NONE;
 }
@@ -189,43 +193,52 @@ static bool is_gone(const struct update_reader *reader, const struct edge_splits
                            splits->type[s] ? splits->type[s][i] : 0);
 }
 
-/* Where --remove-nodes names a node, or 0. */
-static int64_t line_of(const struct update_reader *reader, uint32_t node)
+/* Where --remove-nodes names a node. */
+struct naming {
+    char node[NODE_ID_TEXT_SIZE], path[FILE_PATH_SIZE];
+    int64_t line; /* 0: not found yet */
+};
+
+static enum error_code look_for(void *context, const char *path, size_t index, struct error *err)
 {
+    struct naming *naming = context;
     struct line_reader *lines = NULL;
     struct text_line line;
     struct field field;
-    char text[NODE_ID_TEXT_SIZE];
     bool found = true;
-    int64_t number = 0;
-    (void)living_nodes_text(&reader->nodes, node, text);
-    enum error_code rc = line_reader_open(reader->request->remove_nodes, &lines, NULL);
-    while (rc == ERROR_NONE && number == 0) {
-        rc = delimited_read(lines, NULL, &line, &found, NULL);
+    (void)index;
+    if (naming->line)
+        return ERROR_NONE;
+    (void)snprintf(naming->path, sizeof naming->path, "%s", path);
+    enum error_code rc = line_reader_open(path, &lines, err);
+    while (rc == ERROR_NONE && naming->line == 0) {
+        rc = delimited_read(lines, NULL, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (!text_line_is_skipped(&line) &&
             delimited_split_line(&line, delimited_guess(line.text, line.size), &field, 1) > 0 &&
-            field.size == strlen(text) && memcmp(field.text, text, field.size) == 0)
-            number = line.number;
+            field.size == strlen(naming->node) && memcmp(field.text, naming->node, field.size) == 0)
+            naming->line = line.number;
     }
     line_reader_close(lines);
-    return number;
+    return rc;
 }
 
 static enum error_code name_last(const struct update_reader *reader,
                                  const struct edge_splits *splits, enum held_out s, uint64_t i,
                                  struct error *err)
 {
-    char node[NODE_ID_TEXT_SIZE], source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
+    char source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
     const uint32_t last = splits->negative[s].node[splits->negative[s].start[i + 1] - 1];
     const uint16_t *type = splits->type[s];
     const bool has_several = type && type[i] < reader->relation_count && reader->relation_count > 1;
+    struct naming naming = {.line = 0};
+    (void)living_nodes_text(&reader->nodes, last, naming.node);
+    error_ignore(file_pattern_visit(reader->request->remove_nodes, look_for, &naming, NULL));
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": node %s is removed, and with it the last of the given "
                      "negatives of the %s edge from %s to %s%s%s: expected one at least that stays",
-                     reader->request->remove_nodes, line_of(reader, last),
-                     living_nodes_text(&reader->nodes, last, node), held_out_name[s],
+                     naming.path, naming.line, naming.node, held_out_name[s],
                      living_nodes_text(&reader->nodes, splits->source[s][i], source),
                      living_nodes_text(&reader->nodes, splits->target[s][i], target),
                      has_several ? " of relation " : "",

@@ -62,7 +62,11 @@ static enum error_code visit_line(void *context, const struct field *id, struct 
                                   int64_t line, struct error *err)
 {
     struct update_node_file *file = context;
-    struct node_line at = {.type = LIVING_ANY_TYPE, .id = id, .values = values, .line = line};
+    struct node_line at = {.type = LIVING_ANY_TYPE,
+                           .id = id,
+                           .values = values,
+                           .where = file->keyed.path,
+                           .line = line};
     enum error_code rc = ERROR_NONE;
     if (!file->is_known && file->reader->schema->node_type_count > 1)
         rc = survey(file, line, err);

@@ -1,6 +1,6 @@
 /*
  * update_node_file - a file of an update whose lines begin with a node: "id, ..."; where nodes have several types "id,type, ..." with a
- * header that names the column `type`.
+ * header that names the column `type`. A pattern or a list is several files, each with the header of the first (keyed_file.h).
  */
 #ifndef STAGES_INGEST_UPDATE_UPDATE_NODE_FILE_H
 #define STAGES_INGEST_UPDATE_UPDATE_NODE_FILE_H
@@ -15,6 +15,7 @@ struct node_line {
     uint32_t type; /* what the file says, or LIVING_ANY_TYPE */
     const struct field *id;
     struct delimited *values; /* behind both */
+    const char *where;        /* the file at hand */
     int64_t line;
 };
 

@@ -13,7 +13,7 @@
 static enum error_code remove_node(struct update_reader *reader, const struct node_line *line,
                                    struct error *err)
 {
-    const char *where = reader->request->remove_nodes;
+    const char *where = line->where;
     const struct field *id = line->id;
     const int64_t found = living_nodes_find(&reader->nodes, line->type, id);
     struct field more;
@@ -63,8 +63,7 @@ enum error_code update_nodes_remove(struct update_reader *reader, struct error *
 static enum error_code note_node(struct update_reader *reader, const struct node_line *line,
                                  struct error *err)
 {
-    return living_nodes_add(&reader->nodes, line->type, line->id, reader->request->add_nodes,
-                            line->line, err);
+    return living_nodes_add(&reader->nodes, line->type, line->id, line->where, line->line, err);
 }
 
 static enum error_code note_type(struct update_reader *reader, const struct node_line *line,
@@ -75,8 +74,8 @@ static enum error_code note_type(struct update_reader *reader, const struct node
     return ERROR_NONE;
 }
 
-static enum error_code take_split(const struct update_reader *reader, const struct field *field,
-                                  int64_t line, uint8_t *split, struct error *err)
+static enum error_code take_split(const struct node_line *line, const struct field *field,
+                                  uint8_t *split, struct error *err)
 {
     static const char *const names[SPLIT_COUNT] = {"train", "valid", "test"};
     *split = 0;
@@ -89,16 +88,15 @@ static enum error_code take_split(const struct update_reader *reader, const stru
         }
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": split: expected train, valid, test or nothing, found '%.*s'",
-                     reader->request->add_nodes, line, field->size < 40 ? (int)field->size : 40,
+                     line->where, line->line, field->size < 40 ? (int)field->size : 40,
                      field->text);
 }
 
 /* The fields that are left as a row of labels; of none, or nothing in them, a row without. */
-static enum error_code take_label(const struct update_reader *reader, struct delimited *values,
-                                  int64_t line, uint32_t *row, struct error *err)
+static enum error_code take_label(const struct update_reader *reader, const struct node_line *line,
+                                  uint32_t *row, struct error *err)
 {
     const struct task *task = version_label_task(reader->schema);
-    const char *where = reader->request->add_nodes;
     const uint32_t expected = !task ? 0 : task->is_class_number ? 1 : reader->schema->class_count;
     double *column = NULL;
     struct field field;
@@ -106,22 +104,22 @@ static enum error_code take_label(const struct update_reader *reader, struct del
     enum error_code rc = memory_new(&column, expected, "labels of a node", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < expected; i++)
         column[i] = (double)NAN;
-    for (; rc == ERROR_NONE && delimited_next(values, &field); found++)
+    for (; rc == ERROR_NONE && delimited_next(line->values, &field); found++)
         if (found < expected && field.size && !text_double(field.text, field.size, &column[found]))
             rc = error_set(err, ERROR_INPUT,
-                           "%s:%" PRId64 ": label: expected a number, found '%.*s'", where, line,
-                           field.size < 40 ? (int)field.size : 40, field.text);
+                           "%s:%" PRId64 ": label: expected a number, found '%.*s'", line->where,
+                           line->line, field.size < 40 ? (int)field.size : 40, field.text);
     if (rc == ERROR_NONE && found && found != expected)
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": expected %" PRIu32
                        " label columns, as the dataset has, found %" PRIu32,
-                       where, line, expected, found);
+                       line->where, line->line, expected, found);
     if (rc == ERROR_NONE && task) {
         rc = task->label_take(column, expected, reader->schema->class_count, row, err);
         if (rc == ERROR_NONE)
             rc = task->label_check(row, reader->schema->class_count, err);
         if (rc != ERROR_NONE)
-            rc = error_context(err, ERROR_INPUT, "%s:%" PRId64, where, line);
+            rc = error_context(err, ERROR_INPUT, "%s:%" PRId64, line->where, line->line);
     }
     memory_free(column);
     return rc;
@@ -143,7 +141,7 @@ static enum error_code check_target(const struct update_reader *reader,
         err, ERROR_INPUT,
         "%s:%" PRId64 ": %s: expected nothing, since nodes of type %s alone have labels "
         "and splits, found one of a node of type %s",
-        reader->request->add_nodes, line->line, split ? "split" : "label",
+        line->where, line->line, split ? "split" : "label",
         schema->node_type[schema->target_type].name, schema->node_type[line->type].name);
 }
 
@@ -151,7 +149,7 @@ static enum error_code take_node(struct update_reader *reader, const struct node
                                  struct error *err)
 {
     const struct task *task = version_label_task(reader->schema);
-    const char *where = reader->request->add_nodes;
+    const char *where = line->where;
     struct field field;
     uint32_t node = 0;
     enum error_code rc = living_nodes_expect(&reader->nodes, line->type, line->id, "node", where,
@@ -161,14 +159,14 @@ static enum error_code take_node(struct update_reader *reader, const struct node
     const uint32_t at = node - reader->nodes.base_count;
     uint32_t *row = reader->label + (size_t)at * reader->delta.label_width;
     if (delimited_next(line->values, &field))
-        rc = take_split(reader, &field, line->line, &reader->split[at], err);
+        rc = take_split(line, &field, &reader->split[at], err);
     if (rc == ERROR_NONE && reader->split[at] && task_learns_pairs(reader->schema->task))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": split: expected nothing, since the dataset learns links, "
                        "found '%.*s'",
                        where, line->line, (int)field.size, field.text);
     if (rc == ERROR_NONE)
-        rc = take_label(reader, line->values, line->line, row, err);
+        rc = take_label(reader, line, row, err);
     if (rc == ERROR_NONE)
         rc = check_target(reader, line, row, reader->split[at], err);
     if (rc == ERROR_NONE && reader->split[at] == 1 + SPLIT_TRAIN &&

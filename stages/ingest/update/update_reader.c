@@ -127,7 +127,8 @@ void update_reader_release(struct update_reader *reader)
     memory_free(reader->gone_source);
     memory_free(reader->gone_target);
     memory_free(reader->source);
-    memory_free(reader->line);
+    memory_free(reader->edge_place);
+    update_paths_release(&reader->paths);
     memory_free(reader->target);
     memory_free(reader->label);
     memory_free(reader->split);

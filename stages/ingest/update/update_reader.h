@@ -20,6 +20,9 @@
  * last of one. Added edges of a dataset that learns labels of edges have the column that ingest.edge_label names; each is an example, in
  * the split of those of the same ends where pairs draw or files list them, else trained on.
  *
+ * Each may be a pattern or a list (common/base/file_pattern.h): its files are read one behind the other, as if they were one. Files of edges have
+ * a header each, or none; the others have that of the first.
+ *
  * Ids are the user's. Comma, tab or blank separated, plain or gzip, with or without a header (one of edges names its columns, one
  * of nodes begins with "id" or "node"). What is removed goes first: an edge that is removed and added is there once more.
  *
@@ -35,6 +38,7 @@
 #include "stages/ingest/build/edge_labels.h"
 #include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
+#include "stages/ingest/update/update_paths.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/update_request.h"
 #include "store/objects/store.h"
@@ -56,7 +60,7 @@ struct held_key {
 struct gone_edge {     /* all edges of the same ends and relation */
     uint64_t key;      /* target in the high half, source in the low one */
     uint32_t relation; /* 0 where edges have one type */
-    int64_t line;      /* where it stands */
+    int64_t place;     /* where it stands, in the reader's paths */
 };
 
 struct update_reader { /* {0} is releasable */
@@ -82,7 +86,8 @@ struct update_reader { /* {0} is releasable */
     uint32_t *gone_source, *gone_target;
     uint16_t *gone_relation;
     uint32_t *source, *target;
-    int64_t *line; /* [added_edges] where each stands */
+    struct update_paths paths; /* files of edges */
+    int64_t *edge_place;       /* [added_edges] where each stands, in those */
     struct edge_columns columns;
     struct edge_labels labels; /* of edges, where these are learnt */
     uint32_t *label;
@@ -101,7 +106,7 @@ struct update_reader { /* {0} is releasable */
     struct feature_statistics
         statistics[NODE_TYPE_COUNT_MAX]; /* what features of each type were scaled by */
     struct {
-        size_t gone, source, target, line, columns, row_node, row, new_held; /* elements */
+        size_t gone, source, target, edge_place, columns, row_node, row, new_held; /* elements */
     } room;
 };
 

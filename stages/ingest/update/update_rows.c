@@ -33,7 +33,7 @@ static void scale(const struct feature_statistics *by, uint32_t dim, float *row)
 static enum error_code check_node(const struct update_reader *reader, const struct node_line *line,
                                   uint32_t node, struct error *err)
 {
-    const char *where = reader->request->features;
+    const char *where = line->where;
     const struct field *id = line->id;
     const int shown = id->size < 40 ? (int)id->size : 40;
     const uint32_t type = rows_of(reader, node);
@@ -56,7 +56,7 @@ static enum error_code check_node(const struct update_reader *reader, const stru
 static enum error_code take_row(struct update_reader *reader, const struct node_line *line,
                                 struct error *err)
 {
-    const char *where = reader->request->features;
+    const char *where = line->where;
     struct dataset_delta *delta = &reader->delta;
     uint32_t node = 0;
     enum error_code rc = living_nodes_expect(&reader->nodes, line->type, line->id, "node", where,

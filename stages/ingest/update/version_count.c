@@ -191,7 +191,8 @@ static enum error_code check_repeated(const struct version_draft *m, struct erro
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": the edge from %s to %s: expected one that is new "
                      "(ingest.duplicates: refuse), found one like it before",
-                     places->add_edges, places->line[first],
+                     update_place_path(places->paths, places->edge_place[first]),
+                     update_place_line(places->edge_place[first]),
                      living_nodes_text(places->nodes, m->delta->source[first], source),
                      living_nodes_text(places->nodes, m->delta->target[first], target));
 }

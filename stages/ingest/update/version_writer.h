@@ -18,6 +18,7 @@
 
 #include "common/base/error.h"
 #include "stages/ingest/update/living_nodes.h"
+#include "stages/ingest/update/update_paths.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_delta.h"
@@ -36,8 +37,8 @@ enum version_form {
 
 /* Where an update was read from, for messages about what was accepted line by line. */
 struct update_places {
-    const char *add_edges; /* the file */
-    const int64_t *line;   /* [edges of the delta] */
+    const struct update_paths *paths;
+    const int64_t *edge_place; /* [edges of the delta] in `paths` */
     const struct living_nodes *nodes;
     const char *removal; /* a file of what goes; NULL: nothing does */
 };
