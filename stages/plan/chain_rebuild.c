@@ -2,11 +2,10 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chain_soundness.h"
 #include "stages/plan/chosen_base.h"
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
-#include "stages/plan/unit_records.h"
-#include "stages/plan/units/unit_row.h"
 
 #include <string.h>
 
@@ -18,7 +17,7 @@ struct rebuild {
     struct work_queue *queue;
     struct chain_state state;
     bool found_any; /* of the units of a round */
-    bool is_broken; /* what steps chose their weights from is made again */
+    struct chain_soundness soundness;
     struct unit_list prerequisites;
     char (*done_name)[QUEUE_UNIT_SIZE];
     size_t done_capacity;
@@ -58,96 +57,6 @@ static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit
     return rc;
 }
 
-/* Is this snapshot there, and what is kept as long? */
-static enum error_code has_snapshot(const struct rebuild *r, int64_t version, bool *found,
-                                    struct error *err)
-{
-    const struct schedule *s = r->schedule;
-    enum error_code rc = ERROR_NONE;
-    *found = true;
-    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
-        const bool is_kept = unit_row_of(kind)->retention == RETAINED_SNAPSHOTS;
-        const int32_t count = is_kept ? unit_count_at(s, kind, version) : 0;
-        for (int32_t slot = 0; slot < count && *found && rc == ERROR_NONE; slot++) {
-            const struct unit unit = unit_at(s, kind, version, slot);
-            rc = store_has(r->store, chain_output_key(s, r->run_id, &unit).text, found, err);
-        }
-    }
-    return rc;
-}
-
-/* Does what lies behind a snapshot of this version wait for it? */
-static bool is_of_version(const struct unit *unit)
-{
-    const struct unit_row *row = unit_row_of(unit->kind);
-    return row->line == LINE_VERSIONS || row->begun_by != UNIT_UNKNOWN;
-}
-
-/* Is that which the unit waited for done, or in a snapshot before the unit? That one may be there before the switch names it. */
-static enum error_code is_founded(const struct rebuild *r, const struct unit *unit,
-                                  const struct unit *before, bool *founded, struct error *err)
-{
-    const struct schedule *s = r->schedule;
-    const int64_t version = unit_number(before);
-    const int64_t last = unit->round - (unit_row_of(unit->kind)->line == LINE_VERSIONS);
-    const enum error_code rc =
-        chain_is_done(s, r->store, r->run_id, &r->state, before, founded, err);
-    if (rc != ERROR_NONE || *founded || !is_of_version(before) || version > last ||
-        !schedule_has_snapshot(s, version))
-        return rc;
-    return has_snapshot(r, version, founded, err);
-}
-
-/* Is all there that the unit made, and waited for? A step that chooses its weights is not made of those it waits for: there one loss
- * makes all unsound that came later. */
-static enum error_code is_sound(struct rebuild *r, const struct unit *unit, bool *sound,
-                                struct error *err)
-{
-    const struct schedule *s = r->schedule;
-    enum error_code rc = unit_is_whole(s, r->store, r->run_id, unit, sound, err);
-    if (rc != ERROR_NONE || !*sound)
-        return rc;
-    r->prerequisites.count = 0;
-    rc = chain_prerequisites(s, unit, chain_last_version(s, &r->state), &r->prerequisites, err);
-    for (int64_t i = 0; i < r->prerequisites.count && *sound && rc == ERROR_NONE; i++)
-        if (!s->chooses_base || !is_of_version(&r->prerequisites.unit[i]))
-            rc = is_founded(r, unit, &r->prerequisites.unit[i], sound, err);
-    return rc;
-}
-
-/* Gradients may be all that tells of a choice. */
-static enum error_code may_go(const struct rebuild *r, const struct unit *unit, bool *may,
-                              struct error *err)
-{
-    const struct unit_row *row = unit_row_of(unit->kind);
-    *may = (row->retention == RETAINED_ROUNDS || row->retention == RETAINED_BASES) &&
-           !chain_is_covered(r->schedule, &r->state, unit);
-    return *may && unit_companion_is_chosen(row, r->schedule)
-               ? store_has(r->store, row->companion(r->schedule, r->run_id, unit).text, may, err)
-               : ERROR_NONE;
-}
-
-/* Of records that no snapshot covers yet a crash of the host may take any, and `verify --remove` takes damaged ones. What was made of them
- * would count as done, and the run could be over before they are made again: so that is not done either, and goes. What was let go looks
- * the same, but the switch has moved by then. */
-static enum error_code drop_unsound(struct rebuild *r, const struct unit *unit, bool *is_done,
-                                    struct error *err)
-{
-    struct chain_state now = {0};
-    bool sound = true, may = false;
-    enum error_code rc = may_go(r, unit, &may, err);
-    if (rc == ERROR_NONE && may)
-        rc = is_sound(r, unit, &sound, err);
-    if (rc != ERROR_NONE || !may || (sound && !r->is_broken))
-        return rc;
-    rc = chain_state_read(r->schedule, r->store, r->run_id, &now, err);
-    if (rc != ERROR_NONE || now.snapshot_version != r->state.snapshot_version)
-        return rc;
-    *is_done = false;
-    r->is_broken = r->schedule->chooses_base;
-    return unit_remove(r->schedule, r->store, r->run_id, unit, err);
-}
-
 /* Queues the unit unless it is done; *is_done says which. */
 static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
                                struct error *err)
@@ -156,7 +65,7 @@ static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_don
         chain_is_done(r->schedule, r->store, r->run_id, &r->state, &unit, is_done, err);
     r->found_any = r->found_any || *is_done;
     if (rc == ERROR_NONE && *is_done)
-        rc = drop_unsound(r, &unit, is_done, err);
+        rc = chain_drop_unsound(&r->soundness, &unit, is_done, err);
     if (rc != ERROR_NONE || *is_done)
         return rc;
     r->prerequisites.count = 0;
@@ -251,7 +160,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
     int64_t round = r->state.snapshot_version > 0 ? r->state.snapshot_version : 0;
     int64_t first_open = -1;
     enum error_code rc = ERROR_NONE;
-    r->is_broken = false;
+    r->soundness.is_broken = false;
     for (; rc == ERROR_NONE && round < s->round_count; round++) {
         bool aggregated = false;
         const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
@@ -341,8 +250,13 @@ static enum error_code rebuild_until_still(struct rebuild *r, struct unit_list *
 enum error_code chain_rebuild(const struct schedule *schedule, struct store *store,
                               const char *run_id, struct work_queue *queue, struct error *err)
 {
-    struct rebuild r = {.schedule = schedule, .store = store, .run_id = run_id, .queue = queue};
+    struct rebuild r = {.schedule = schedule,
+                        .store = store,
+                        .run_id = run_id,
+                        .queue = queue,
+                        .soundness = {.schedule = schedule, .store = store, .run_id = run_id}};
     struct unit_list units = {0};
+    r.soundness.state = &r.state;
     enum error_code rc = chain_state_read(schedule, store, run_id, &r.state, err);
     if (rc == ERROR_NONE)
         rc = chain_state_mend(store, run_id, &r.state, err);
@@ -350,6 +264,7 @@ enum error_code chain_rebuild(const struct schedule *schedule, struct store *sto
         rc = rebuild_until_still(&r, &units, err);
     unit_list_release(&units);
     unit_list_release(&r.prerequisites);
+    unit_list_release(&r.soundness.before);
     memory_free(r.done_name);
     return rc;
 }
