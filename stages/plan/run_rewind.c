@@ -15,6 +15,13 @@ struct rewind {
     const struct kept_rounds *kept;
 };
 
+/* A record that is gone. */
+struct lost_record {
+    struct unit unit; /* that makes it */
+    bool is_known;    /* there is such a unit */
+    int64_t limit;    /* the version that the run may stand at, at most */
+};
+
 /* --- how far back --- */
 
 /* Whether the snapshot of this version brings its weights back; it does so at once. */
@@ -40,11 +47,13 @@ static int64_t version_before(const struct unit *unit)
 /* Mini-batches of a pass that began before what the run keeps serve later rounds, too. */
 static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
 {
+    const struct schedule *s = &r->run->schedule;
     const struct kept_rounds *kept = r->kept;
     if (lost->round >= kept->oldest)
         return lost->round;
-    const bool is_passed = lost->round < schedule_oldest_needed(&r->run->schedule, kept->version);
-    return is_passed ? kept->oldest : kept->version;
+    const bool is_kept = lost->round >= schedule_oldest_needed(s, kept->oldest);
+    const bool is_passed = lost->round < schedule_oldest_needed(s, kept->version);
+    return is_kept && is_passed ? kept->oldest : kept->version;
 }
 
 /* The last round whose mini-batches are made, rather than used again. */
@@ -152,9 +161,10 @@ static enum error_code remove_above(const struct rewind *r, const struct unit *l
     return rc;
 }
 
-static enum error_code remove_what_waits(const struct rewind *r, const struct unit *lost,
+static enum error_code remove_what_waits(const struct rewind *r, const struct lost_record *loss,
                                          struct error *err)
 {
+    const struct unit *lost = &loss->unit;
     const struct unit_row *row = unit_row_of(lost->kind);
     const int64_t version = r->kept->version;
     if (row->has_layer && row->line == LINE_WEIGHTS)
@@ -166,8 +176,9 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct un
         return unit_remove(&r->run->schedule, r->store, r->run->plan.id, &last, err);
     }
     const bool leads_to_weights = row->line == LINE_ROUNDS || row->is_in_snapshot;
-    return leads_to_weights && lost->round < version ? remove_after(r, lost->round, err)
-                                                     : ERROR_NONE;
+    /* the rounds before `limit` are not done again: a mini-batch of theirs serves later ones */
+    const int64_t first = loss->limit > lost->round ? loss->limit : lost->round;
+    return leads_to_weights && first < version ? remove_after(r, first, err) : ERROR_NONE;
 }
 
 static void note_missing(void *context, const char *key)
@@ -268,13 +279,6 @@ static enum error_code forget_after_lost_choice(const struct rewind *r, int64_t 
     return rc == ERROR_NONE ? remove_beside_rounds(r, first, err) : rc;
 }
 
-/* A record that is gone. */
-struct lost_record {
-    struct unit unit; /* that makes it */
-    bool is_known;    /* there is such a unit */
-    int64_t limit;    /* the version that the run may stand at, at most */
-};
-
 /* A choice that can be told again is not lost. */
 static enum error_code mend_choice(const struct rewind *r, const char *key, const struct unit *unit,
                                    bool *is_lost, struct error *err)
@@ -311,7 +315,7 @@ enum error_code run_rewind(struct store *store, const struct run_binding *run,
     for (size_t i = 0; i < count && rc == ERROR_NONE; i++)
         if (loss[i].is_known &&
             (loss[i].limit < kept->version || unit_row_of(loss[i].unit.kind)->line == LINE_WEIGHTS))
-            rc = remove_what_waits(&r, &loss[i].unit, err);
+            rc = remove_what_waits(&r, &loss[i], err);
     memory_free(loss);
     int64_t stands = kept->version;
     if (rc == ERROR_NONE && back_to < kept->version)

@@ -167,6 +167,26 @@ static void a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights(vo
     }
 }
 
+/* The pruner was killed before it had let mini-batch 1 go. */
+static void what_the_run_does_not_keep_is_no_loss(void **state)
+{
+    struct small_run run;
+    struct run_binding *binding = memory_alloc(1, sizeof *binding);
+    assert_non_null(binding);
+    begin(&run, binding, *state);
+    small_run_put_mini_batches(&run, 1);
+    small_run_put_version(&run, 3);
+    small_run_put_version(&run, 4);
+    small_run_put_snapshot(&run, 4);
+    assert_ok(snapshot_switch(run.store, SMALL_RUN_ID, 4, &run.err), &run.err);
+    const struct kept_rounds kept = {.version = 4, .oldest = 2, .is_named = true};
+    const struct key lost[] = {key_mini_batch(SMALL_RUN_ID, 1, 0), key_weights(SMALL_RUN_ID, 4)};
+    assert_int_equal(rewind_kept(&run, binding, kept, lost, 2), 4);
+    assert_true(has(&run, key_weights(SMALL_RUN_ID, 2)));
+    assert_true(has(&run, key_gradient(SMALL_RUN_ID, 1, 0)));
+    memory_free(binding);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +194,7 @@ int main(void)
         test_with_store(what_waits_for_another_loss_does_not_come_back),
         test_with_store(what_came_of_a_lost_choice_goes),
         test_with_store(a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights),
+        test_with_store(what_the_run_does_not_keep_is_no_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
