@@ -16,6 +16,7 @@
 #include "store/versions/delta_numbers.h"
 #include "store/versions/merged_records.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { ENDS_BYTES = 2 * sizeof(uint32_t), OTHER_ALL = OTHER_EDGES | OTHER_FEATURES | OTHER_LABEL };
@@ -34,18 +35,31 @@ static uint64_t edge_hash(const struct version_comparison *c, uint32_t source, s
     return checksum_64(c->bytes, size);
 }
 
+static uint32_t relation_of(const struct version_comparison *c, const struct edge_chunk *chunk,
+                            uint64_t edge)
+{
+    const uint16_t *type = chunk->columns.data[EDGE_TYPE];
+    return c->input->schema.has_relations && type ? type[edge] : 0;
+}
+
 static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, struct error *err)
 {
     const struct version_comparison *c = context;
     const size_t size = ENDS_BYTES + edge_widths_bytes(&chunk->columns.width);
-    (void)err;
     for (uint32_t row = 0; row < chunk->node_count; row++) {
         const uint32_t node = c->numbering->to_new[chunk->first_node + row];
         if (c->base_node[node] == DELTA_GONE)
             continue;
         for (uint64_t e = chunk->row_start[row]; e < chunk->row_start[row + 1]; e++) {
+            const uint32_t relation = relation_of(c, chunk, e);
+            if (relation >= partition_book_relations(&c->book))
+                return error_set(err, ERROR_CORRUPT,
+                                 "dataset %s: an edge is of relation %" PRIu32
+                                 ", expected below %" PRIu32,
+                                 c->input->schema.id, relation, partition_book_relations(&c->book));
             edge_columns_pack(&chunk->columns, e, c->bytes + ENDS_BYTES);
-            c->sum[node] += edge_hash(c, c->numbering->to_new[chunk->neighbor[e]], size);
+            *row_sums_at(&c->rows, node, relation) +=
+                edge_hash(c, c->numbering->to_new[chunk->neighbor[e]], size);
         }
     }
     return ERROR_NONE;
@@ -79,11 +93,11 @@ static void take_row(const struct version_comparison *c, uint32_t relation,
     for (uint64_t e = topology_row_start(part, row); e < end; e++) {
         const uint32_t source = *topology_neighbor(part, e);
         if (source >= c->book.node_count || node_shift_is_gone(shift, source)) {
-            mark(c, node, OTHER_EDGES);
+            row_sums_mark(&c->rows, node, relation);
             return;
         }
         pack(c, part, (uint16_t)relation, e);
-        c->sum[node] -= edge_hash(
+        *row_sums_at(&c->rows, node, relation) -= edge_hash(
             c, node_shift_of(shift, type_ranges_part(&ranges, source), type, source), size);
     }
 }
@@ -99,7 +113,7 @@ static void take_rows(const struct version_comparison *c, const struct topology 
     for (uint32_t row = 0; row < rows->node_count; row++) {
         if (node_shift_is_gone(&c->delta->shift, rows->first_node + row))
             continue;
-        if (changed_nodes_has(&c->changed, TOUCHED_EDGES, node))
+        if (row_sums_has(&c->rows, node))
             take_row(c, relation, rows, row, node);
         node++;
     }
@@ -117,6 +131,17 @@ static enum error_code take_base(const struct version_comparison *c,
     return rc;
 }
 
+/* Sums of those nodes of the dataset. */
+static enum error_code begin_sums(struct version_comparison *c, const uint32_t *node,
+                                  uint64_t count, struct error *err)
+{
+    const enum error_code rc = row_sums_init(&c->rows, c->numbering->node_count, (uint32_t)count,
+                                             c->delta->relation_of_row, c->relation_width, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        c->rows.slot[c->numbering->to_new[node ? node[i] : i]] = i;
+    return rc;
+}
+
 /* The edges of the version. */
 static enum error_code add_version(struct version_comparison *c, const struct topology *topology,
                                    struct error *err)
@@ -124,16 +149,47 @@ static enum error_code add_version(struct version_comparison *c, const struct to
     struct store *store = c->input->context->store;
     uint32_t *node = NULL;
     uint64_t count = 0;
-    if (c->reads_all)
-        return edge_walk(store, &c->input->schema, add_chunk, c, err);
+    if (c->reads_all) {
+        const enum error_code rc = begin_sums(c, NULL, c->numbering->node_count, err);
+        return rc == ERROR_NONE ? edge_walk(store, &c->input->schema, add_chunk, c, err) : rc;
+    }
     enum error_code rc = changed_nodes_add_neighbors(&c->changed, c->delta, &c->book, topology,
                                                      c->input->schema.undirected, err);
     if (rc == ERROR_NONE)
         rc = changed_nodes_list(&c->changed, TOUCHED_EDGES, 0, c->numbering->node_count, &node,
                                 &count, err);
     if (rc == ERROR_NONE)
+        rc = begin_sums(c, node, count, err);
+    if (rc == ERROR_NONE)
         rc = edge_rows_walk(store, &c->input->schema, node, count, add_chunk, c, err);
     memory_free(node);
+    return rc;
+}
+
+/* Relations whose rows of a node are new or other. */
+static uint64_t other_relations(const struct version_comparison *c, uint32_t node)
+{
+    return c->base_node[node] == DELTA_GONE ? UINT64_MAX : row_sums_other(&c->rows, node);
+}
+
+/* What came out. */
+static enum error_code list_rows(struct version_comparison *c, struct error *err)
+{
+    struct part_delta *delta = c->delta;
+    for (uint32_t node = 0; node < c->numbering->node_count; node++)
+        if (other_relations(c, node)) {
+            mark(c, node, OTHER_EDGES);
+            delta->row_count++;
+        }
+    enum error_code rc = memory_new(&delta->row_node, delta->row_count, "rows of a delta", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&delta->row_relations, delta->row_count, "rows of a delta", err);
+    uint32_t at = 0;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < c->numbering->node_count; node++)
+        if (delta->other[node] & OTHER_EDGES) {
+            delta->row_node[at] = node;
+            delta->row_relations[at++] = other_relations(c, node);
+        }
     return rc;
 }
 
@@ -156,9 +212,9 @@ static enum error_code compare_edges(struct version_comparison *c, struct error 
         rc = add_version(c, &topology, err);
     if (rc == ERROR_NONE && c->fits)
         rc = take_base(c, &topology, err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < c->numbering->node_count; node++)
-        if (c->sum[node])
-            mark(c, node, OTHER_EDGES);
+    if (rc == ERROR_NONE && c->fits)
+        rc = list_rows(c, err);
+    row_sums_release(&c->rows);
     topology_close(&topology);
     memory_free(c->bytes);
     c->bytes = NULL;
@@ -363,13 +419,18 @@ enum error_code version_compare(struct version_comparison *c, struct error *err)
     enum error_code rc =
         memory_new(&c->delta->other, c->numbering->node_count, "what has changed", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&c->sum, c->numbering->node_count, "the hashes of rows", err);
+        rc = memory_new(&c->delta->relation_of_row, partition_book_relations(&c->book),
+                        "the relations of a delta", err);
+    if (rc == ERROR_NONE)
+        row_sums_place(&c->book, c->delta->relation_of_row, &c->relation_width);
     if (rc == ERROR_NONE)
         rc = c->reads_all ? ERROR_NONE
                           : changed_nodes_find(c->input, c->base->dataset_id, c->numbering,
                                                &c->changed, err);
     if (rc == ERROR_NONE)
         rc = compare_edges(c, err);
+    if (rc == ERROR_NONE && c->fits)
+        rc = memory_new(&c->sum, c->numbering->node_count, "the hashes of rows", err);
     if (rc == ERROR_NONE && c->fits)
         rc = compare_rows(c, err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < c->numbering->node_count; node++)

@@ -1,8 +1,8 @@
 /*
  * version_comparison - which nodes of a version have other edges, another row of features or another label than in a base.
  *
- * A sum of hashes over the edges of each node, of the version's edges, less those of the base's topology with its ids shifted, is 0 where nothing has
- * changed; rows of features are compared by a hash of each, labels as they are. The rows that the deltas between touched (changed_nodes.h) are read, and
+ * A sum of hashes over the edges of each node and relation, of the version's edges, less those of the base's topology with its ids shifted, is 0 where nothing has
+ * changed (row_sums.h); rows of features are compared by a hash of each, labels as they are. The rows that the deltas between touched (changed_nodes.h) are read, and
  * no others, or, for a test, all. Of a graph with relations an edge is hashed with its relation. Either way the same comes out, so it does not matter how the version came about.
  */
 #ifndef STAGES_PARTITION_VERSION_COMPARISON_H
@@ -12,6 +12,7 @@
 #include "stages/partition/changed_nodes.h"
 #include "stages/partition/layout/part_delta.h"
 #include "stages/partition/partition_input.h"
+#include "stages/partition/row_sums.h"
 #include "store/records/partition_book.h"
 #include "store/records/tensor_spec.h"
 
@@ -32,11 +33,13 @@ struct version_comparison {
     bool fits;                  /* so far: the version may be a delta */
     /* While it is compared: */
     struct changed_nodes changed;
-    uint64_t *sum; /* [node_count] by the version's ids */
+    struct row_sums rows; /* of edges */
+    uint32_t relation_width;
+    uint64_t *sum; /* [node_count] of rows of features, by the version's ids */
     char *bytes;   /* of an edge, or of a row */
 };
 
-/* Fills delta->other, of which the record and the shift are there; nodes that the base has not are other in everything. c->fits is false when the base's
+/* Fills delta->other and which rows of relations are, of which the record and the shift are there; nodes that the base has not are other in everything. c->fits is false when the base's
  * columns or tensors are not those of the version. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_compare(struct version_comparison *c, struct error *err);
 

@@ -1,5 +1,6 @@
 #include "stages/partition/layout/part_delta.h"
 
+#include "common/base/ascending.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/partition/layout/part_relations.h"
@@ -16,7 +17,19 @@ void part_delta_release(struct part_delta *delta)
     memory_free(delta->gone);
     memory_free(delta->added);
     memory_free(delta->other);
+    memory_free(delta->row_node);
+    memory_free(delta->row_relations);
+    memory_free(delta->relation_of_row);
     *delta = (struct part_delta){.record = {.base = ""}};
+}
+
+bool part_delta_has_row(const struct part_delta *delta, uint32_t relation, uint32_t node)
+{
+    if (!(delta->other[node] & OTHER_EDGES))
+        return false;
+    const uint64_t at = ascending_below(delta->row_node, delta->row_count, node);
+    must(at < delta->row_count && delta->row_node[at] == node);
+    return delta->row_relations[at] & part_delta_bit(delta->relation_of_row[relation]);
 }
 
 /* The rows of each relation in a part that are others. */
@@ -34,16 +47,12 @@ struct delta_writer {
     struct topology topology;
 };
 
-static bool is_other(const struct delta_writer *w, uint32_t node)
-{
-    return (w->delta->other[node] & OTHER_EDGES) != 0;
-}
-
-static uint32_t count_rows(const struct delta_writer *w, const struct topology_arrays *rows)
+static uint32_t count_rows(const struct delta_writer *w, uint32_t relation,
+                           const struct topology_arrays *rows)
 {
     uint32_t count = 0;
     for (uint32_t row = 0; row < rows->node_count; row++)
-        count += is_other(w, rows->first_node + row);
+        count += part_delta_has_row(w->delta, relation, rows->first_node + row);
     return count;
 }
 
@@ -56,7 +65,7 @@ static uint64_t count_edges(const struct delta_writer *w, int part, uint32_t rel
     uint32_t node = rows->first_node;
     for (uint32_t row = 0; row < base->node_count; row++) {
         const bool is_gone = node_shift_is_gone(&w->delta->shift, base->first_node + row);
-        if (is_gone || is_other(w, node))
+        if (is_gone || part_delta_has_row(w->delta, relation, node))
             edges -= topology_row_start(base, row + 1) - topology_row_start(base, row);
         node += !is_gone;
     }
@@ -81,8 +90,9 @@ static enum error_code check_edges(const struct delta_writer *w, int part,
                            found, part, expected);
 }
 
-static void list_rows(const struct delta_writer *w, const struct topology_arrays *rows,
-                      uint32_t *node, uint64_t *start, struct topology_held *held)
+static void list_rows(const struct delta_writer *w, uint32_t relation,
+                      const struct topology_arrays *rows, uint32_t *node, uint64_t *start,
+                      struct topology_held *held)
 {
     *held = (struct topology_held){.first_node = rows->first_node,
                                    .node_count = rows->node_count,
@@ -92,7 +102,7 @@ static void list_rows(const struct delta_writer *w, const struct topology_arrays
                                    .neighbor = rows->neighbor,
                                    .columns = rows->columns};
     for (uint32_t row = 0; row < rows->node_count; row++)
-        if (is_other(w, rows->first_node + row)) {
+        if (part_delta_has_row(w->delta, relation, rows->first_node + row)) {
             node[held->row_count] = rows->first_node + row;
             start[held->row_count++] = rows->row_start[row];
         }
@@ -105,7 +115,7 @@ static enum error_code list_relations(const struct delta_writer *w, int part,
 {
     uint64_t rows = 0;
     for (uint32_t r = 0; r < set->relation_count; r++)
-        rows += count_rows(w, &set->relation[r]) + 1;
+        rows += count_rows(w, r, &set->relation[r]) + 1;
     enum error_code rc =
         memory_new(&out->relation, set->relation_count, "the rows of a delta", err);
     if (rc == ERROR_NONE)
@@ -114,20 +124,26 @@ static enum error_code list_relations(const struct delta_writer *w, int part,
         rc = memory_new(&out->start, rows, "the rows of a delta", err);
     rows = 0;
     for (uint32_t r = 0; rc == ERROR_NONE && r < set->relation_count; r++) {
-        list_rows(w, &set->relation[r], out->node + rows, out->start + rows, &out->relation[r]);
+        list_rows(w, r, &set->relation[r], out->node + rows, out->start + rows, &out->relation[r]);
         out->relation[r].own_edge_count = count_edges(w, part, r, &set->relation[r]);
         rows += out->relation[r].row_count + 1;
     }
     return rc == ERROR_NONE ? check_edges(w, part, out, set->relation_count, err) : rc;
 }
 
+static bool has_row(const void *delta, uint32_t relation, uint32_t node)
+{
+    return part_delta_has_row(delta, relation, node);
+}
+
 static enum error_code write_rows(const struct delta_writer *w, int part,
                                   const struct topology_arrays *rows, struct error *err)
 {
+    const struct wanted_rows wanted = {has_row, w->delta};
     struct part_relations set = {0};
     struct other_rows other = {0};
-    enum error_code rc =
-        part_relations_split(rows, part, w->writer->numbering, w->writer->schema, &set, err);
+    enum error_code rc = part_relations_split(rows, part, w->writer->numbering, w->writer->schema,
+                                              &wanted, &set, err);
     if (rc == ERROR_NONE)
         rc = topology_open_part(&w->topology, part, err);
     if (rc == ERROR_NONE)

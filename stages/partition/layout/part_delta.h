@@ -2,7 +2,7 @@
  * part_delta - the topologies and shards of a version's partition as what is new or other than in its base (store/records/partition_delta.h).
  *
  * Topologies: the rows of nodes that are new or have other in-edges, gathered, sorted and taken apart by relation as those of whole parts
- * are; of a node with one edge that is other those of all relations. Shards, of each node type that has some: the rows of
+ * are; of an old node those of the relations in which an edge is other, of a new one all. Shards, of each node type that has some: the rows of
  * nodes that are new or have others, gathered in windows of what the budget holds. Of the dataset those rows are read, and no others.
  */
 #ifndef STAGES_PARTITION_LAYOUT_PART_DELTA_H
@@ -12,6 +12,7 @@
 #include "stages/partition/layout/part_writer.h"
 #include "store/records/partition_delta.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What of a node is new, or other than in the base. */
@@ -22,7 +23,20 @@ struct part_delta {                                  /* {0} is empty */
     uint32_t *base_book, *type_start, *gone, *added; /* owned */
     struct node_shift shift;
     uint8_t *other; /* [node_count] by the ids of the partition, owned */
+    /* Nodes with other edges, and in which relations: bits by part_delta_bit(). */
+    uint32_t row_count;
+    uint32_t *row_node;        /* [row_count] ascending, owned */
+    uint64_t *row_relations;   /* [row_count], owned */
+    uint16_t *relation_of_row; /* [relations] which of those of its target type each is, owned */
 };
+
+/* The bit of the i-th relation of a type; those behind the 63rd share one. */
+static inline uint64_t part_delta_bit(uint32_t i)
+{
+    return UINT64_C(1) << (i < 63 ? i : 63);
+}
+/* Whether the row of a node in a relation is new, or other than in the base. */
+bool part_delta_has_row(const struct part_delta *delta, uint32_t relation, uint32_t node);
 
 void part_delta_release(struct part_delta *delta);
 

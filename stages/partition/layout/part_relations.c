@@ -60,8 +60,14 @@ static enum error_code lay_out(const struct topology_arrays *rows, int part,
     return rc;
 }
 
+static bool is_wanted(const struct wanted_rows *wanted, uint32_t relation, uint32_t node)
+{
+    return !wanted || wanted->has(wanted->context, relation, node);
+}
+
 /* Calls for each edge whose relation has its row: counts it there. */
-static enum error_code count_edges(const struct topology_arrays *rows, struct part_relations *set,
+static enum error_code count_edges(const struct topology_arrays *rows,
+                                   const struct wanted_rows *wanted, struct part_relations *set,
                                    struct error *err)
 {
     for (uint32_t row = 0; row < rows->node_count; row++)
@@ -74,6 +80,8 @@ static enum error_code count_edges(const struct topology_arrays *rows, struct pa
                                  "an edge of relation %" PRIu32 " ends in node %" PRIu32
                                  ", which is not of its target type",
                                  r, node);
+            if (!is_wanted(wanted, r, node))
+                continue;
             /* The row starts are this set's, const only for readers. */
             set->row_start[(relation->row_start - set->row_start) + (node - relation->first_node) +
                            1]++;
@@ -98,7 +106,8 @@ static void place_relations(struct part_relations *set)
 }
 
 /* Rows come in order, so an edge goes behind those of its relation that came before. */
-static enum error_code move_edges(const struct topology_arrays *rows, struct part_relations *set,
+static enum error_code move_edges(const struct topology_arrays *rows,
+                                  const struct wanted_rows *wanted, struct part_relations *set,
                                   struct error *err)
 {
     struct edge_columns_view from = rows->columns;
@@ -111,11 +120,15 @@ static enum error_code move_edges(const struct topology_arrays *rows, struct par
     from.data[EDGE_TYPE] = NULL;
     for (uint32_t r = 1; r < set->relation_count; r++)
         next[r] = next[r - 1] + set->relation[r - 1].edge_count;
-    for (uint64_t e = 0; e < rows->edge_count; e++) {
-        const uint64_t to = next[relation_of(rows, e)]++;
-        set->neighbor[to] = rows->neighbor[e];
-        edge_columns_copy(&set->columns, to, &from, e, 1);
-    }
+    for (uint32_t row = 0; row < rows->node_count; row++)
+        for (uint64_t e = rows->row_start[row]; e < rows->row_start[row + 1]; e++) {
+            const uint32_t r = relation_of(rows, e);
+            if (!is_wanted(wanted, r, rows->first_node + row))
+                continue;
+            const uint64_t to = next[r]++;
+            set->neighbor[to] = rows->neighbor[e];
+            edge_columns_copy(&set->columns, to, &from, e, 1);
+        }
     memory_free(next);
     return rc;
 }
@@ -123,7 +136,8 @@ static enum error_code move_edges(const struct topology_arrays *rows, struct par
 enum error_code part_relations_split(const struct topology_arrays *rows, int part,
                                      const struct numbering *numbering,
                                      const struct dataset_schema *schema,
-                                     struct part_relations *out, struct error *err)
+                                     const struct wanted_rows *wanted, struct part_relations *out,
+                                     struct error *err)
 {
     *out = (struct part_relations){.relation_count = dataset_relation_count(schema)};
     enum error_code rc =
@@ -135,10 +149,10 @@ enum error_code part_relations_split(const struct topology_arrays *rows, int par
     if (rc == ERROR_NONE)
         rc = lay_out(rows, part, numbering, schema, out, err);
     if (rc == ERROR_NONE)
-        rc = count_edges(rows, out, err);
+        rc = count_edges(rows, wanted, out, err);
     if (rc == ERROR_NONE) {
         place_relations(out);
-        rc = move_edges(rows, out, err);
+        rc = move_edges(rows, wanted, out, err);
     }
     if (rc != ERROR_NONE)
         part_relations_release(out);

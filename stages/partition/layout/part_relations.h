@@ -13,6 +13,7 @@
 #include "store/records/dataset_schema.h"
 #include "store/topology/topology.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct part_relations { /* {0} is empty */
@@ -24,11 +25,19 @@ struct part_relations { /* {0} is empty */
     struct edge_columns columns;
 };
 
-/* `rows` [part], sorted by part_rows_sort(), is borrowed until release.
+/* Which rows of a relation keep their edges. */
+struct wanted_rows {
+    bool (*has)(const void *context, uint32_t relation, uint32_t node);
+    const void *context;
+};
+
+/* `rows` [part], sorted by part_rows_sort(), is borrowed until release. Rows that are not `wanted` are empty; NULL: all are wanted. A graph without
+ * relations has those that were gathered.
  * Fails: ERROR_CORRUPT for an edge of a relation that its target is not of; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code part_relations_split(const struct topology_arrays *rows, int part,
                                                 const struct numbering *numbering,
                                                 const struct dataset_schema *schema,
+                                                const struct wanted_rows *wanted,
                                                 struct part_relations *out, struct error *err);
 void part_relations_release(struct part_relations *set);
 /* Bytes that splitting a part takes beside its rows, at most. */

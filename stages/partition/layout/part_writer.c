@@ -76,7 +76,7 @@ static enum error_code write_topology(struct group_work *work, int part,
     struct part_relations set = {0};
     bool stands = false;
     enum error_code rc =
-        part_relations_split(rows, part, writer->numbering, writer->schema, &set, err);
+        part_relations_split(rows, part, writer->numbering, writer->schema, NULL, &set, err);
     if (rc == ERROR_NONE) {
         const struct part_measure measure = part_writer_measure(writer, part);
         (void)pthread_mutex_lock(&work->mutex);

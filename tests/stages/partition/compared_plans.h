@@ -53,10 +53,24 @@ static inline void plan_delta(const struct planned *p, enum tensor_type type, bo
     assert_true(is_delta);
 }
 
+/* The rows of relations; `partial`: some nodes have others in some of their relations alone. */
+static inline void compare_rows_of_relations(const struct part_delta *named,
+                                             const struct part_delta *all, bool partial)
+{
+    bool is_partial = false;
+    assert_int_equal(named->row_count, all->row_count);
+    for (uint32_t i = 0; i < named->row_count; i++) {
+        assert_int_equal(named->row_node[i], all->row_node[i]);
+        assert_true(named->row_relations[i] == all->row_relations[i]);
+        is_partial |= (named->row_relations[i] & 3) == 2; /* the second, and not the first */
+    }
+    assert_int_equal(is_partial, partial);
+}
+
 /* The plan of the partition, which is a delta already. `memory`: of the program; `least`: of nodes that have other edges, rows, or labels each. */
 static inline void compare_plans(struct store *store, const struct pipeline_settings *settings,
                                  uint64_t memory, const char *dataset_id, const char *partition_id,
-                                 uint32_t least)
+                                 uint32_t least, bool partial)
 {
     const struct stage_context context = {
         .store = store, .settings = settings, .threads = 1, .memory_bytes = memory};
@@ -79,6 +93,7 @@ static inline void compare_plans(struct store *store, const struct pipeline_sett
     for (int bit = 0; bit < 3; bit++)
         assert_in_range(marks[bit], least, nodes / 10 * 9);
     assert_int_equal(named.record.gone_count, all.record.gone_count);
+    compare_rows_of_relations(&named, &all, partial);
     part_delta_release(&named);
     part_delta_release(&all);
     release_plan(&p);

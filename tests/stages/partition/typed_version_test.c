@@ -105,7 +105,7 @@ static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **stat
             partition(t, &changed, delta);
             expect_form(t->store, delta, base[i]);
             typed_world_id(version, dataset);
-            compare_plans(t->store, &changed, MEMORY, dataset, delta, 8);
+            compare_plans(t->store, &changed, MEMORY, dataset, delta, 8, true);
             partition(t, &whole, other);
             expect_form(t->store, other, "");
             compare_partitions(t->store, delta, other);

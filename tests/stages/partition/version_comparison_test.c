@@ -15,7 +15,7 @@ static void run_chain(struct temp_store *t, bool undirected, int64_t feature_typ
     for (int version = 1; version <= VERSIONS; version++) {
         step(t->store, rate);
         partition(t, &settings, id);
-        compare_plans(t->store, &settings, MEMORY, id_of(world.version), id, STEP);
+        compare_plans(t->store, &settings, MEMORY, id_of(world.version), id, STEP, false);
         partition(t, &whole, other);
         compare_partitions(t->store, id, other);
     }
