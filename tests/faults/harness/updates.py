@@ -22,12 +22,21 @@ TYPED = {  # the same of authors, papers and venues, in each relation
     "remove-edges": "src,dst,etype\n119,124,cites\n119,297,paper:in:venue\n",
     "remove-nodes": "id,type\n296,paper\n3,author\n",
 }
-NEW = {"relations": TYPED, "embeddings": {file: text for file, text in TYPED.items() if file != "features"}}  # by graph, where it is another
+TYPED_LINKS = {  # the same, where nodes have neither splits nor features that are given
+    **{file: text for file, text in TYPED.items() if file != "features"},
+    "add-nodes": "id,type\n300,paper\n301,author\n302,venue\n",
+}
+NEW = {  # by graph, where it is another
+    "relations": TYPED,
+    "embeddings": {file: text for file, text in TYPED.items() if file != "features"},
+    "relation_links": TYPED_LINKS,
+    "links": {**PLAIN, "add-nodes": "300\n301\n"},
+}
 
 
 def updates_of(graph):
     """In the order in which they are applied: one that asks for training, one like it again, one that does not fit, one more."""
-    typed = graph in NEW
+    typed = graph in NEW and graph != "links"
     edges = {"add-edges": "src,dst,etype\n5,131,writes\n" if typed else "5,9\n"}
     return {"01": NEW.get(graph, PLAIN), "02": edges, "03": {"add-edges": "src,dst,etype\n5,131,cites\n" if typed else "nobody,1\n"}, "04": edges}
 
