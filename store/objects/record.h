@@ -81,7 +81,7 @@ enum record_kind {
 /* "mini_batch", ...; "unknown" for what is none. */
 const char *record_kind_name(enum record_kind kind);
 
-enum { RECORD_SECTION_NAME_SIZE = 16, RECORD_SECTION_COUNT_MAX = 24, RECORD_HEADER_SIZE = 128 };
+enum { RECORD_SECTION_NAME_SIZE = 16, RECORD_SECTION_COUNT_MAX = 28, RECORD_HEADER_SIZE = 128 };
 
 struct record_section {
     char name[RECORD_SECTION_NAME_SIZE];
