@@ -128,7 +128,8 @@ enum error_code export_graph_logits(const struct run_folder *folder, struct feat
 {
     struct graph_logits *l = NULL;
     struct export_ids ids = {.of = {.node_count = 0}};
-    static const struct node_ids numbers = {.node_count = 0};
+    struct node_ids graphs = {.node_count = 0};
+    uint32_t first_graph = 0;
     enum error_code rc = memory_new(&l, 1, "an export", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -136,6 +137,7 @@ enum error_code export_graph_logits(const struct run_folder *folder, struct feat
     if (rc == ERROR_NONE)
         rc = export_ids_open(folder, &ids, err);
     if (rc == ERROR_NONE) {
+        graphs = graph_index_ids(&l->targets.index, &first_graph);
         const struct row_table_config config = {.path = target->path,
                                                 .is_csv = target->is_csv,
                                                 .row_count = l->targets.index.graph_count,
@@ -143,8 +145,8 @@ enum error_code export_graph_logits(const struct run_folder *folder, struct feat
                                                 .id_column = "graph",
                                                 .column = "logit",
                                                 .words = &ids.words,
-                                                .ids = &numbers,
-                                                .first_node = (uint32_t)l->targets.index.first_id};
+                                                .ids = &graphs,
+                                                .first_node = first_graph};
         rc = write_logits(l, rows, &config, err);
     }
     export_ids_close(&ids);

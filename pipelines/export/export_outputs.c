@@ -57,9 +57,9 @@ static enum error_code find_graphs(const struct run_folder *folder, struct outpu
     const enum error_code rc =
         graph_index_of_partition(folder->store, book->id, book->node_count, &index, err);
     owners->what = "graph";
-    owners->first_node = (uint32_t)index.first_id;
     owners->count = index.graph_count;
-    store_release_record(&index.view);
+    owners->ids.of = graph_index_ids(&index, &owners->first_node);
+    owners->ids.of.view = index.view;
     return rc;
 }
 
@@ -70,10 +70,8 @@ static enum error_code open_owners(const struct run_folder *folder, struct outpu
     const struct partition_book *book = &run->book;
     owners->what = "node";
     owners->count = book->node_count;
-    if (task_learns_graphs(book->task)) {
-        owners->ids.of.node_count = book->graph_count;
+    if (task_learns_graphs(book->task))
         return find_graphs(folder, owners, err);
-    }
     enum error_code rc = export_ids_open(folder, &owners->ids, err);
     if (rc == ERROR_NONE && run->schedule.infers_some) {
         rc = wanted_nodes_get(folder->store, run->plan.id, book->node_count, &owners->wanted, err);

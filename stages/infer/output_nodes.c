@@ -80,9 +80,8 @@ static enum error_code take_graphs(const struct stage_context *context, struct o
     if (rc != ERROR_NONE)
         return rc;
     nodes->count = index.graph_count;
-    nodes->first_node =
-        index.first_id <= UINT32_MAX - index.graph_count ? (uint32_t)index.first_id : 0;
-    store_release_record(&index.view);
+    nodes->ids = graph_index_ids(&index, &nodes->first_node);
+    nodes->ids.view = index.view;
     return ERROR_NONE;
 }
 

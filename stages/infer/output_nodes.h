@@ -25,7 +25,7 @@ struct output_nodes {             /* {0} is empty; release with output_nodes_rel
     const uint32_t *book; /* [part_count + 1]: the numbers of each part */
     struct node_permutation
         permutation; /* to_dataset is number -> row, to_partition row -> number; of graphs empty */
-    struct node_ids ids; /* of all nodes of the dataset; without arrays: 0 .. N-1 */
+    struct node_ids ids; /* of all nodes of the dataset, or of graphs; without arrays: 0 .. N-1 */
     uint32_t split_count[SPLIT_COUNT];
     uint8_t
         *split_of; /* [count] by number: enum split + 1, 0 for none; owned, as are those below */

@@ -5,16 +5,18 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-enum { GRAPH_INDEX_VERSION = 1 };
+enum { VERSION_PLAIN = 1, VERSION_NAMED = 2 };
 
 enum fact { FACT_GRAPHS, FACT_FIRST_ID, FACT_COUNT };
 
-static const char facts_name[] = "facts", graph_of_name[] = "graph_of", first_name[] = "first";
+static const char facts_name[] = "facts", graph_of_name[] = "graph_of", first_name[] = "first",
+                  id_name[] = "id";
 
 enum error_code graph_index_put(struct store *store, const char *key, const char *owner,
                                 const struct graph_index *index, struct error *err)
 {
-    struct record record = {.kind = RECORD_GRAPH_INDEX, .version = GRAPH_INDEX_VERSION};
+    struct record record = {.kind = RECORD_GRAPH_INDEX,
+                            .version = index->id ? VERSION_NAMED : VERSION_PLAIN};
     const uint64_t facts[FACT_COUNT] = {
         [FACT_GRAPHS] = index->graph_count, [FACT_FIRST_ID] = index->first_id};
     record_add(&record, facts_name, ELEMENT_U64, facts, FACT_COUNT);
@@ -23,6 +25,8 @@ enum error_code graph_index_put(struct store *store, const char *key, const char
     if (index->first)
         record_add(&record, first_name, ELEMENT_U32, index->first,
                    (uint64_t)index->graph_count + 1);
+    if (index->id)
+        record_add(&record, id_name, ELEMENT_I64, index->id, index->graph_count);
     return store_put(store, key, owner, &record, STORE_DURABLE, err);
 }
 
@@ -40,6 +44,17 @@ static enum error_code read_facts(struct graph_index *out, struct error *err)
     out->graph_count = (uint32_t)facts[FACT_GRAPHS];
     out->first_id = facts[FACT_FIRST_ID];
     return ERROR_NONE;
+}
+
+static enum error_code read_ids(struct graph_index *out, struct error *err)
+{
+    const void *data = NULL;
+    if (out->view.version < VERSION_NAMED)
+        return ERROR_NONE;
+    const enum error_code rc = record_section_get(&out->view, id_name, ELEMENT_I64,
+                                                  (int64_t)out->graph_count, &data, NULL, err);
+    out->id = data;
+    return rc;
 }
 
 static enum error_code read_nodes(struct graph_index *out, struct error *err)
@@ -86,12 +101,15 @@ enum error_code graph_index_decode(const struct record_view *view, uint32_t node
 {
     *out = (struct graph_index){.node_count = node_count, .view = *view};
     const bool of_dataset = record_has(view, graph_of_name);
-    enum error_code rc = record_expect(view, RECORD_GRAPH_INDEX, GRAPH_INDEX_VERSION, err);
+    enum error_code rc =
+        record_expect_among(view, RECORD_GRAPH_INDEX, VERSION_PLAIN, VERSION_NAMED, err);
     if (rc == ERROR_NONE && of_dataset == record_has(view, first_name))
         rc = error_set(err, ERROR_CORRUPT, "%s: expected one of \"%s\" and \"%s\", found %s",
                        view->key, graph_of_name, first_name, of_dataset ? "both" : "none");
     if (rc == ERROR_NONE)
         rc = read_facts(out, err);
+    if (rc == ERROR_NONE)
+        rc = read_ids(out, err);
     if (rc != ERROR_NONE)
         return rc;
     return of_dataset ? read_nodes(out, err) : read_ranges(out, err);
@@ -141,6 +159,13 @@ enum error_code graph_index_of_partition(struct store *store, const char *partit
     const enum error_code rc = graph_index_get(store, key_partition(partition_id, "graphs").text,
                                                partition_id, node_count, out, err);
     return rc == ERROR_NONE ? expect_section(out, first_name, out->first != NULL, err) : rc;
+}
+
+struct node_ids graph_index_ids(const struct graph_index *index, uint32_t *first)
+{
+    const bool are_numbers = !index->id && index->first_id <= UINT32_MAX - index->graph_count;
+    *first = are_numbers ? (uint32_t)index->first_id : 0;
+    return (struct node_ids){.node_count = index->graph_count, .integer = index->id};
 }
 
 uint32_t graph_index_find(const struct graph_index *index, uint32_t node)

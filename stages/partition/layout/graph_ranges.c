@@ -115,6 +115,7 @@ enum error_code graph_ranges_put(struct store *store, const char *partition_id,
     const struct graph_index index = {.node_count = graphs->node_count,
                                       .graph_count = graphs->graph_count,
                                       .first_id = graphs->first_id,
+                                      .id = graphs->id,
                                       .first = first};
     const enum error_code rc = graph_index_put(store, key_partition(partition_id, "graphs").text,
                                                partition_id, &index, err);

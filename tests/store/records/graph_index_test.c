@@ -42,6 +42,32 @@ static void both_forms_read_back_as_written(void **state)
                  "p-2", &t->err);
 }
 
+/* Graphs of a version are called what they were. */
+static void names_of_graphs_read_back(void **state)
+{
+    static const int64_t id[] = {1, 7, -3};
+    struct temp_store *t = *state;
+    struct graph_index named = of_dataset, read;
+    struct node_ids ids;
+    uint32_t from = 9;
+    const char *key = key_dataset("d-1", "graphs").text;
+    named.id = id;
+    assert_ok(graph_index_put(t->store, key_dataset("d-1", "graphs").text, "d-1", &named, &t->err),
+              &t->err);
+    assert_ok(graph_index_of_dataset(t->store, "d-1", 5, &read, &t->err), &t->err);
+    assert_memory_equal(read.id, id, sizeof id);
+    assert_int_equal(graph_index_id(&read, 2), -3);
+    ids = graph_index_ids(&read, &from);
+    assert_true(from == 0 && ids.node_count == 3 && ids.integer == read.id);
+    store_release_record(&read.view);
+    assert_int_equal(graph_index_id(&of_dataset, 2), 3);
+    ids = graph_index_ids(&of_dataset, &from);
+    assert_true(from == 1 && !ids.integer);
+    record_tamper(t->store, key, "d-1", &(struct tamper){"id", ELEMENT_I64, id, 2});
+    assert_fails(graph_index_of_dataset(t->store, "d-1", 5, &read, &t->err), ERROR_CORRUPT,
+                 "id: expected 3 elements, found 2", &t->err);
+}
+
 /* One is not taken for the other. */
 static void the_form_is_expected(void **state)
 {
@@ -99,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(both_forms_read_back_as_written),
+        test_with_store(names_of_graphs_read_back),
         test_with_store(the_form_is_expected),
         test_with_store(wrong_numbers_are_refused),
     };
