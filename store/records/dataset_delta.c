@@ -1,6 +1,7 @@
 #include "store/records/dataset_delta.h"
 
 #include "store/objects/keys.h"
+#include "store/records/dataset_delta_graphs.h"
 #include "store/records/dataset_delta_types.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/edge_sections.h"
@@ -11,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION_PLAIN = 1, VERSION_HELD = 2, VERSION_TYPED = 3, FACT_COUNT = 5, TYPED_FACT_COUNT };
+enum { VERSION_PLAIN = 1, VERSION_HELD = 2, VERSION_TYPED = 3, VERSION_GRAPHS = 4 };
+enum { FACT_COUNT = 5, TYPED_FACT_COUNT };
 
 static const char negative_weight[] = "negative_weight";
 
@@ -21,12 +23,13 @@ static const char negative_weight[] = "negative_weight";
 struct facts {
     uint64_t of[TYPED_FACT_COUNT];
     uint32_t types[DELTA_TYPES_SIZE];
+    uint64_t graphs[DELTA_GRAPHS_SIZE];
 };
 
 static void add_new_nodes(struct record *record, const struct dataset_delta *delta)
 {
     const struct node_ids *ids = &delta->new_ids;
-    const uint64_t count = delta->added_nodes;
+    const uint64_t count = delta->added_nodes, targets = dataset_delta_targets(delta);
     if (count == 0)
         return;
     if (ids->integer) {
@@ -35,19 +38,20 @@ static void add_new_nodes(struct record *record, const struct dataset_delta *del
         record_add(record, "new_id_offset", ELEMENT_U64, ids->offset, count + 1);
         record_add(record, "new_id_text", ELEMENT_U8, ids->text, ids->offset[count]);
     }
-    record_add(record, "new_label", ELEMENT_U32, delta->new_label, count * delta->label_width);
-    record_add(record, "new_split", ELEMENT_U8, delta->new_split, count);
+    record_add(record, "new_label", ELEMENT_U32, delta->new_label, targets * delta->label_width);
+    record_add(record, "new_split", ELEMENT_U8, delta->new_split, targets);
 }
 
+/* Whether it says relations, be there some or not. */
 static bool is_typed(const struct dataset_delta *delta)
 {
-    return delta->type_count || delta->relation_count;
+    return delta->type_count || delta->relation_count || delta->base_graphs;
 }
 
 static uint32_t version_of(const struct dataset_delta *delta)
 {
     if (is_typed(delta))
-        return VERSION_TYPED;
+        return delta->base_graphs ? VERSION_GRAPHS : VERSION_TYPED;
     return delta->new_held ? VERSION_HELD : VERSION_PLAIN;
 }
 
@@ -77,6 +81,7 @@ static struct record encode(const struct dataset_delta *delta, const struct fact
     record_add(&record, "row_node", ELEMENT_U32, delta->row_node, delta->rows);
     record_add(&record, "row", ELEMENT_F32, delta->row, row_numbers(delta));
     delta_types_add(&record, delta, facts->types);
+    delta_graphs_add(&record, delta, facts->graphs);
     add_new_nodes(&record, delta);
     if (delta->added_edges)
         edge_sections_add(&record, &delta->columns, delta->added_edges);
@@ -92,6 +97,7 @@ static void fill_facts(const struct dataset_delta *delta, struct facts *facts)
     *facts = (struct facts){.of = {delta->depth, delta->base_nodes, delta->added_nodes,
                                    delta->label_width, delta->feature_dim, delta->relation_count}};
     delta_types_fill(delta, facts->types);
+    delta_graphs_fill(delta, facts->graphs);
 }
 
 void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE])
@@ -134,7 +140,7 @@ static enum error_code get_facts(const struct record_view *view, struct dataset_
                                  struct error *err)
 {
     const void *data = NULL;
-    const bool typed = view->version == VERSION_TYPED;
+    const bool typed = view->version >= VERSION_TYPED;
     enum error_code rc = record_section_get(
         view, "facts", ELEMENT_U64, typed ? TYPED_FACT_COUNT : FACT_COUNT, &data, NULL, err);
     if (rc != ERROR_NONE)
@@ -278,7 +284,7 @@ static enum error_code get_new_nodes(const struct record_view *view, struct data
                                      struct error *err)
 {
     const void *data = NULL;
-    const int64_t count = out->added_nodes;
+    const int64_t count = out->added_nodes, targets = dataset_delta_targets(out);
     enum error_code rc = ERROR_NONE;
     if (count == 0)
         return ERROR_NONE;
@@ -290,13 +296,13 @@ static enum error_code get_new_nodes(const struct record_view *view, struct data
         rc = get_text_ids(view, out, err);
     }
     if (rc == ERROR_NONE)
-        rc = record_section_get(view, "new_label", ELEMENT_U32, count * out->label_width, &data,
+        rc = record_section_get(view, "new_label", ELEMENT_U32, targets * out->label_width, &data,
                                 NULL, err);
     out->new_label = data;
     if (rc == ERROR_NONE)
-        rc = record_section_get(view, "new_split", ELEMENT_U8, count, &data, NULL, err);
+        rc = record_section_get(view, "new_split", ELEMENT_U8, targets, &data, NULL, err);
     out->new_split = data;
-    for (int64_t i = 0; rc == ERROR_NONE && i < count; i++)
+    for (int64_t i = 0; rc == ERROR_NONE && i < targets; i++)
         if (out->new_split[i] > SPLIT_COUNT)
             rc = error_set(err, ERROR_CORRUPT,
                            "%s: \"new_split\" entry %" PRId64 ": expected 0 to %d, found %u",
@@ -355,7 +361,7 @@ enum error_code dataset_delta_decode(const struct record_view *view, struct data
 {
     *out = (struct dataset_delta){.view = *view};
     enum error_code rc =
-        record_expect_among(view, RECORD_DATASET_DELTA, VERSION_PLAIN, VERSION_TYPED, err);
+        record_expect_among(view, RECORD_DATASET_DELTA, VERSION_PLAIN, VERSION_GRAPHS, err);
     if (rc == ERROR_NONE)
         rc = get_id(view, "base", out->base, err);
     if (rc == ERROR_NONE)
@@ -363,7 +369,9 @@ enum error_code dataset_delta_decode(const struct record_view *view, struct data
     if (rc == ERROR_NONE)
         rc = get_facts(view, out, err);
     if (rc == ERROR_NONE)
-        rc = view->version == VERSION_TYPED ? delta_types_get(view, out, err) : ERROR_NONE;
+        rc = view->version >= VERSION_TYPED ? delta_types_get(view, out, err) : ERROR_NONE;
+    if (rc == ERROR_NONE && view->version == VERSION_GRAPHS)
+        rc = delta_graphs_get(view, out, err);
     if (rc == ERROR_NONE)
         rc = get_edges(view, out, err);
     if (rc == ERROR_NONE)

@@ -30,10 +30,19 @@
  *                           rows of its nodes have in "row"
  *             and where there are relations, which the column EDGE_TYPE of added edges then says,
  *             "gone_relation" U16 [edges that go]: all edges of the same ends in this relation go; they ascend by target, source, relation
+ *             4 of a dataset of many graphs (graph_index.h): "facts" and, where there are several types, sections as in 3, and
+ *             "graphs"       U64 [2]: graphs of the base, and graphs added
+ *             "gone_graph"   U32, ascending: graphs of the base whose last node goes
+ *             "new_graph_id" I64 [graphs added]: what the user calls them
+ *             "new_graph_of" U32 [nodes added]: the graph of each: of the base, where it does not go, below their number, and behind
+ *                            them those that are added, each of which has one
+ *             "new_label" and "new_split" are of added graphs in place of nodes
  *
  * NUMBERS OF A VERSION. Datasets number nodes type by type, in the order of the schema. In a version the nodes of each type are those of the
  * base of that type that stay, in their order, then those that are added of it, in theirs; so with one type what is added stands behind all.
  * store/versions/delta_numbers.h turns one into the other.
+ *
+ * Graphs are numbered likewise: those of the base that stay, in their order, then those that are added.
  *
  * Of relations that have reverses (ingest.add_reverse) both ways are there, added and gone: first all edges of the input, then their
  * reverses. A reader needs to know nothing of it, but that a reverse in "new_held" is in no row, and in no list of held-out edges either.
@@ -63,8 +72,8 @@ struct dataset_delta {
         [128]; /* where the first added edge of a weight below 0 stands, "edges.csv:17" or its end; "": there is none */
     const uint8_t *new_held;         /* [added_edges]; NULL: none is held out */
     struct node_ids new_ids;         /* of added_nodes; its own view is not used */
-    const uint32_t *new_label;       /* [added_nodes, label_width] */
-    const uint8_t *new_split;        /* [added_nodes] */
+    const uint32_t *new_label;       /* [dataset_delta_targets(), label_width] */
+    const uint8_t *new_split;        /* [dataset_delta_targets()] */
     const uint32_t *row_node;        /* [rows] */
     const float *row;                /* [rows, feature_dim], or as wide as columns_of_type says */
     uint32_t type_count;             /* of nodes; 0: one, and the next three are NULL */
@@ -73,9 +82,20 @@ struct dataset_delta {
     const uint32_t *columns_of_type; /* [type_count] */
     uint32_t relation_count;         /* 0: one, and gone_relation is NULL */
     const uint16_t *gone_relation;   /* [gone_edges] */
-    struct record_view view;         /* release with store_release_record() */
+    uint32_t
+        base_graphs; /* of a dataset of many graphs; 0: of any other, and the next five are 0 */
+    uint32_t gone_graphs, added_graphs;
+    const uint32_t *gone_graph;   /* [gone_graphs] */
+    const uint32_t *new_graph_of; /* [added_nodes] */
+    const int64_t *new_graph_id;  /* [added_graphs] */
+    struct record_view view;      /* release with store_release_record() */
 };
 
+/* What is added and has labels and splits: nodes, or of many graphs these. */
+static inline uint32_t dataset_delta_targets(const struct dataset_delta *delta)
+{
+    return delta->base_graphs ? delta->added_graphs : delta->added_nodes;
+}
 /* How wide the rows of a node are, one in the delta's own numbers. */
 uint32_t dataset_delta_columns(const struct dataset_delta *delta, uint32_t node);
 /* The hash of all that the delta says, as text: what the id of its version is made of. */

@@ -9,10 +9,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "base",        "root",          "facts",     "gone_node",   "gone_source", "gone_target",
-    "source",      "target",        "row_node",  "row",         "new_id",      "new_id_offset",
-    "new_id_text", "new_label",     "new_split", "edge_widths", "weight",      "new_held",
-    "node_types",  "gone_relation", "edge_type"};
+    "base",        "root",          "facts",       "gone_node",    "gone_source",
+    "gone_target", "source",        "target",      "row_node",     "row",
+    "new_id",      "new_id_offset", "new_id_text", "new_label",    "new_split",
+    "edge_widths", "weight",        "new_held",    "node_types",   "gone_relation",
+    "edge_type",   "graphs",        "gone_graph",  "new_graph_id", "new_graph_of"};
 
 static void read_nodes(const struct dataset_delta *delta)
 {
@@ -35,6 +36,19 @@ static void read_nodes(const struct dataset_delta *delta)
         must(delta->row_node[i] < all);
 }
 
+/* Added nodes are of graphs that there are. */
+static void read_graphs(const struct dataset_delta *delta)
+{
+    const uint64_t all = (uint64_t)delta->base_graphs + delta->added_graphs;
+    must(delta->gone_graphs < delta->base_graphs || !delta->base_graphs);
+    for (uint32_t i = 0; i < delta->gone_graphs; i++)
+        must(delta->gone_graph[i] < delta->base_graphs);
+    for (uint32_t i = 0; delta->base_graphs && i < delta->added_nodes; i++)
+        must(delta->new_graph_of[i] < all);
+    for (uint32_t i = 0; i < delta->added_graphs; i++)
+        must(delta->new_graph_id[i] >= INT64_MIN);
+}
+
 /* Numbers go to the version and back. */
 static void turn_numbers(const struct dataset_delta *delta)
 {
@@ -49,14 +63,16 @@ static uint64_t read_values(const struct dataset_delta *delta)
 {
     uint64_t sum = 0;
     double value = 0.0;
-    for (uint32_t i = 0; i < delta->added_nodes; i++) {
+    for (uint32_t i = 0; i < dataset_delta_targets(delta) && delta->added_nodes; i++) {
         must(delta->new_split[i] <= SPLIT_COUNT);
+        for (uint32_t c = 0; c < delta->label_width; c++)
+            sum += delta->new_label[(size_t)i * delta->label_width + c];
+    }
+    for (uint32_t i = 0; i < delta->added_nodes; i++) {
         sum += delta->new_ids.integer ? (uint64_t)delta->new_ids.integer[i] : 0;
         for (uint64_t c = delta->new_ids.integer ? 0 : delta->new_ids.offset[i];
              !delta->new_ids.integer && c < delta->new_ids.offset[i + 1]; c++)
             sum += (uint8_t)delta->new_ids.text[c];
-        for (uint32_t c = 0; c < delta->label_width; c++)
-            sum += delta->new_label[(size_t)i * delta->label_width + c];
     }
     for (uint64_t i = 0, at = 0; i < delta->rows; i++)
         for (uint32_t c = 0; c < dataset_delta_columns(delta, delta->row_node[i]); c++)
@@ -73,8 +89,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_record_view(data, size, RECORD_DATASET_DELTA, names, sizeof names / sizeof *names, &view);
     if (record_has(&view, "node_types") || record_has(&view, "gone_relation"))
         view.version = 3; /* of several types */
+    if (record_has(&view, "graphs"))
+        view.version = 4;
     if (dataset_delta_decode(&view, &delta, NULL) == ERROR_NONE) {
         read_nodes(&delta);
+        read_graphs(&delta);
         turn_numbers(&delta);
         must(read_values(&delta) < UINT64_MAX);
     }

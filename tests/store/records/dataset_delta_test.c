@@ -270,6 +270,76 @@ static void types_that_cannot_be_are_refused(void **state)
     refuse_each(t, &delta, cases, sizeof cases / sizeof *cases);
 }
 
+/* ---- of many graphs ------------------------------------------------------------------------------ */
+
+/* Three graphs, of which one goes; of two nodes that come one begins another graph. */
+static const uint32_t gone_graph[] = {1}, new_graph_of[] = {3, 2};
+static const int64_t new_graph_id[] = {70};
+static const uint32_t graph_label[] = {5};
+static const uint8_t graph_split[] = {2};
+
+static struct dataset_delta of_graphs(void)
+{
+    struct dataset_delta delta = known();
+    delta.base_graphs = 3;
+    delta.gone_graphs = delta.added_graphs = 1;
+    delta.gone_graph = gone_graph;
+    delta.new_graph_of = new_graph_of;
+    delta.new_graph_id = new_graph_id;
+    delta.new_label = graph_label;
+    delta.new_split = graph_split;
+    return delta;
+}
+
+static void graphs_read_back(void **state)
+{
+    static const uint32_t other_of[] = {2, 3};
+    struct temp_store *t = *state;
+    struct dataset_delta delta = of_graphs(), read;
+    char plain[CHECKSUM_TEXT_SIZE], with[CHECKSUM_TEXT_SIZE];
+    assert_int_equal(dataset_delta_targets(&delta), 1);
+    assert_ok(dataset_delta_put(t->store, "g-1", &delta, &t->err), &t->err);
+    assert_ok(dataset_delta_get(t->store, "g-1", &read, &t->err), &t->err);
+    assert_true(read.base_graphs == 3 && read.gone_graphs == 1 && read.added_graphs == 1);
+    assert_memory_equal(read.gone_graph, gone_graph, sizeof gone_graph);
+    assert_memory_equal(read.new_graph_of, new_graph_of, sizeof new_graph_of);
+    assert_memory_equal(read.new_graph_id, new_graph_id, sizeof new_graph_id);
+    assert_memory_equal(read.new_label, graph_label, sizeof graph_label);
+    assert_memory_equal(read.new_split, graph_split, sizeof graph_split);
+    assert_true(read.relation_count == 0 && read.type_count == 0);
+    store_release_record(&read.view);
+    dataset_delta_content(&delta, plain);
+    delta.new_graph_of = other_of;
+    dataset_delta_content(&delta, with);
+    assert_string_not_equal(plain, with);
+}
+
+static void graphs_that_cannot_be_are_refused(void **state)
+{
+    static const uint32_t beyond[] = {3}, again[] = {1, 1}, all[] = {0, 1, 2}, far[] = {3, 4},
+                          of_gone[] = {3, 1}, empty[] = {2, 2};
+    static const uint64_t none[] = {0, 1}, many[] = {7, 1}, new[] = {3, 3};
+    static const struct bad_change cases[] = {
+        {{"graphs", ELEMENT_U64, none, 2}, "\"graphs\": expected 1 to 6 graphs and at most 2 new"},
+        {{"graphs", ELEMENT_U64, many, 2}, "found 7 and 1"},
+        {{"graphs", ELEMENT_U64, new, 2}, "found 3 and 3"},
+        {{"graphs", ELEMENT_UNKNOWN, NULL, 0}, "graphs"},
+        {{"gone_graph", ELEMENT_U32, beyond, 1}, "entry 0: expected graphs below 3 that ascend"},
+        {{"gone_graph", ELEMENT_U32, again, 2}, "\"gone_graph\" entry 1: expected graphs below 3"},
+        {{"gone_graph", ELEMENT_U32, all, 3}, "expected a graph that stays, found none"},
+        {{"new_graph_id", ELEMENT_I64, new_graph_id, 0}, "new_graph_id: expected 1 elements"},
+        {{"new_graph_of", ELEMENT_U32, far, 2},
+         "\"new_graph_of\" entry 1: expected a graph below 4"},
+        {{"new_graph_of", ELEMENT_U32, of_gone, 2}, "that does not go, found 1"},
+        {{"new_graph_of", ELEMENT_U32, empty, 2},
+         "expected a node of each new graph, found none of 3"},
+        {{"new_label", ELEMENT_U32, label, 2}, "new_label: expected 1 elements, found 2"},
+        {{"new_split", ELEMENT_U8, split, 2}, "new_split: expected 1 elements, found 2"}};
+    struct temp_store *t = *state;
+    const struct dataset_delta delta = of_graphs();
+    refuse_each(t, &delta, cases, sizeof cases / sizeof *cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +351,8 @@ int main(void)
         test_with_store(deltas_that_cannot_be_are_refused),
         test_with_store(types_and_relations_read_back),
         test_with_store(types_that_cannot_be_are_refused),
+        test_with_store(graphs_read_back),
+        test_with_store(graphs_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
