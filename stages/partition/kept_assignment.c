@@ -94,7 +94,9 @@ static enum error_code make(struct partition_input *input, struct kept_assignmen
                             struct error *err)
 {
     const char *kept = NULL;
-    enum error_code rc = version_assignment(input, out->part, &kept, &out->full_cut, err);
+    enum error_code rc = ERROR_NONE;
+    if (!input->graphs.graph_count)
+        rc = version_assignment(input, out->part, &kept, &out->full_cut, err);
     if (rc != ERROR_NONE || kept) {
         out->method = kept;
         return rc == ERROR_NONE && !version_assignment_is_placed(kept)

@@ -272,10 +272,12 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
 static enum error_code build_of(const struct stage_context *context, const char *dataset_id,
                                 struct error *err);
 
-/* What the parts may be a delta of, which is made first where a part of it was lost. */
+/* What the parts may be a delta of, which is made first where a part of it was lost. Graphs are laid out anew, range by range. */
 static enum error_code find_base(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
+    if (job->input.graphs.graph_count)
+        return ERROR_NONE;
     const enum error_code rc =
         delta_base_find(context, job->input.schema.id, job->input.id, &job->base, err);
     if (rc != ERROR_NONE || !job->base.partition_id[0] || job->base.is_there || context->is_replay)
@@ -285,7 +287,9 @@ static enum error_code find_base(struct partition_job *job, struct error *err)
 
 static enum error_code build(struct partition_job *job, struct error *err)
 {
-    enum error_code rc = version_assignment_prepare(job->context, job->input.schema.id, err);
+    enum error_code rc = job->input.graphs.graph_count
+                             ? ERROR_NONE
+                             : version_assignment_prepare(job->context, job->input.schema.id, err);
     if (rc == ERROR_NONE)
         rc = find_base(job, err);
     if (rc == ERROR_NONE)

@@ -84,8 +84,8 @@ static enum error_code read_graphs(struct partition_input *input, struct error *
     const int64_t parts = input->context->settings->partition.parts;
     if (!task_learns_graphs(input->schema.task))
         return ERROR_NONE;
-    const enum error_code rc = graph_index_of_dataset(
-        input->context->store, input->schema.id, input->schema.node_count, &input->graphs, err);
+    const enum error_code rc = merged_graphs_get(input->context->store, input->schema.id,
+                                                 input->schema.node_count, &input->graphs, err);
     if (rc != ERROR_NONE || parts <= input->graphs.graph_count)
         return rc;
     return error_set(err, ERROR_INVALID,

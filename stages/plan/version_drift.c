@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/plan/touched_graphs.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/dataset_types.h"
@@ -214,6 +215,24 @@ static enum error_code spread(struct drift *d, struct error *err)
     return rc;
 }
 
+/* Training nodes, or graphs, that are touched. */
+static enum error_code count_touched(const struct drift *d, const struct node_splits *splits,
+                                     uint32_t *touched, struct error *err)
+{
+    const struct touched_graphs graphs = {.store = d->newer.store,
+                                          .older = &d->older.schema,
+                                          .newer = &d->newer.schema,
+                                          .older_of = d->older_of,
+                                          .newer_of = d->newer_of,
+                                          .mark = d->mark,
+                                          .mask = TOUCHED};
+    if (task_learns_graphs(d->newer.schema.task))
+        return touched_graphs_count(&graphs, splits, touched, err);
+    for (uint32_t i = 0; i < splits->count[SPLIT_TRAIN]; i++)
+        *touched += (d->mark[splits->node[SPLIT_TRAIN][i]] & TOUCHED) != 0;
+    return ERROR_NONE;
+}
+
 static enum error_code measure_touched(struct drift *d, int hop_count, double *out,
                                        struct error *err)
 {
@@ -239,8 +258,7 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
         rc = merged_splits_get(d->newer.store, d->newer.schema.id, &splits, err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t i = 0; i < splits.count[SPLIT_TRAIN]; i++)
-        touched += (d->mark[splits.node[SPLIT_TRAIN][i]] & TOUCHED) != 0;
+    rc = count_touched(d, &splits, &touched, err);
     *out = splits.count[SPLIT_TRAIN] ? (double)touched / splits.count[SPLIT_TRAIN] : 0;
     store_release_record(&splits.view);
     return rc;

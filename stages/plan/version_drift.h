@@ -5,7 +5,8 @@
  * Computed, but for the last one, from the records of both versions alone, whatever updates lie between; the deltas say which node is which.
  *
  *   touched         share of the training nodes with a change in their neighbourhood of as many hops as the model has: a node that is
- *                   new or has another feature row, or a row of in-neighbours that differs. Whoever is not touched is computed as before
+ *                   new or has another feature row, or a row of in-neighbours that differs. Whoever is not touched is computed as before.
+ *                   Of a dataset of many graphs: of the training graphs, with such a change to a node, or a node less
  *   degree_drift    Kolmogorov-Smirnov distance of the in-degrees: the largest difference of their two distribution functions, 0 to 1
  *   feature_drift   the largest shift of a column's mean, in standard deviations of the older version's column
  *   valid_drop      how much worse the model does on the validation split of the newer version; whoever applies it says so

@@ -1,5 +1,6 @@
 /* The end of a fold: what all deltas say, in the numbers of the version. Declared in fold_state.h. */
 #include "common/base/memory.h"
+#include "store/versions/fold_graphs.h"
 #include "store/versions/fold_state.h"
 
 #include <stdlib.h>
@@ -260,6 +261,8 @@ static void finish_rows(struct fold_state *state)
 enum error_code fold_state_finish(struct fold_state *state, struct error *err)
 {
     enum error_code rc = finish_nodes(state, err);
+    if (rc == ERROR_NONE)
+        rc = fold_graphs_finish(state, err);
     if (rc == ERROR_NONE)
         rc = finish_edges(state, err);
     if (rc == ERROR_NONE)

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "store/records/dataset_types.h"
+#include "store/versions/fold_graphs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,6 +13,9 @@ void fold_state_release(struct fold_state *state)
     memory_free(state->alive);
     memory_free(state->number);
     memory_free(state->mark);
+    memory_free(state->graph);
+    memory_free(state->came);
+    memory_free(state->graph_of);
     *state = (struct fold_state){0};
 }
 
@@ -233,5 +237,7 @@ enum error_code fold_state_take(struct fold_state *state, uint32_t which, struct
         rc = take_edges(state, which, delta, err);
     if (rc == ERROR_NONE)
         rc = take_rows(state, which, delta, err);
+    if (rc == ERROR_NONE)
+        rc = fold_graphs_take(state, which, err);
     return rc == ERROR_NONE ? take_nodes(state, which, delta, err) : rc;
 }

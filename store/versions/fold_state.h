@@ -34,6 +34,12 @@ struct fold_state { /* {0} is releasable */
     size_t mark_room;
     struct gone_mark *mark;
     size_t edge_room, held_room, row_room;
+    /* Of a dataset of many graphs (fold_graphs.h): those of the base keep their numbers, and those that come are numbered behind them for good. */
+    uint32_t graph_base, graph_count, came_count;
+    uint32_t *graph;        /* [graph_count] which are there, ascending */
+    struct fold_node *came; /* [came_count] of all deltas */
+    uint32_t *graph_of;     /* [added_count] of each added node */
+    size_t came_room, graph_of_room;
 };
 
 /* Nodes of the base: lasting numbers from there on are those of added ones. */

@@ -213,6 +213,20 @@ enum error_code merged_edge_splits_get(struct store *store, const char *dataset_
     return rc;
 }
 
+enum error_code merged_graphs_get(struct store *store, const char *dataset_id, uint32_t node_count,
+                                  struct graph_index *out, struct error *err)
+{
+    struct merged m;
+    enum error_code rc = graph_index_of_dataset(store, dataset_id, node_count, out, err);
+    if (rc != ERROR_NOT_FOUND)
+        return rc;
+    rc = open_merged(&m, store, dataset_id, key_dataset(dataset_id, "graphs"), err);
+    if (rc == ERROR_NONE)
+        rc = version_graphs(m.fold, store, out, err);
+    close_merged(&m);
+    return rc;
+}
+
 enum error_code merged_ids_find(struct store *store, const char *dataset_id, bool *found,
                                 struct node_ids *out, struct error *err)
 {

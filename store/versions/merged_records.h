@@ -1,5 +1,5 @@
 /*
- * merged_records - edges, rows, labels, splits and ids of a dataset, be they stored or merged from a base and deltas.
+ * merged_records - edges, rows, labels, splits, ids and graphs of a dataset, be they stored or merged from a base and deltas.
  *
  * Whoever reads a dataset comes by here. A record that is stored is read as it is; where there is none and the dataset is a version with a
  * record "merge" (records/dataset_merge.h), what it would hold is made in memory, to the byte. The arrays are those of the record, and
@@ -17,6 +17,7 @@
 #include "store/records/edge_chunk.h"
 #include "store/records/edge_splits.h"
 #include "store/records/feature_chunk.h"
+#include "store/records/graph_index.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
@@ -59,6 +60,10 @@ MUST_CHECK enum error_code merged_splits_get(struct store *store, const char *da
 MUST_CHECK enum error_code merged_edge_splits_get(struct store *store, const char *dataset_id,
                                                   uint32_t node_count, struct edge_splits *out,
                                                   struct error *err);
+/* Of a dataset of many graphs; `node_count` of it. */
+MUST_CHECK enum error_code merged_graphs_get(struct store *store, const char *dataset_id,
+                                             uint32_t node_count, struct graph_index *out,
+                                             struct error *err);
 /* *found: the user's ids are not the numbers of the nodes; *out is empty otherwise. */
 MUST_CHECK enum error_code merged_ids_find(struct store *store, const char *dataset_id, bool *found,
                                            struct node_ids *out, struct error *err);

@@ -21,6 +21,9 @@ static void free_fold(struct kept_object *object)
     memory_free(fold->edge);
     memory_free(fold->held);
     memory_free(fold->row);
+    memory_free(fold->graphs.kept_graph);
+    memory_free(fold->graphs.added);
+    memory_free(fold->graphs.graph_of_added);
     memory_free(fold);
 }
 
@@ -69,7 +72,9 @@ static uint64_t bytes_of(const struct dataset_delta *delta)
         rows += dataset_delta_columns(delta, delta->row_node[i]) * sizeof(float);
     return delta->gone_nodes * sizeof(uint32_t) + delta->gone_edges * sizeof(uint64_t) +
            delta->added_edges * (sizeof(uint64_t) + edge_widths_bytes(&delta->columns.width)) +
-           delta->added_nodes * (sizeof(uint64_t) + 1 + delta->label_width * 4ULL) + text + rows;
+           delta->added_nodes * (sizeof(uint64_t) + (delta->base_graphs ? 4ULL : 0)) + text + rows +
+           dataset_delta_targets(delta) * (1 + delta->label_width * 4ULL) +
+           delta->gone_graphs * sizeof(uint32_t) + delta->added_graphs * sizeof(int64_t);
 }
 
 /* Deltas from the newest on, each the base of the one before; then the oldest first. */

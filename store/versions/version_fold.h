@@ -6,7 +6,7 @@
  * Of each type the nodes of the base that stay come first, in their order, then those that were added since and are there still. An edge is
  * gone when any delta since it came removes it, or one of its ends. Of rows the last one counts. Everything is in memory by index alone: values stay in the
  * records of the deltas, which are held. So it takes about 32 bytes for an edge that was added or removed and 16 for a row, whatever the
- * graph's size; a bit and a half for each node of the base when some are gone.
+ * graph's size; a bit and a half for each node of the base when some are gone; of a dataset of many graphs what fold_graphs.h says.
  *
  * A fold is made once for each open store and version (objects/store_kept.h), and does not change: any threads read it.
  */
@@ -50,6 +50,15 @@ struct fold_node {
     uint32_t delta, index;
 };
 
+struct fold_graphs {     /* of a dataset of many graphs; {0}: it is one */
+    uint32_t base_count; /* graphs of the base, */
+    uint32_t count;      /* and of the version */
+    uint32_t kept_count, added_count;
+    uint32_t *kept_graph;     /* [kept_count] those of the base that stay, ascending */
+    struct fold_node *added;  /* [added_count] those that came, which follow them */
+    uint32_t *graph_of_added; /* [added_nodes] the graph of each added node, in the version */
+};
+
 struct version_fold {
     struct kept_object kept; /* named by the version */
     struct dataset_schema base;
@@ -81,6 +90,7 @@ struct version_fold {
     /* Rows that are new or other. */
     uint64_t rows;
     struct fold_row *row; /* [rows] by node */
+    struct fold_graphs graphs;
 };
 
 /* Of the deltas from `base_id`, which is whole, to `id`, whose own record "merge" need not be there yet.
@@ -153,10 +163,10 @@ static inline uint32_t version_relation_of(const struct version_fold *fold,
     return fold->nodes.relation_count ? ((const uint16_t *)columns->data[EDGE_TYPE])[edge] : 0;
 }
 
-/* What its nodes have labels of, or NULL. */
+/* What its nodes, or its graphs, have labels of, or NULL. */
 static inline const struct task *version_label_task(const struct dataset_schema *schema)
 {
-    return task_has_labels(schema->task) ? task_of(schema->task) : NULL;
+    return task_has_targets(schema->task) ? task_of(schema->task) : NULL;
 }
 
 /* The columns of an added edge: index edge->index of what is returned. */

@@ -3,6 +3,7 @@
 #include "store/objects/keys.h"
 #include "store/objects/stored_bytes.h"
 #include "store/records/dataset_types.h"
+#include "store/versions/fold_graphs.h"
 #include "store/versions/version_rows.h"
 
 #include <inttypes.h>
@@ -32,14 +33,14 @@ static void *block_of(const struct record_view *view)
     return block;
 }
 
-/* What the base's own record says must be of its nodes. */
-static enum error_code expect_nodes(const struct version_fold *fold, const char *key,
-                                    uint64_t found, struct error *err)
+/* What the base's own record says must be of its nodes, or targets. */
+static enum error_code expect_count(const char *key, uint64_t found, uint32_t expected,
+                                    struct error *err)
 {
-    return found == fold->base.node_count
+    return found == expected
                ? ERROR_NONE
                : error_set(err, ERROR_CORRUPT, "%s: of %" PRIu64 " nodes, expected %" PRIu32, key,
-                           found, fold->base.node_count);
+                           found, expected);
 }
 
 /* ---- rows of features ---------------------------------------------------------------------------- */
@@ -196,19 +197,19 @@ enum error_code version_features(const struct version_fold *fold, struct store *
 static void merge_labels(const struct version_fold *fold, const struct node_labels *base,
                          uint32_t width, uint32_t *to)
 {
-    const uint32_t *row = base->row;
-    for (uint32_t node = 0; node < fold->node_count;) {
-        const struct version_run run = version_fold_run(fold, node, fold->node_count);
+    const uint32_t *row = base->row, count = version_targets(fold);
+    for (uint32_t target = 0; target < count;) {
+        const struct version_run run = version_target_run(fold, target, count);
         if (!run.is_added)
-            memcpy(to + (size_t)node * width, row + (size_t)run.from * width,
+            memcpy(to + (size_t)target * width, row + (size_t)run.from * width,
                    (size_t)run.count * width * sizeof *to);
         for (uint32_t i = 0; run.is_added && i < run.count; i++) {
-            const struct fold_node *added = &fold->added[run.from + i];
-            memcpy(to + ((size_t)node + i) * width,
+            const struct fold_node *added = version_added_target(fold, run.from + i);
+            memcpy(to + ((size_t)target + i) * width,
                    fold->delta[added->delta].new_label + (size_t)added->index * width,
                    width * sizeof *to);
         }
-        node += run.count;
+        target += run.count;
     }
 }
 
@@ -220,7 +221,7 @@ enum error_code version_labels(const struct version_fold *fold, struct store *st
     enum error_code rc = node_labels_get(store, fold->base.id, &base, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = expect_nodes(fold, base.view.key, base.node_count, err);
+    rc = expect_count(base.view.key, base.node_count, version_base_targets(fold), err);
     if (rc == ERROR_NONE &&
         (base.task != fold->base.task || base.class_count != fold->base.class_count))
         rc = error_set(err, ERROR_CORRUPT, "%s: of another task or other classes than its dataset",
@@ -228,11 +229,11 @@ enum error_code version_labels(const struct version_fold *fold, struct store *st
     const uint32_t width = task_of(base.task)->label_width(base.class_count);
     if (rc == ERROR_NONE)
         rc = version_block(&out->view, fold, "labels",
-                           (uint64_t)fold->node_count * width * sizeof(uint32_t), err);
+                           (uint64_t)version_targets(fold) * width * sizeof(uint32_t), err);
     if (rc == ERROR_NONE) {
         uint32_t *to = block_of(&out->view);
         merge_labels(fold, &base, width, to);
-        out->node_count = fold->node_count;
+        out->node_count = version_targets(fold);
         out->task = base.task;
         out->class_count = base.class_count;
         out->row = to;
@@ -245,8 +246,8 @@ enum error_code version_labels(const struct version_fold *fold, struct store *st
 
 static uint8_t split_of(const struct version_fold *fold, uint32_t added)
 {
-    const struct fold_node *node = &fold->added[added];
-    return fold->delta[node->delta].new_split[node->index];
+    const struct fold_node *target = version_added_target(fold, added);
+    return fold->delta[target->delta].new_split[target->index];
 }
 
 static int by_number(const void *left, const void *right)
@@ -261,19 +262,19 @@ static enum error_code merge_split(const struct version_fold *fold, const struct
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < base->count[split]; i++) {
-        const uint32_t node = base->node[split][i];
-        if (node >= fold->base.node_count)
+        const uint32_t target = base->node[split][i];
+        if (target >= version_base_targets(fold))
             return error_set(err, ERROR_CORRUPT,
-                             "%s: node %" PRIu32 " in a split, expected below %" PRIu32,
-                             base->view.key, node, fold->base.node_count);
-        const uint32_t number = version_fold_number(fold, node);
+                             "%s: number %" PRIu32 " in a split, expected below %" PRIu32,
+                             base->view.key, target, version_base_targets(fold));
+        const uint32_t number = version_target_number(fold, target);
         if (number != NODE_GONE)
             to[count++] = number;
     }
     const uint32_t of_base = count;
-    for (uint32_t i = 0; i < fold->added_nodes; i++)
+    for (uint32_t i = 0; i < version_added_targets(fold); i++)
         if (split_of(fold, i) == 1 + (int)split)
-            to[count++] = delta_numbers_version(&fold->numbers, fold->base.node_count + i);
+            to[count++] = version_added_target_number(fold, i);
     /* With several types those that were added do not stand behind all others. */
     if (of_base && of_base < count && to[of_base] < to[of_base - 1])
         qsort(to, count, sizeof *to, by_number);
@@ -287,7 +288,7 @@ enum error_code version_splits(const struct version_fold *fold, struct store *st
 {
     struct node_splits base;
     const struct key key = key_dataset(fold->base.id, "splits");
-    uint64_t room = fold->added_nodes;
+    uint64_t room = version_added_targets(fold);
     *out = (struct node_splits){0};
     enum error_code rc = node_splits_get(store, key.text, fold->base.id, &base, err);
     if (rc != ERROR_NONE)
@@ -391,7 +392,7 @@ enum error_code version_ids(const struct version_fold *fold, struct store *store
     if (fold->base.node_id_form != NODE_ID_CONSECUTIVE) {
         rc = node_ids_get(store, fold->base.id, &base, err);
         if (rc == ERROR_NONE)
-            rc = expect_nodes(fold, base.view.key, base.node_count, err);
+            rc = expect_count(base.view.key, base.node_count, fold->base.node_count, err);
         if (rc == ERROR_NONE && is_text != (base.offset != NULL))
             rc = error_set(err, ERROR_CORRUPT, "%s: of another form than its dataset says",
                            base.view.key);

@@ -1,5 +1,5 @@
 /*
- * version_rows - what a fold makes of the records of its base: rows of in-neighbours, rows of features, labels, splits, ids.
+ * version_rows - what a fold makes of the records of its base: rows of in-neighbours, rows of features, labels, splits, ids, graphs.
  *
  * The functions behind merged_records.h, for who has the fold already. Arrays are made on the heap, in one block that the view of what is
  * returned holds: release it with store_release_record().
@@ -12,6 +12,7 @@
 #include "store/records/edge_chunk.h"
 #include "store/records/edge_splits.h"
 #include "store/records/feature_chunk.h"
+#include "store/records/graph_index.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
@@ -70,6 +71,10 @@ MUST_CHECK enum error_code version_edge_splits(const struct version_fold *fold, 
 /* *are_numbers: each node is called by its number, and *out is empty. */
 MUST_CHECK enum error_code version_ids(const struct version_fold *fold, struct store *store,
                                        bool *are_numbers, struct node_ids *out, struct error *err);
+
+/* Of a dataset of many graphs: those that stay are called what they were. Fails: ERROR_CORRUPT also for graphs that do not fit together. */
+MUST_CHECK enum error_code version_graphs(const struct version_fold *fold, struct store *store,
+                                          struct graph_index *out, struct error *err);
 
 /* Room for what is made, as the bytes of a view that are given back with it. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_block(struct record_view *view, const struct version_fold *fold,

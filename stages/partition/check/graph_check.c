@@ -16,6 +16,11 @@ static enum error_code check_graph(const struct partition_check *check,
                                    struct error *err)
 {
     const uint32_t first = found->first[graph], end = found->first[graph + 1];
+    const int64_t id = graph_index_id(found, graph), expected_id = graph_index_id(expected, graph);
+    if (id != expected_id)
+        return error_set(err, ERROR_CORRUPT,
+                         "graph %" PRIu32 " is called %" PRId64 ", expected %" PRId64, graph, id,
+                         expected_id);
     while (check->book->book[*part + 1] <= first)
         (*part)++;
     if (check->book->book[*part + 1] < end)
@@ -38,7 +43,7 @@ static enum error_code check_ranges(const struct partition_check *check, struct 
     struct graph_index expected = {0}, found = {0};
     int part = 0;
     enum error_code rc =
-        graph_index_of_dataset(check->store, check->schema->id, book->node_count, &expected, err);
+        merged_graphs_get(check->store, check->schema->id, book->node_count, &expected, err);
     if (rc == ERROR_NONE)
         rc = graph_index_of_partition(check->store, book->id, book->node_count, &found, err);
     if (rc == ERROR_NONE &&

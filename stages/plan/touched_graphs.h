@@ -1,0 +1,31 @@
+/*
+ * touched_graphs - of a dataset of many graphs, which of its training graphs an update has touched (version_drift.h).
+ *
+ * A graph is touched when one of its nodes is, or it has lost one: its output is of all of them.
+ */
+#ifndef STAGES_PLAN_TOUCHED_GRAPHS_H
+#define STAGES_PLAN_TOUCHED_GRAPHS_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/node_splits.h"
+
+#include <stdint.h>
+
+/* Two versions, and how nodes of one are called in the other; borrowed. */
+struct touched_graphs {
+    struct store *store;
+    const struct dataset_schema *older, *newer;
+    const uint32_t *older_of; /* [newer nodes] or DELTA_GONE */
+    const uint32_t *newer_of; /* [older nodes] likewise */
+    const uint8_t *mark;      /* [newer nodes] of which `mask` says that it is touched */
+    uint8_t mask;
+};
+
+/* *count: the training graphs of the newer version that are touched. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code touched_graphs_count(const struct touched_graphs *touched,
+                                                const struct node_splits *splits, uint32_t *count,
+                                                struct error *err);
+
+#endif
