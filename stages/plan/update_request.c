@@ -92,11 +92,5 @@ enum error_code update_check_dataset(const struct dataset_schema *schema, struct
                              "the features of each type come from: expected one that is made anew, "
                              "in another folder",
                              schema->id);
-    if (task_learns_graphs(schema->task))
-        return error_set(
-            err, ERROR_INVALID,
-            "dataset %s is for ingest.task %s: expected a task of nodes, of links or of "
-            "labelled edges, of which alone there are updates",
-            schema->id, task_name(schema->task));
     return ERROR_NONE;
 }

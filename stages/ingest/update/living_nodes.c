@@ -78,10 +78,23 @@ static bool all_begin_with_types(const struct living_nodes *nodes)
 
 enum { WHOLE_ID_SIZE = 4096 + TYPE_NAME_SIZE };
 
-/* What a node of the type is called; in `text`, where the type has to be put before it. */
+/* A number as it is stored, in `text`; anything else as it is. */
+static struct field counted_id(const struct living_nodes *nodes, const struct field *field,
+                               char text[WHOLE_ID_SIZE])
+{
+    int64_t id = 0;
+    if (!text_int64(field->text, field->size, &id) || id < INT64_MIN + nodes->first_id)
+        return *field;
+    const int size = snprintf(text, WHOLE_ID_SIZE, "%" PRId64, id - nodes->first_id);
+    return (struct field){text, (size_t)size};
+}
+
+/* What a node of the type is called; in `text`, where that is not what the field says. */
 static struct field whole_id(const struct living_nodes *nodes, uint32_t type,
                              const struct field *field, char text[WHOLE_ID_SIZE])
 {
+    if (nodes->first_id)
+        return counted_id(nodes, field, text);
     if (!nodes->has_prefix || type == LIVING_ANY_TYPE ||
         begins_with(nodes, type, field->text, field->size))
         return *field;
@@ -292,9 +305,22 @@ enum error_code living_nodes_expect(const struct living_nodes *nodes, uint32_t t
                      nodes->schema->node_type[type].name);
 }
 
+/* Of an input that counts from another number than 0, whose ids are numbers. */
+static const char *counted_text(const struct living_nodes *nodes, uint32_t number,
+                                char out[NODE_ID_TEXT_SIZE])
+{
+    const bool is_added = number >= nodes->base_count;
+    const uint32_t at = is_added ? number - nodes->base_count : number;
+    const int64_t *id = is_added ? living_nodes_added_ids(nodes).integer : nodes->ids.integer;
+    (void)snprintf(out, NODE_ID_TEXT_SIZE, "%" PRId64, (id ? id[at] : at) + nodes->first_id);
+    return out;
+}
+
 const char *living_nodes_text(const struct living_nodes *nodes, uint32_t number,
                               char out[NODE_ID_TEXT_SIZE])
 {
+    if (nodes->first_id)
+        return counted_text(nodes, number, out);
     if (number < nodes->base_count)
         return node_ids_text(&nodes->ids, number, out);
     const uint32_t place = number - nodes->base_count;

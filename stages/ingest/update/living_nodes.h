@@ -4,6 +4,8 @@
  * Nodes of the base have their numbers, 0 .. base_count - 1; added ones follow, type by type: integers in ascending order, strings in the
  * order of first appearance, as node_id_assigner.h has it. Ids that are the numbers themselves take no memory.
  *
+ * An input that counts its nodes from 1 (tu) calls node 0 of a dataset 1, and so do the files of updates; what is stored counts from 0.
+ *
  * Where all ids begin with the type of their node ("user:7", as the format dgl_csv has those of several types), that may be left out
  * wherever a file says the type: "7" of type user.
  */
@@ -35,6 +37,8 @@ struct living_nodes {                    /* {0} is releasable */
     uint32_t *added_at;      /* [added count] */
     struct node_ids ordered; /* their ids in the order of places; arrays are owned */
     bool has_prefix;         /* ids begin with types */
+    int64_t
+        first_id; /* what the user calls the node that is stored as 0; set by the caller once it is open */
 };
 
 /* Ids of the base. Fails: ERROR_NO_MEMORY above the budget; ERROR_CORRUPT. */

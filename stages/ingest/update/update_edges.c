@@ -142,6 +142,8 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
     enum error_code rc = check_stays(file, source, line->line, err);
     if (rc == ERROR_NONE)
         rc = check_stays(file, target, line->line, err);
+    if (rc == ERROR_NONE)
+        rc = update_graphs_check_edge(reader, source, target, file->path, line->line, err);
     if (rc == ERROR_NONE && source == target && reader->settings->ingest.self_loops == EDGES_REFUSE)
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": an edge from a node to itself: expected none "

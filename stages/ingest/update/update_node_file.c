@@ -5,13 +5,17 @@
 #include <string.h>
 
 struct update_node_file update_node_file_of(struct update_reader *reader, const char *path,
-                                            enum keyed_form form, bool needs_type)
+                                            enum keyed_form form, bool is_of_new)
 {
     const bool has_types = reader->schema->node_type_count > 1;
+    const bool has_graphs = update_graphs_are_many(&reader->graphs);
     return (struct update_node_file){
         .reader = reader,
-        .keyed = {.path = path, .form = has_types ? KEYED_WORDS : form, .keeps_header = has_types},
-        .needs_type = has_types && needs_type};
+        .keyed = {.path = path,
+                  .form = has_types ? KEYED_WORDS : form,
+                  .keeps_header = has_types || (has_graphs && is_of_new)},
+        .needs_type = has_types && is_of_new,
+        .tells_graph = has_graphs && is_of_new};
 }
 
 /* "author, paper, venue", as far as there is room. */
@@ -25,14 +29,31 @@ static const char *name_types(const struct dataset_schema *schema, char *text, s
     return text;
 }
 
+/* A header names the column of graphs, as it names all others. */
+static enum error_code check_graph(const struct update_node_file *file, int64_t line,
+                                   struct error *err)
+{
+    char number[24];
+    const struct field column = keyed_file_column(&file->keyed, file->has_type ? 1 : 0, number);
+    if (!file->tells_graph || !file->keyed.header || field_is(&column, "graph") ||
+        field_is(&column, "graph_id"))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": the header above names '%.*s' behind the %s: expected graph, "
+                     "the number of the graph that a node is of",
+                     file->keyed.path, line, column.size < 40 ? (int)column.size : 40, column.text,
+                     file->has_type ? "type" : "id");
+}
+
 static enum error_code survey(struct update_node_file *file, int64_t line, struct error *err)
 {
+    const bool has_types = file->reader->schema->node_type_count > 1;
     char number[24], types[160];
     const struct field second = keyed_file_column(&file->keyed, 0, number);
     file->is_known = true;
-    file->has_type = file->keyed.header && field_is(&second, "type");
+    file->has_type = has_types && file->keyed.header && field_is(&second, "type");
     if (file->has_type || !file->needs_type)
-        return ERROR_NONE;
+        return check_graph(file, line, err);
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": expected a header above, with id and type as its first "
                      "columns, since nodes have several types: %s",
@@ -68,7 +89,7 @@ static enum error_code visit_line(void *context, const struct field *id, struct 
                            .where = file->keyed.path,
                            .line = line};
     enum error_code rc = ERROR_NONE;
-    if (!file->is_known && file->reader->schema->node_type_count > 1)
+    if (!file->is_known && file->keyed.keeps_header)
         rc = survey(file, line, err);
     if (rc == ERROR_NONE && file->has_type)
         rc = take_type(file, values, line, &at.type, err);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- nodes that go ----------------------------------------------------------------------------- */
 
@@ -72,6 +73,29 @@ static enum error_code note_type(struct update_reader *reader, const struct node
     (void)err;
     living_nodes_set_type(&reader->nodes, line->type, line->id);
     return ERROR_NONE;
+}
+
+/* The number of an added node, counted from the first of them. */
+static enum error_code find_added(struct update_reader *reader, const struct node_line *line,
+                                  uint32_t *added, struct error *err)
+{
+    uint32_t node = 0;
+    const enum error_code rc = living_nodes_expect(&reader->nodes, line->type, line->id, "node",
+                                                   line->where, line->line, &node, err);
+    *added = node - reader->nodes.base_count;
+    return rc;
+}
+
+static enum error_code note_graph(struct update_reader *reader, const struct node_line *line,
+                                  struct error *err)
+{
+    struct field field = {0};
+    uint32_t added = 0;
+    const enum error_code rc = find_added(reader, line, &added, err);
+    (void)delimited_next(line->values, &field);
+    return rc == ERROR_NONE
+               ? update_graphs_note(&reader->graphs, added, &field, line->where, line->line, err)
+               : rc;
 }
 
 static enum error_code take_split(const struct node_line *line, const struct field *field,
@@ -145,22 +169,18 @@ static enum error_code check_target(const struct update_reader *reader,
         schema->node_type[schema->target_type].name, schema->node_type[line->type].name);
 }
 
-static enum error_code take_node(struct update_reader *reader, const struct node_line *line,
-                                 struct error *err)
+/* What a line says behind the id, the type and the graph: `split` and a row of labels. */
+static enum error_code take_target(struct update_reader *reader, const struct node_line *line,
+                                   uint8_t *split, uint32_t *row, struct error *err)
 {
     const struct task *task = version_label_task(reader->schema);
     const char *where = line->where;
     struct field field;
-    uint32_t node = 0;
-    enum error_code rc = living_nodes_expect(&reader->nodes, line->type, line->id, "node", where,
-                                             line->line, &node, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint32_t at = node - reader->nodes.base_count;
-    uint32_t *row = reader->label + (size_t)at * reader->delta.label_width;
+    enum error_code rc = ERROR_NONE;
+    *split = 0;
     if (delimited_next(line->values, &field))
-        rc = take_split(line, &field, &reader->split[at], err);
-    if (rc == ERROR_NONE && reader->split[at] && task_learns_pairs(reader->schema->task))
+        rc = take_split(line, &field, split, err);
+    if (rc == ERROR_NONE && *split && task_learns_pairs(reader->schema->task))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": split: expected nothing, since the dataset learns links, "
                        "found '%.*s'",
@@ -168,14 +188,71 @@ static enum error_code take_node(struct update_reader *reader, const struct node
     if (rc == ERROR_NONE)
         rc = take_label(reader, line, row, err);
     if (rc == ERROR_NONE)
-        rc = check_target(reader, line, row, reader->split[at], err);
-    if (rc == ERROR_NONE && reader->split[at] == 1 + SPLIT_TRAIN &&
-        (!task || !task->has_label(row)))
+        rc = check_target(reader, line, row, *split, err);
+    if (rc == ERROR_NONE && *split == 1 + SPLIT_TRAIN && (!task || !task->has_label(row)))
         rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": a training node without a label: expected one behind the "
+                       "%s:%" PRId64 ": a training %s without a label: expected one behind the "
                        "split",
-                       where, line->line);
+                       where, line->line, task_subject(reader->schema->task));
     return rc;
+}
+
+/* Those of its graph, unless they were said before. */
+static enum error_code take_graph(struct update_reader *reader, const struct node_line *line,
+                                  uint32_t added, struct error *err)
+{
+    const struct update_graphs *graphs = &reader->graphs;
+    const uint32_t graph = graphs->graph_of[added], there = graphs->index.graph_count;
+    const size_t width = reader->delta.label_width;
+    const uint32_t own = graph < there ? 0 : graph - there;
+    const bool is_first = graph >= there && !graphs->is_begun[own];
+    uint32_t *row = reader->label + (is_first ? own : graphs->added_count) * width;
+    uint8_t split = 0;
+    const enum error_code rc = take_target(reader, line, &split, row, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (is_first) {
+        graphs->is_begun[own] = 1;
+        reader->split[own] = split;
+        return ERROR_NONE;
+    }
+    if (!split && !version_label_task(reader->schema)->has_label(row))
+        return ERROR_NONE;
+    if (graph >= there && split == reader->split[own] &&
+        memcmp(row, reader->label + own * width, width * sizeof *row) == 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": graph %" PRId64 " %s: expected no other split and label",
+                     line->where, line->line, graphs->member_of[added],
+                     graph < there ? "is there already, and keeps its split and its label"
+                                   : "began before with its split and its label");
+}
+
+static enum error_code take_node(struct update_reader *reader, const struct node_line *line,
+                                 struct error *err)
+{
+    struct field graph;
+    uint32_t at = 0;
+    const enum error_code rc = find_added(reader, line, &at, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!update_graphs_are_many(&reader->graphs))
+        return take_target(reader, line, &reader->split[at],
+                           reader->label + (size_t)at * reader->delta.label_width, err);
+    (void)delimited_next(line->values, &graph);
+    return take_graph(reader, line, at, err);
+}
+
+/* Which graphs they are of, and which of those are new. */
+static enum error_code note_graphs(struct update_reader *reader, struct update_node_file *file,
+                                   struct error *err)
+{
+    if (!update_graphs_are_many(&reader->graphs))
+        return ERROR_NONE;
+    enum error_code rc = update_graphs_begin(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_node_file_visit(file, note_graph, err);
+    return rc == ERROR_NONE ? update_graphs_settle(reader, err) : rc;
 }
 
 /* Which nodes there are, and of which types. */
@@ -203,13 +280,16 @@ enum error_code update_nodes_add(struct update_reader *reader, struct error *err
     const struct task *task = version_label_task(reader->schema);
     struct dataset_delta *delta = &reader->delta;
     enum error_code rc = note_nodes(reader, &file, err);
-    const uint64_t count = reader->nodes.added.ids.count;
-    delta->added_nodes = (uint32_t)count;
+    delta->added_nodes = (uint32_t)reader->nodes.added.ids.count;
+    if (rc == ERROR_NONE)
+        rc = note_graphs(reader, &file, err);
+    const uint64_t count = dataset_delta_targets(delta);
     delta->label_width = task ? task->label_width(reader->schema->class_count) : 0;
     if (rc == ERROR_NONE)
         rc = update_reader_take(reader, count * (delta->label_width * 4ULL + 1), err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&reader->label, count * delta->label_width, "labels of new nodes", err);
+        rc = memory_new(&reader->label, (count + 1) * delta->label_width, "labels of new nodes",
+                        err);
     if (rc == ERROR_NONE)
         rc = memory_new(&reader->split, count, "splits of new nodes", err);
     if (rc == ERROR_NONE)

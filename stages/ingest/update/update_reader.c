@@ -23,10 +23,13 @@ enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
                      text_size(reader->memory_bytes, have));
 }
 
-/* Training nodes that a version has: something is to be learnt of it. */
+/* Training nodes, or graphs, that a version has: something is to be learnt of it. */
 static enum error_code check_training(const struct update_reader *reader, struct error *err)
 {
     const struct dataset_delta *delta = &reader->delta;
+    const bool of_graphs = update_graphs_are_many(&reader->graphs);
+    const uint8_t *is_gone = of_graphs ? reader->graphs.is_gone : reader->is_gone;
+    const uint32_t count = of_graphs ? delta->base_graphs : reader->schema->node_count;
     struct node_splits splits;
     uint64_t left = 0;
     if (reader->schema->train_count == 0)
@@ -36,14 +39,14 @@ static enum error_code check_training(const struct update_reader *reader, struct
         return rc;
     for (uint32_t i = 0; i < splits.count[SPLIT_TRAIN]; i++) {
         const uint32_t node = splits.node[SPLIT_TRAIN][i];
-        left += node < reader->schema->node_count && !reader->is_gone[node];
+        left += node < count && !is_gone[node];
     }
     store_release_record(&splits.view);
-    for (uint32_t i = 0; i < delta->added_nodes; i++)
+    for (uint32_t i = 0; i < dataset_delta_targets(delta); i++)
         left += delta->new_split[i] == 1 + SPLIT_TRAIN;
     return left ? ERROR_NONE
-                : error_set(err, ERROR_INPUT, "%s: no training node stays, expected one at least",
-                            reader->request->remove_nodes);
+                : error_set(err, ERROR_INPUT, "%s: no training %s stays, expected one at least",
+                            reader->request->remove_nodes, task_subject(reader->schema->task));
 }
 
 static bool is_empty(const struct dataset_delta *delta)
@@ -86,7 +89,11 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = update_labels_open(reader, err);
     if (rc == ERROR_NONE)
+        rc = update_graphs_open(reader, err);
+    if (rc == ERROR_NONE)
         rc = update_nodes_remove(reader, err);
+    if (rc == ERROR_NONE)
+        rc = update_graphs_remove(reader, err);
     if (rc == ERROR_NONE)
         rc = update_edges_remove(reader, err);
     if (rc == ERROR_NONE)
@@ -116,6 +123,7 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
 void update_reader_release(struct update_reader *reader)
 {
     living_nodes_release(&reader->nodes);
+    update_graphs_release(&reader->graphs);
     edge_columns_release(&reader->columns);
     edge_labels_release(&reader->labels);
     for (uint32_t t = 0; t < NODE_TYPE_COUNT_MAX; t++)

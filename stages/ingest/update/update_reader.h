@@ -13,6 +13,9 @@
  * `relation`): the number of one, its name, or source:name:target. The reverses that ingest adds (ingest.add_reverse) follow by themselves,
  * and are no relation that a file could name. Rows of features are as wide as those of the type. Ids are those that outputs have.
  *
+ * In a dataset of many graphs nodes that come say theirs behind the id, or the type, split and labels are of the graph (update_graphs.h), and
+ * edges stay inside one.
+ *
  * Of a dataset that learns links, those that are held out stay so: an added edge between the same nodes is no new example, and is left out.
  * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest, unless edges of the same ends are
  * there already, in whichever relation: it goes where these are. Removed edges may be held out. The reverse of an edge goes where that goes. Where
@@ -38,6 +41,7 @@
 #include "stages/ingest/build/edge_labels.h"
 #include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
+#include "stages/ingest/update/update_graphs.h"
 #include "stages/ingest/update/update_paths.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/update_request.h"
@@ -75,6 +79,7 @@ struct update_reader { /* {0} is releasable */
         delta; /* its arrays are those below; id, root and depth are the caller's business */
     uint64_t used_bytes;
     struct living_nodes nodes;
+    struct update_graphs graphs;
     uint8_t *is_gone;                  /* [base nodes] */
     uint32_t *gone_node;               /* [gone_nodes] */
     uint32_t relation_count;           /* that files may name */
@@ -90,7 +95,8 @@ struct update_reader { /* {0} is releasable */
     int64_t *edge_place;       /* [added_edges] where each stands, in those */
     struct edge_columns columns;
     struct edge_labels labels; /* of edges, where these are learnt */
-    uint32_t *label;
+    uint32_t *
+        label; /* of what is added and has some: nodes, or graphs; one row more, for a line that is compared */
     uint8_t *split;
     uint32_t *row_node;
     float *row;

@@ -7,6 +7,7 @@
 #include "stages/plan/update_request.h"
 #include "store/records/dataset_merge.h"
 #include "store/records/dataset_types.h"
+#include "store/versions/fold_graphs.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -251,9 +252,10 @@ static enum error_code count_labels(struct version_draft *m, struct error *err)
 {
     const struct task *task = version_label_task(&m->schema);
     struct node_labels labels = {0};
-    struct node_targets targets = {.node_count = m->fold->node_count,
+    struct node_targets targets = {.node_count = version_targets(m->fold),
                                    .task = m->schema.task,
                                    .class_count = m->schema.class_count};
+    m->summary.graph_count = m->fold->graphs.count;
     enum error_code rc = memory_new(&targets.split_of, targets.node_count, "splits of nodes", err);
     if (rc == ERROR_NONE)
         rc = count_splits(m, targets.split_of, err);

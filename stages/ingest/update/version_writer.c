@@ -12,6 +12,7 @@
 #include "store/records/dataset_types.h"
 #include "store/records/feature_statistics.h"
 #include "store/records/node_columns.h"
+#include "store/versions/fold_graphs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,13 +26,14 @@ static double whole_bytes(const struct version_fold *fold)
     const struct dataset_schema *base = &fold->base;
     const struct task *task = version_label_task(base);
     const double edge = (double)(sizeof(uint32_t) + edge_widths_bytes(&base->edge_width));
-    const double node =
-        (double)(sizeof(uint64_t) + (task ? task->label_width(base->class_count) * 4ULL : 0));
+    const double label = (double)(task ? task->label_width(base->class_count) * 4ULL : 0);
+    const double node = (double)(sizeof(uint64_t) + (fold->graphs.count ? sizeof(uint32_t) : 0));
     double rows = 0;
     for (uint32_t t = 0; t < fold->numbers.type_count; t++)
         rows += (double)(fold->numbers.first[t + 1] - fold->numbers.first[t]) *
                 (double)(version_feature_dim(base, t) * sizeof(float));
-    return edge * (double)base->edge_count + node * fold->node_count + rows;
+    return edge * (double)base->edge_count + node * fold->node_count +
+           label * version_targets(fold) + rows;
 }
 
 /* The last whole version below the one at hand. */
@@ -314,6 +316,20 @@ static enum error_code write_targets(const struct version_draft *m, struct error
     return rc;
 }
 
+/* Of a dataset of many graphs. */
+static enum error_code write_graphs(const struct version_draft *m, struct error *err)
+{
+    struct graph_index graphs;
+    if (!m->fold->graphs.count)
+        return ERROR_NONE;
+    enum error_code rc = version_graphs(m->fold, m->store, &graphs, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = graph_index_put(m->store, key_dataset(m->id, "graphs").text, m->id, &graphs, err);
+    store_release_record(&graphs.view);
+    return rc;
+}
+
 static enum error_code write_ids(const struct version_draft *m, struct error *err)
 {
     struct node_ids ids;
@@ -331,6 +347,8 @@ static enum error_code write_whole(const struct version_draft *m, struct error *
     enum error_code rc = write_edges(m, err);
     if (rc == ERROR_NONE)
         rc = write_targets(m, err);
+    if (rc == ERROR_NONE)
+        rc = write_graphs(m, err);
     return rc == ERROR_NONE ? write_ids(m, err) : rc;
 }
 
