@@ -1,7 +1,6 @@
 #include "stages/plan/update_request.h"
 
 #include "common/base/file_pattern.h"
-#include "common/nn/tasks/task.h"
 
 #include <stdio.h>
 #include <string.h>

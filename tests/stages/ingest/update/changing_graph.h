@@ -32,8 +32,9 @@ struct kind {
     enum node_id_form ids;
     bool undirected, weighted, timed, links, keeps_nodes;
     enum edge_policy duplicates, self_loops;
-    bool labelled; /* weights are labels, classes from 0 on */
-    bool given;    /* a list says which edges are held out, by their ends and relations */
+    bool labelled;   /* weights are labels, classes from 0 on */
+    bool given;      /* a list says which edges are held out, by their ends and relations */
+    uint32_t graphs; /* that it begins with; 0: it is one */
 };
 
 struct node {
@@ -42,6 +43,7 @@ struct node {
     uint32_t features; /* what its row is made of */
     bool is_gone;
     uint32_t type;
+    uint32_t graph; /* its place in `graph` */
 };
 
 struct edge {
@@ -56,7 +58,9 @@ struct held_edge {
     int split;
 };
 
-/* The graph, in the order of the input; nodes keep their places when others go. */
+enum { GRAPHS_MAX = 256 };
+
+/* The graph, in the order of the input; nodes, and graphs of a set, keep their places when others go. */
 struct world {
     const struct kind *kind;
     struct node *node;
@@ -68,6 +72,8 @@ struct world {
     uint32_t held_count;
     uint32_t *number; /* [node_count] in a dataset, once it is ingested */
     uint32_t *order;  /* the other way */
+    uint32_t graph_count;
+    uint32_t graph[GRAPHS_MAX]; /* what each is called */
 };
 
 enum { AUTHOR, PAPER, VENUE, TYPES_MAX, RELATIONS_MAX = 4, WRITES = 0, REV_WRITES = 3 };
@@ -173,9 +179,18 @@ static inline bool has_turned(const struct world *w, const struct edge *edge)
     return w->kind->says_reverses && (edge->relation == WRITES || edge->relation == REV_WRITES);
 }
 
-/* Of types that no relation connects this way, the other way; false: that neither. */
+/* The next node from `node` on, round and round, that is in the graph of another one. */
+static inline uint32_t beside(const struct world *w, uint32_t other, uint32_t node)
+{
+    while (w->node[node].is_gone || w->node[node].graph != w->node[other].graph)
+        node = (node + 1) % w->node_count;
+    return node;
+}
+
+/* Of types that no relation connects this way, the other way; false: that neither. Edges of a set of graphs stay inside one. */
 static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
 {
+    target = beside(w, source, target);
     int relation = draw_relation(w->kind, w->node[source].type, w->node[target].type);
     if (relation < 0) {
         const uint32_t other = source;
@@ -253,8 +268,11 @@ static inline void world_begin(struct world *w, const struct kind *kind)
         w->node[i].type = i * type_count(kind) / kind->nodes;
         if (!has_targets(kind, w->node[i].type))
             w->node[i].label = -1, w->node[i].split = 3;
+        w->node[i].graph = kind->graphs ? i % kind->graphs : 0;
         name_node(w, i, "n", kind->ids == NODE_ID_INTEGER ? 1000 + 7 * i : i);
     }
+    for (; w->graph_count < kind->graphs; w->graph_count++)
+        w->graph[w->graph_count] = w->graph_count;
     for (uint32_t e = 0; e < kind->edges; e++)
         (void)new_edge(w, draw(kind->nodes), draw(kind->nodes));
     w->held = memory_alloc(w->edge_count + 1, sizeof *w->held);
@@ -309,6 +327,64 @@ static inline void push_ids(struct dataset_builder *builder, const struct world 
     memory_free(integer);
     memory_free(offset);
     memory_free(text);
+}
+
+/* ---- a set of graphs --------------------------------------------------------------------------------- */
+
+/* Labels and splits of graphs follow from their places. */
+static inline int label_of_graph(uint32_t place)
+{
+    return (int)(place % CLASSES);
+}
+
+static inline int split_of_graph(uint32_t place)
+{
+    return place % 5 < 3 ? (int)(place % 5) : 3;
+}
+
+/* number [graph_count], place [graph_count] the other way; returns how many have nodes. */
+static inline uint32_t number_graphs(const struct world *w, uint32_t *number, uint32_t *place)
+{
+    bool has_node[GRAPHS_MAX] = {false};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->node_count; i++)
+        has_node[w->node[i].graph] |= !w->node[i].is_gone;
+    for (uint32_t g = 0; g < w->graph_count; g++)
+        if (has_node[g]) {
+            place[count] = g;
+            number[g] = count++;
+        }
+    return count;
+}
+
+static inline void push_graphs(struct dataset_builder *builder, const struct world *w,
+                               uint32_t nodes)
+{
+    struct error err = {0};
+    uint32_t number[GRAPHS_MAX], place[GRAPHS_MAX];
+    int64_t *graph = memory_alloc(nodes, sizeof *graph);
+    const char name[] = "graph_classification";
+    int32_t label[GRAPHS_MAX];
+    const uint32_t count = number_graphs(w, number, place);
+    for (uint32_t k = 0; k < nodes; k++)
+        graph[k] = number[w->node[w->order[k]].graph];
+    assert_ok(dataset_builder_set_graphs(builder, "graphs", 1, graph, 0, &err), &err);
+    for (uint32_t g = 0; g < count; g++)
+        label[g] = label_of_graph(place[g]);
+    const struct label_rows labels = {
+        .task = task_named(name, strlen(name)), .columns = 1, .count = count, .row = label};
+    assert_ok(dataset_builder_set_labels(builder, "labels", 1, &labels, &err), &err);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        int64_t member[GRAPHS_MAX];
+        uint64_t members = 0;
+        for (uint32_t g = 0; g < count; g++)
+            if (split_of_graph(place[g]) == s)
+                member[members++] = g;
+        assert_ok(
+            dataset_builder_set_split(builder, (enum split)s, "split", 1, member, members, &err),
+            &err);
+    }
+    memory_free(graph);
 }
 
 static inline void push_targets(struct dataset_builder *builder, const struct world *w,
@@ -427,7 +503,9 @@ static inline void ingest(struct store *store, struct world *w, const char *id)
     if (w->kind->types)
         push_types(builder, w);
     push_ids(builder, w, count);
-    if (!w->kind->links)
+    if (w->kind->graphs)
+        push_graphs(builder, w, count);
+    else if (!w->kind->links)
         push_targets(builder, w, count);
     push_held(builder, w);
     push_edges(builder, w);
@@ -551,20 +629,29 @@ static inline bool remove_edges(struct world *w, const struct edge *like)
     return found;
 }
 
+static inline void remove_node(struct world *w, struct texts *t, int version, uint32_t node)
+{
+    w->node[node].is_gone = true;
+    if (!*t->gone_nodes && w->kind->types > 1 && version % 2)
+        add(t->gone_nodes, sizeof t->gone_nodes, "id,type\n");
+    const bool typed = says_type(w, t->gone_nodes);
+    add(t->gone_nodes, sizeof t->gone_nodes, "%s%s%s\n",
+        typed ? short_name(w, node) : w->node[node].name, typed ? "," : "",
+        typed ? type_names[w->node[node].type] : "");
+}
+
 static inline void remove_nodes(struct world *w, struct texts *t, int version)
 {
     uint32_t left = 0;
-    for (int i = 0; i < GONE_MAX && version != 2 && !w->kind->keeps_nodes; i++) {
-        /* Old ones, and of those that came last. */
-        const uint32_t node = draw_node(w, i == 3 ? w->node_count - 4 : 0);
-        w->node[node].is_gone = true;
-        if (!*t->gone_nodes && w->kind->types > 1 && version % 2)
-            add(t->gone_nodes, sizeof t->gone_nodes, "id,type\n");
-        const bool typed = says_type(w, t->gone_nodes);
-        add(t->gone_nodes, sizeof t->gone_nodes, "%s%s%s\n",
-            typed ? short_name(w, node) : w->node[node].name, typed ? "," : "",
-            typed ? type_names[w->node[node].type] : "");
-    }
+    /* Old ones, and of those that came last. */
+    for (int i = 0; i < GONE_MAX && version != 2 && !w->kind->keeps_nodes; i++)
+        remove_node(w, t, version, draw_node(w, i == 3 ? w->node_count - 4 : 0));
+    /* All of a graph, be it one that came. */
+    const bool goes = w->kind->graphs && version != 2;
+    const uint32_t like = goes ? draw_node(w, version % 3 ? 0 : w->node_count - 5) : 0;
+    for (uint32_t i = 0; goes && i < w->node_count; i++)
+        if (!w->node[i].is_gone && w->node[i].graph == w->node[like].graph)
+            remove_node(w, t, version, i);
     for (uint32_t e = 0; e < w->edge_count; e++)
         if (!w->node[w->edge[e].source].is_gone && !w->node[w->edge[e].target].is_gone)
             w->edge[left++] = w->edge[e];
@@ -616,31 +703,77 @@ static inline void change_edges(struct world *w, struct texts *t)
     come(w, t, node, node);
 }
 
-static inline void add_nodes(struct world *w, struct texts *t, int version)
+/* Two graphs that come, in ascending order of what they are called: one of a new number, one of that of a graph that went. */
+static inline void begin_graphs(struct world *w, int version)
+{
+    uint32_t number[GRAPHS_MAX], place[GRAPHS_MAX], names[2] = {5000 + (uint32_t)version, 1000};
+    const uint32_t count = w->kind->graphs ? number_graphs(w, number, place) : 0;
+    if (!w->kind->graphs)
+        return;
+    names[1] += (uint32_t)version;
+    for (uint32_t g = 0; g < w->graph_count; g++) {
+        bool is_there = false;
+        for (uint32_t k = 0; k < count; k++)
+            is_there |= w->graph[place[k]] == w->graph[g];
+        if (!is_there)
+            names[1] = w->graph[g];
+    }
+    assert_true(w->graph_count + 2 <= GRAPHS_MAX && names[0] != names[1]);
+    w->graph[w->graph_count++] = names[names[1] < names[0]];
+    w->graph[w->graph_count++] = names[names[1] > names[0]];
+}
+
+/* The graph of the i-th node that comes: one that is there, or one of the two that begin. */
+static inline uint32_t graph_of_new(const struct world *w, uint32_t i, uint32_t other)
+{
+    return i % 2 == 0 ? w->graph_count - 1 - i / 2 % 2 : w->node[other].graph;
+}
+
+/* Behind the id and the type of the i-th. Split and label with the first node, and at times with a further one. */
+static inline void say_graph(const struct world *w, struct texts *t, uint32_t i, uint32_t graph)
 {
     static const char *const split[] = {"train", "valid", "test", ""};
+    add(t->nodes, sizeof t->nodes, ",%u", w->graph[graph]);
+    if (i % 2 == 0 && (i < 4 || draw(2)))
+        add(t->nodes, sizeof t->nodes, ",%s,%d", split[split_of_graph(graph)],
+            label_of_graph(graph));
+    add(t->nodes, sizeof t->nodes, "\n");
+}
+
+/* The i-th node that comes. */
+static inline void say_node(const struct world *w, struct texts *t, uint32_t i, uint32_t node)
+{
+    static const char *const split[] = {"train", "valid", "test", ""};
+    const struct node *new = &w->node[node];
+    const bool typed = w->kind->types > 1;
+    if (!*t->nodes && typed)
+        add(t->nodes, sizeof t->nodes, "id,type%s%s\n", w->kind->graphs ? ",graph" : "",
+            w->kind->links ? "" : ",split,label");
+    add(t->nodes, sizeof t->nodes, "%s%s%s", typed ? short_name(w, node) : new->name,
+        typed ? "," : "", typed ? type_names[new->type] : "");
+    if (w->kind->graphs)
+        say_graph(w, t, i, new->graph);
+    else if (w->kind->links || !has_targets(w->kind, new->type))
+        add(t->nodes, sizeof t->nodes, "\n");
+    else
+        add(t->nodes, sizeof t->nodes, ",%s,%d\n", split[new->split], new->label);
+}
+
+static inline void add_nodes(struct world *w, struct texts *t, int version)
+{
+    begin_graphs(w, version);
     for (uint32_t i = 0; i < 5; i++) {
         const uint32_t node = w->node_count, other = draw_node(w, 0);
         struct node *new = &w->node[w->node_count++];
         *new = (struct node){.label = (int)draw(CLASSES),
                              .split = (int)draw(4),
                              .features = 5000000 + 10 * (uint32_t)version + i,
-                             .type = draw_type(w->kind)};
+                             .type = draw_type(w->kind),
+                             .graph = w->kind->graphs ? graph_of_new(w, i, other) : 0};
         name_node(w, node, "v", 100000000 + 1000 * (unsigned)version + i);
         if (!has_targets(w->kind, new->type))
             new->label = -1, new->split = 3;
-        if (!*t->nodes && w->kind->types > 1)
-            add(t->nodes, sizeof t->nodes, "id,type%s\n", w->kind->links ? "" : ",split,label");
-        if (w->kind->types > 1)
-            add(t->nodes, sizeof t->nodes, "%s,%s", short_name(w, node), type_names[new->type]);
-        if (w->kind->types > 1 && has_targets(w->kind, new->type) && !w->kind->links)
-            add(t->nodes, sizeof t->nodes, ",%s,%d\n", split[new->split], new->label);
-        else if (w->kind->types > 1)
-            add(t->nodes, sizeof t->nodes, "\n");
-        else if (w->kind->links)
-            add(t->nodes, sizeof t->nodes, "%s\n", new->name);
-        else
-            add(t->nodes, sizeof t->nodes, "%s,%s,%d\n", new->name, split[new->split], new->label);
+        say_node(w, t, i, node);
         say_row(w, t, node);
         come(w, t, i % 2 ? node : other, i % 2 ? other : node);
         if (i) {

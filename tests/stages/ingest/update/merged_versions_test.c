@@ -166,32 +166,52 @@ static void what_is_tested_in_a_relation_is_never_trained_on(void **state)
     }
 }
 
+static void graphs_of_a_set_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 24; form++) {
+        const struct kind kind = graphs_kind_of(form);
+        compare_versions(&kind, form % 4 == 0 ? 9 : 3, form % 3 != 0);
+    }
+}
+
 /* ---- an update whose n-th store call fails ------------------------------------------------------- */
 
+static void fail_each_call(const struct kind *kind, bool is_merged)
+{
+    static struct faulty_update update;
+    static struct texts t;
+    static struct world w;
+    struct store *store = store_faults_open(&memory_backend, "versions-faults");
+    use_settings(kind, is_merged);
+    world_begin(&w, kind);
+    ingest(store, &w, "g-0000");
+    update_world(&w, 1, &t);
+    update = (struct faulty_update){
+        .place = {.store = store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"},
+        .request = request_of(&t)};
+    faulty_update_walk(&update);
+    world_end(&w);
+    store_close(store);
+    memory_store_forget("versions-faults");
+}
+
+/* Reverses, and features that are made; of nodes, and of links. */
 static void whichever_store_call_fails_a_typed_update_ends_alike(void **state)
 {
     (void)state;
     for (int form = 0; form < 4; form++) {
-        static struct faulty_update update;
-        static struct texts t;
-        static struct world w;
-        /* Reverses, and features that are made; of nodes, and of links. */
         const struct kind kind = form < 2 ? typed_kind_of(5) : typed_pairs_of(5);
-        const bool is_merged = form % 2;
-        struct store *store = store_faults_open(&memory_backend, "typed-versions-faults");
-        use_settings(&kind, is_merged);
-        world_begin(&w, &kind);
-        ingest(store, &w, "g-0000");
-        update_world(&w, 1, &t);
-        update = (struct faulty_update){.place = {.store = store,
-                                                  .settings = &settings,
-                                                  .memory_bytes = ROOMY,
-                                                  .root = "g-0000"},
-                                        .request = request_of(&t)};
-        faulty_update_walk(&update);
-        world_end(&w);
-        store_close(store);
-        memory_store_forget("typed-versions-faults");
+        fail_each_call(&kind, form % 2);
+    }
+}
+
+static void whichever_store_call_fails_an_update_of_graphs_ends_alike(void **state)
+{
+    (void)state;
+    for (int is_merged = 0; is_merged < 2; is_merged++) {
+        const struct kind kind = graphs_kind_of(1);
+        fail_each_call(&kind, is_merged);
     }
 }
 
@@ -277,6 +297,8 @@ int main(void)
         cmocka_unit_test(what_is_tested_in_a_relation_is_never_trained_on),
         test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
+        cmocka_unit_test(graphs_of_a_set_are_those_of_the_whole),
+        cmocka_unit_test(whichever_store_call_fails_an_update_of_graphs_ends_alike),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -15,6 +15,33 @@
 
 /* ---- what is read ----------------------------------------------------------------------------------- */
 
+/* Of a set of graphs: called as the user calls them, in the order of their places. */
+static inline void assert_names(struct store *store, const char *id, const struct world *w)
+{
+    struct error err = {0};
+    static struct dataset_schema schema;
+    struct graph_index graphs;
+    uint32_t number[GRAPHS_MAX], place[GRAPHS_MAX];
+    assert_ok(dataset_schema_get(store, id, &schema, &err), &err);
+    assert_ok(merged_graphs_get(store, id, schema.node_count, &graphs, &err), &err);
+    assert_int_equal(graphs.graph_count, number_graphs(w, number, place));
+    for (uint32_t g = 0; g < graphs.graph_count; g++)
+        assert_int_equal(graph_index_id(&graphs, g), w->graph[place[g]]);
+    store_release_record(&graphs.view);
+}
+
+/* Which node is of which graph, but for what the user calls them: who ingests the whole numbers them anew. */
+static inline void materialise_graphs(struct store *from, const struct dataset_schema *schema,
+                                      struct store *to, const char *copy)
+{
+    struct error err = {0};
+    struct graph_index graphs;
+    assert_ok(merged_graphs_get(from, schema->id, schema->node_count, &graphs, &err), &err);
+    graphs.id = NULL;
+    assert_ok(graph_index_put(to, key_dataset(copy, "graphs").text, copy, &graphs, &err), &err);
+    store_release_record(&graphs.view);
+}
+
 /* Writes what is read of a version as records of the dataset `copy`. */
 static inline void materialise(struct store *from, const char *id, struct store *to,
                                const char *copy)
@@ -39,7 +66,9 @@ static inline void materialise(struct store *from, const char *id, struct store 
         assert_ok(feature_chunk_put(to, copy, (int64_t)c, &chunk, &err), &err);
         store_release_record(&chunk.view);
     }
-    if (task_has_labels(schema.task)) {
+    if (task_learns_graphs(schema.task))
+        materialise_graphs(from, &schema, to, copy);
+    if (task_has_targets(schema.task)) {
         assert_ok(merged_labels_get(from, id, &labels, &err), &err);
         assert_ok(node_labels_put(to, copy, &labels, &err), &err);
         store_release_record(&labels.view);
@@ -233,6 +262,9 @@ static inline void use_settings(const struct kind *kind, bool is_merged)
     }
     if (kind->labelled)
         label_edges(kind);
+    if (kind->graphs)
+        settings.ingest.task =
+            (int64_t)task_named("graph_classification", strlen("graph_classification"));
 }
 
 static inline struct update_request request_of(const struct texts *t)
@@ -280,6 +312,8 @@ static inline void compare_versions(const struct kind *kind, int updates, bool i
             continue; /* what a pair draws now is another matter */
         ingest(whole.store, &w, expected);
         assert_same(living.store, id, whole.store, expected);
+        if (kind->graphs)
+            assert_names(living.store, id, &w);
     }
     world_end(&w);
     close_store(&living);
@@ -323,6 +357,15 @@ static inline struct kind typed_pairs_of(unsigned form)
     kind.links = true;
     kind.self_loops = EDGES_REMOVE;
     kind.says_reverses = kind.types > 1 && !kind.is_names_only && !kind.adds_reverses && form & 8;
+    return kind;
+}
+
+/* A set of graphs, of which some have few nodes, and some types that are names only. */
+static inline struct kind graphs_kind_of(unsigned form)
+{
+    struct kind kind = form % 4 == 2 ? typed_kind_of(form) : kind_of(form);
+    kind.nodes = form % 4 == 2 ? kind.nodes : 180;
+    kind.graphs = 25;
     return kind;
 }
 

@@ -31,6 +31,7 @@ static inline void faulty_update_undo(void *context)
                                         "splits",
                                         "edge_splits",
                                         "node_ids",
+                                        "graphs",
                                         "edges/0000000000",
                                         "features/0000000000",
                                         "features/0000000001",
