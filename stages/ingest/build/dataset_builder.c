@@ -288,7 +288,10 @@ enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum h
                                          const struct given_edge *given, struct error *err)
 {
     const struct given_edge edge = as_stored(builder, given);
-    return edge_holdout_give(&builder->edges.holdout, split, &edge, err);
+    const enum error_code rc = edge_holdout_give(&builder->edges.holdout, split, &edge, err);
+    if (rc == ERROR_NONE)
+        dataset_edges_note_link(&builder->edges, edge.source, edge.target);
+    return rc;
 }
 
 enum error_code dataset_builder_give_negatives(struct dataset_builder *builder, enum split split,

@@ -224,12 +224,9 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
     edges->has_last = true;
     if (!is_bare)
         edge_columns_copy(&edges->last, 0, &piece->columns, i, 1);
-    if (from != to) {
-        edges->is_linked[from / 8] |= (uint8_t)(1U << from % 8);
-        edges->is_linked[to / 8] |= (uint8_t)(1U << to % 8);
-        if (edges->reversals.slot)
-            reverse_detector_add(&edges->reversals, source, target);
-    }
+    dataset_edges_note_link(edges, from, to);
+    if (from != to && edges->reversals.slot)
+        reverse_detector_add(&edges->reversals, source, target);
     rc = count_edge(edges, source, target, err);
     return rc == ERROR_NONE
                ? edge_spool_append(&edges->spool, source, target, &piece->columns, i, err)
@@ -344,6 +341,14 @@ enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_b
         return ERROR_NONE;
     edges->schema->undirected = true;
     return walk_spool(edges, count_back, edges, err);
+}
+
+void dataset_edges_note_link(struct dataset_edges *edges, int64_t source, int64_t target)
+{
+    if (source == target)
+        return;
+    edges->is_linked[source / 8] |= (uint8_t)(1U << source % 8);
+    edges->is_linked[target / 8] |= (uint8_t)(1U << target % 8);
 }
 
 uint64_t dataset_edges_isolated(const struct dataset_edges *edges)

@@ -79,6 +79,9 @@ const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
  * both directions; with `once_is_both` each is then stored both ways. */
 MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
                                                 bool *one_way, struct error *err);
+/* A node that has an edge to another, if only one that is held out, is not isolated. Ids are those of nodes; an edge from a node to itself
+ * is none. */
+void dataset_edges_note_link(struct dataset_edges *edges, int64_t source, int64_t target);
 /* Nodes without an edge to another node. */
 uint64_t dataset_edges_isolated(const struct dataset_edges *edges);
 

@@ -369,10 +369,11 @@ static enum error_code count_links(struct version_draft *m, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     for (int s = 0; s < HELD_OUT_COUNT; s++)
-        for (uint64_t i = 0; i < splits.count[s]; i++) {
-            mark_linked(m, splits.source[s][i]);
-            mark_linked(m, splits.target[s][i]);
-        }
+        for (uint64_t i = 0; i < splits.count[s]; i++)
+            if (splits.source[s][i] != splits.target[s][i]) {
+                mark_linked(m, splits.source[s][i]);
+                mark_linked(m, splits.target[s][i]);
+            }
     m->schema.train_count = 0;
     m->schema.valid_count = (uint32_t)splits.count[HELD_OUT_VALID];
     m->schema.test_count = (uint32_t)splits.count[HELD_OUT_TEST];

@@ -16,6 +16,7 @@ struct fixture {
     struct store *store;
     struct pipeline_settings settings;
     struct dataset_builder *builder;
+    struct dataset_summary *summary; /* NULL: not wanted */
 };
 
 static struct fixture fixture;
@@ -48,6 +49,7 @@ static inline struct dataset_builder *start(const char *id, uint64_t memory_byte
                                                   .settings = &fixture.settings,
                                                   .dataset_id = id,
                                                   .name = "test",
+                                                  .summary = fixture.summary,
                                                   .memory_bytes = memory_bytes};
     dataset_builder_free(fixture.builder);
     fixture.builder = NULL;

@@ -279,6 +279,27 @@ static void a_given_split_is_kept_as_it_is(void **state)
     assert_int_equal(made.schema.edge_count, 2 * (EDGES - 2));
 }
 
+/* It has an edge, if none that is trained on. */
+static void a_node_whose_edges_are_all_held_out_is_not_isolated(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct dataset_summary summary = {0};
+    const struct given_edge held = {"v.csv", 1, 2, 3, 0}, loop = {"v.csv", 2, 4, 4, 0};
+    choose("given", true, 1);
+    source[0] = 0;
+    target[0] = 1;
+    fixture.summary = &summary;
+    struct dataset_builder *builder = push("held", 1, false);
+    assert_ok(dataset_builder_hold_out(builder, HELD_OUT_VALID, &held, &err), &err);
+    assert_ok(dataset_builder_hold_out(builder, HELD_OUT_VALID, &loop, &err), &err);
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(summary.isolated_nodes, NODES - 4);
+    dataset_summary_release(&summary);
+    fixture.summary = NULL;
+}
+
 /* The same ends with another type are another edge; what is held out keeps its type. */
 static void types_tell_edges_apart(void **state)
 {
@@ -356,6 +377,7 @@ int main(void)
         FIXTURE_TEST(leaving_one_out_takes_the_last_two_of_a_source),
         FIXTURE_TEST(repeated_edges_go_together),
         FIXTURE_TEST(a_given_split_that_leaks_is_named),
+        FIXTURE_TEST(a_node_whose_edges_are_all_held_out_is_not_isolated),
         FIXTURE_TEST(a_given_split_is_kept_as_it_is),
         FIXTURE_TEST(types_tell_edges_apart),
         FIXTURE_TEST(what_is_missing_is_named),

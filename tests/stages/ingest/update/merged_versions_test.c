@@ -293,11 +293,11 @@ int main(void)
         test_with_store(a_labelled_edge_that_is_held_out_comes_no_more),
         cmocka_unit_test(links_of_relations_are_held_out_as_ingest_draws_them),
         cmocka_unit_test(so_are_labelled_edges_of_relations),
+        cmocka_unit_test(graphs_of_a_set_are_those_of_the_whole),
         cmocka_unit_test(edges_of_a_list_stay_held_out),
         cmocka_unit_test(what_is_tested_in_a_relation_is_never_trained_on),
         test_with_store(a_chunk_that_is_written_whole_fits_the_budget),
         cmocka_unit_test(chunks_end_where_those_of_the_whole_do),
-        cmocka_unit_test(graphs_of_a_set_are_those_of_the_whole),
         cmocka_unit_test(whichever_store_call_fails_an_update_of_graphs_ends_alike),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
