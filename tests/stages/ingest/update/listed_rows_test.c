@@ -9,7 +9,7 @@
 #include "store/versions/merged_records.h"
 #include "store/versions/version_touched.h"
 
-#include "tests/stages/ingest/update/changing_graph.h"
+#include "tests/stages/ingest/update/drawn_updates.h"
 #include "tests/support/temp_store.h"
 
 enum { UPDATES = 4, EDGE_BYTES = 64 };
@@ -246,20 +246,6 @@ static uint32_t check_touched(struct store *store, const char *id, const char *b
 }
 
 /* ---- chains ------------------------------------------------------------------------------------------ */
-
-/* form: a bit for each thing. */
-static struct kind kind_of(unsigned form)
-{
-    return (struct kind){.nodes = 300,
-                         .edges = 1500,
-                         .dim = 3,
-                         .ids = (enum node_id_form)(NODE_ID_CONSECUTIVE + (int)(form % 3)),
-                         .undirected = form & 1,
-                         .weighted = form & 2,
-                         .timed = form & 4,
-                         .duplicates = form & 8 ? EDGES_REMOVE : EDGES_KEEP,
-                         .self_loops = form & 2 ? EDGES_REMOVE : EDGES_KEEP};
-}
 
 static void run_chain(struct temp_store *t, const struct kind *kind, double compact)
 {

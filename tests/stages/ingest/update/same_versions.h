@@ -1,5 +1,5 @@
 /*
- * same_versions - versions of a changing graph (changing_graph.h) beside what ingest makes of the whole graph: all that is read, to the byte.
+ * same_versions - versions of a changing graph (drawn_updates.h) beside what ingest makes of the whole graph: all that is read, to the byte.
  *
  * Include it in one file of a test program.
  */
@@ -10,7 +10,7 @@
 #include "store/records/dataset_types.h"
 #include "store/versions/merged_records.h"
 
-#include "tests/stages/ingest/update/changing_graph.h"
+#include "tests/stages/ingest/update/drawn_updates.h"
 #include "tests/support/temp_store.h"
 
 /* ---- what is read ----------------------------------------------------------------------------------- */
@@ -318,20 +318,6 @@ static inline void compare_versions(const struct kind *kind, int updates, bool i
     world_end(&w);
     close_store(&living);
     close_store(&whole);
-}
-
-/* Forms of graphs, each bit of which says one thing. */
-static inline struct kind kind_of(unsigned form)
-{
-    return (struct kind){.nodes = 300,
-                         .edges = 1500,
-                         .dim = 3,
-                         .ids = (enum node_id_form)(NODE_ID_CONSECUTIVE + (int)(form % 3)),
-                         .undirected = form & 1,
-                         .weighted = form & 2,
-                         .timed = form & 4,
-                         .duplicates = form & 8 ? EDGES_REMOVE : EDGES_KEEP,
-                         .self_loops = form & 2 ? EDGES_REMOVE : EDGES_KEEP};
 }
 
 /* Authors, papers and venues; or one type and two relations, or types that are names only. */
