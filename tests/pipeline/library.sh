@@ -128,6 +128,19 @@ replay_each() {
     for unit in "${@:2}"; do replays "$1" $unit; done
 }
 
+# Killed at any moment, the same command ends in the same version: killed_updates FILE ID options of files of the update...
+killed_updates() {
+    local file=$1 id=$2 pause again
+    shift 2
+    for pause in 0.005 0.01 0.02 0.03 0.05 0.08; do
+        rm -rf "$work/killed"
+        "$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" >/dev/null 2>&1
+        timeout -s KILL $pause "$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" "$@" >/dev/null 2>&1 || true
+        again=$("$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" "$@" 2>/dev/null)
+        [[ $again == *"dataset=$id "* ]] || fail "killed after $pause s: another version: $again"
+    done
+}
+
 # The driver and all programs die at that moment; the same command goes on, with what $before says: killed_at SECONDS FILE
 killed_at() {
     local driver

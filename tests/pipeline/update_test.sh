@@ -54,14 +54,7 @@ mv delta "$work/r/store/dataset/$id/delta.record"
 mv away/* .
 
 # Killed at any moment: the same command ends in the same version.
-for pause in 0.005 0.01 0.02 0.03 0.05 0.08; do
-    rm -rf "$work/k"
-    "$bin/graphmill-ingest" --store "$work/k" --pipeline g.yaml >/dev/null 2>&1
-    timeout -s KILL $pause "$bin/graphmill-ingest" --store "$work/k" --pipeline g.yaml "${files[@]}" >/dev/null 2>&1 || true
-    again=$("$bin/graphmill-ingest" --store "$work/k" --pipeline g.yaml "${files[@]}" 2>/dev/null)
-    [[ $again == *"dataset=$id "* ]] ||
-        fail "killed after $pause s: another version"
-done
+killed_updates g.yaml "$id" "${files[@]}"
 
 # By the folder of the run in the place of the file, from anywhere: the same version.
 cp -r "$work/r" "$work/f" && absolute=()
