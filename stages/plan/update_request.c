@@ -52,9 +52,12 @@ enum error_code update_files_add(char text[UPDATE_FILES_SIZE], const char *more,
         rc = add_items(list, text, err);
     if (rc == ERROR_NONE)
         rc = add_items(list, more, err);
-    if (rc == ERROR_NONE)
-        (void)snprintf(text, UPDATE_FILES_SIZE, "%s]", list);
-    return rc;
+    if (rc != ERROR_NONE)
+        return rc;
+    const size_t size = strlen(list);
+    memcpy(text, list, size);
+    memcpy(text + size, "]", sizeof "]"); /* add_items() has left room for it */
+    return ERROR_NONE;
 }
 
 enum error_code update_options_read(struct update_options *options, struct update_request *out,
