@@ -55,8 +55,9 @@ enum error_code update_files_add(char text[UPDATE_FILES_SIZE], const char *more,
     if (rc != ERROR_NONE)
         return rc;
     const size_t size = strlen(list);
-    memcpy(text, list, size);
-    memcpy(text + size, "]", sizeof "]"); /* add_items() has left room for it */
+    list[size] = ']'; /* add_items() has left room for it */
+    list[size + 1] = '\0';
+    (void)snprintf(text, UPDATE_FILES_SIZE, "%s", list);
     return ERROR_NONE;
 }
 
