@@ -366,6 +366,8 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
     enum error_code rc = find_delimiter(request, &out->delimiter, err);
     if (rc == ERROR_NONE)
         rc = read_rows(&run, err);
+    if (rc == ERROR_NONE && !out->header && request->may_be_empty)
+        return ERROR_NONE;
     if (rc == ERROR_NONE && !out->header)
         rc = error_set(err, ERROR_INPUT, "%s: expected %s, found none", request->path,
                        request->noun ? request->noun : "rows");

@@ -51,6 +51,7 @@ struct table_request {
     bool has_header;          /* the caller knows that the first row is one */
     bool has_no_header;       /* ... that it is none */
     size_t least_columns;     /* 1, or 2 where a row of one field is refused */
+    bool may_be_empty;        /* a table without rows has no columns, and is no error */
     const char *noun;         /* what rows are, for messages: "edges"; NULL: "rows" */
 };
 
