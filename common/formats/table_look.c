@@ -56,7 +56,9 @@ static void count_line(struct ballot *ballot, const struct text_line *line)
 {
     for (int d = 0; d < DELIMITER_COUNT; d++) {
         struct vote *vote = &ballot->vote[d];
-        const size_t count = delimited_split_line(line, (enum delimiter)d, NULL, 0);
+        const bool stands =
+            d == DELIMITER_BLANKS || delimited_has(line->text, line->size, (enum delimiter)d);
+        const size_t count = stands ? delimited_split_line(line, (enum delimiter)d, NULL, 0) : 1;
         if (ballot->rows == 0) {
             vote->first = count;
             vote->is_decimal = true;
@@ -136,9 +138,10 @@ static enum error_code refuse_count(const struct look_run *run, const struct tex
     char extent[DELIMITED_EXTENT_SIZE];
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64
-                     ": expected %zu columns between %s, as in the rows above, found %zu%s",
-                     run->request->path, line->number, run->look->column_count,
-                     delimiter_name(run->look->delimiter), found, delimited_extent(line, extent));
+                     ": expected %zu columns, found %zu%s; %s separate columns, as in "
+                     "the rows above",
+                     run->request->path, line->number, run->look->column_count, found,
+                     delimited_extent(line, extent), delimiter_name(run->look->delimiter));
 }
 
 static enum error_code keep_first(struct look_run *run, const struct text_line *line,
@@ -169,8 +172,10 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
                                     size_t count, struct error *err)
 {
     struct table_look *look = run->look;
-    const bool is_short =
-        count == run->first_count + 1 && !run->request->has_no_header && !has_numbers(look);
+    const bool is_of_blanks =
+        look->delimiter == DELIMITER_BLANKS || look->delimiter == DELIMITER_TAB;
+    const bool is_short = is_of_blanks && count == run->first_count + 1 &&
+                          !run->request->has_no_header && !has_numbers(look);
     look->column_count = count;
     if (count != run->first_count && !is_short) {
         look->column_count = run->first_count;
