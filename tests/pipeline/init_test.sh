@@ -47,4 +47,4 @@ printf 'who,a:b\nmember 1,2\n' >colon.csv
 expect 65 "colon.csv: column 2: expected a name of at most 60 bytes without" "$bin/graphmill" init club.csv.gz colon.csv --force
 expect 64 "takes EDGES and perhaps NODES" "$bin/graphmill" init
 : >empty.csv
-expect 65 "empty.csv: expected rows, found none" "$bin/graphmill" init empty.csv
+expect 65 "empty.csv: expected edges, found none" "$bin/graphmill" init empty.csv
