@@ -151,6 +151,12 @@ static enum error_code open_known(struct link_outputs *o, struct error *err)
     return rc == ERROR_NONE ? known_pairs_init(&o->known, &known, err) : rc;
 }
 
+/* Whether the graph is a knowledge graph, whose ranks count every entity: several types of edges between nodes of one type. */
+static bool is_knowledge_graph(const struct link_outputs *o)
+{
+    return o->ends.ranges.type_count == 1 && o->context->book->pair_type_count > 1;
+}
+
 static enum error_code open_all(struct link_outputs *o, struct error *err)
 {
     const struct stage_context *context = o->context;
@@ -185,6 +191,7 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     }
     o->ranks = (struct link_ranks){.decoder = &o->decoder,
                                    .known = context->settings->infer.filtered ? &o->known : NULL,
+                                   .leaves_out_other = !is_knowledge_graph(o),
                                    .rows = &o->rows,
                                    .seed = context->schedule->seed,
                                    .candidates = (uint32_t)context->settings->infer.candidates,

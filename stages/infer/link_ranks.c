@@ -58,6 +58,7 @@ static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
     const uint32_t source = r->edges->source[edge], target = r->edges->target[edge];
     const bool ranks_target = r->edges->ranked == PAIR_TARGET;
     return node == (ranks_target ? target : source) ||
+           (r->ranks->leaves_out_other && node == (ranks_target ? source : target)) ||
            (r->ranks->known &&
             known_pairs_has(r->ranks->known, ranks_target ? source : node,
                             ranks_target ? node : target, type_of(r->edges, edge),
@@ -201,6 +202,7 @@ enum error_code link_ranks_given(const struct link_ranks *ranks, const struct ra
     const uint64_t *start = given->start + edges->first;
     float *row = NULL;
     unfiltered.known = NULL;
+    unfiltered.leaves_out_other = false;
     enum error_code rc = begin(&r, TILE_NODES, err);
     if (rc == ERROR_NONE)
         rc = arena_new(ranks->arena, &row, TILE_NODES * (size_t)ranks->decoder->dim,
