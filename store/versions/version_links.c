@@ -119,7 +119,8 @@ static void note_repeated(const struct link_merger *m, const struct held_links *
     repeated->target = link->target;
 }
 
-/* Of a link that is held out the earliest edge. Labelled edges are examples each, but for those that repeat another. */
+/* If several links join the same two nodes, the earliest is the example. Where repeated edges are kept each is one; labelled edges
+ * are one each in any case, but for those that repeat another. */
 static void take_new(struct link_merger *m, int split)
 {
     struct held_links *links = &m->links[split];
@@ -134,7 +135,7 @@ static void take_new(struct link_merger *m, int split)
         const bool is_same = last && last->target == link->target && last->source == link->source &&
                              last->type == link->type;
         const bool is_again = is_same && !(last->time < link->time);
-        if (m->base->is_labelled ? is_again && m->fold->removes_repeated : is_same) {
+        if (m->fold->removes_repeated && (m->base->is_labelled ? is_again : is_same)) {
             if (m->base->is_labelled)
                 note_repeated(m, links, link);
             continue;

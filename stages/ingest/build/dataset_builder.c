@@ -180,9 +180,11 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     builder->edges.counts_process = builder->config.counts_process;
     builder->edges.holdout.ids = &builder->targets.ids;
     builder->edges.holdout.labels = &builder->edges.labels;
-    if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
-        !schema->has_relations && (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
-        rc = reverse_detector_open(&builder->edges.reversals, err);
+    const bool asks_direction = builder->config.settings->ingest.direction == DIRECTION_AUTO &&
+                                !schema->has_relations &&
+                                (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH);
+    if (rc == ERROR_NONE)
+        rc = dataset_edges_watch_direction(&builder->edges, asks_direction, err);
     return rc == ERROR_NONE ? open_features(builder, err) : rc;
 }
 
@@ -464,6 +466,10 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
         .was_made_undirected = one_way && builder->schema.undirected,
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
         .graph_count = builder->graphs.graph_count,
+        .back = builder->edges.back,
+        .overlap = builder->edges.overlap,
+        .merged_repeats = builder->edges.holdout.merged_repeats,
+        .passed_sources = builder->edges.holdout.passed_sources,
     };
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);

@@ -10,6 +10,8 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
+#include "stages/ingest/build/edges_back.h"
+#include "stages/ingest/build/holdout_overlap.h"
 #include "stages/ingest/build/node_targets.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -25,6 +27,10 @@ struct dataset_summary {      /* {0} is empty and releasable */
     uint64_t isolated_nodes;  /* without an edge to another node */
     uint64_t labelled_nodes;  /* or graphs; likewise below */
     uint32_t graph_count;     /* of a task of graphs */
+    /* of a task of pairs */
+    struct edges_back back;
+    struct holdout_overlap overlap;
+    uint64_t merged_repeats, passed_sources; /* edge_holdout.h */
     uint32_t class_count;
     uint64_t *class_nodes; /* [class_count] nodes with the label */
     uint64_t *class_train; /* [class_count] of them in the training split */
