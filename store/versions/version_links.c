@@ -275,6 +275,24 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
     }
 }
 
+/* Those of the base that stay; the sides of new nodes follow from their edges (stages/sampling/pair_sides.h). */
+static void lay_out_left(const struct link_merger *m, struct edge_splits *out,
+                         struct layout *layout)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < m->base->left_count; i++)
+        count += version_fold_number(m->fold, m->base->left[i]) != NODE_GONE;
+    uint32_t *left = place(layout, count, sizeof *left);
+    uint64_t at = 0;
+    for (uint64_t i = 0; layout->data && i < m->base->left_count; i++) {
+        const uint32_t number = version_fold_number(m->fold, m->base->left[i]);
+        if (number != NODE_GONE)
+            left[at++] = number;
+    }
+    out->left = left;
+    out->left_count = count;
+}
+
 static void lay_out(const struct link_merger *m, const uint64_t *train_class,
                     struct edge_splits *out, struct layout *layout)
 {
@@ -284,6 +302,7 @@ static void lay_out(const struct link_merger *m, const uint64_t *train_class,
     for (int s = 0; s < HELD_OUT_COUNT; s++)
         lay_out_split(m, s, out, layout);
     lay_out_trained(m, out, layout);
+    lay_out_left(m, out, layout);
     if (!train_class)
         return;
     uint64_t *classes = place(layout, m->base->class_count, sizeof *classes);

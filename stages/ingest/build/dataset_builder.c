@@ -470,6 +470,7 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
         .overlap = builder->edges.overlap,
         .merged_repeats = builder->edges.holdout.merged_repeats,
         .passed_sources = builder->edges.holdout.passed_sources,
+        .side = {builder->edges.sides.count[0], builder->edges.sides.count[1]},
     };
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);
@@ -520,8 +521,9 @@ static enum error_code finish_pairs(struct dataset_builder *builder, struct erro
                          "%s: no training edges: of %" PRIu64 " edges of the input all are held "
                          "out; expected fewer of them (ingest.edge_split)",
                          path, schema->input_edge_rows);
-    return edge_holdout_put(holdout, schema->edge_width.of[EDGE_TYPE] != 0, builder->config.store,
-                            err);
+    (void)edge_sides_count(&builder->edges.sides);
+    return edge_holdout_put(holdout, schema->edge_width.of[EDGE_TYPE] != 0, &builder->edges.sides,
+                            builder->config.store, err);
 }
 
 enum error_code dataset_builder_finish(struct dataset_builder *builder,

@@ -33,6 +33,8 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         rc = memory_new(&edges->is_linked, schema->node_count / 8 + 1, "marks of nodes", err);
     if (rc == ERROR_NONE)
         rc = edge_labels_init(&edges->labels, settings, err);
+    if (rc == ERROR_NONE && settings->ingest.task == TASK_LINK_PREDICTION && !schema->has_relations)
+        rc = edge_sides_open(&edges->sides, schema->node_count, err);
     return rc == ERROR_NONE ? edge_spool_open(&edges->spool, path, err) : rc;
 }
 
@@ -45,6 +47,7 @@ void dataset_edges_close(struct dataset_edges *edges)
     edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
     reverse_detector_close(&edges->reversals);
+    edge_sides_close(&edges->sides);
     memory_free(edges->no_type);
     memory_free(edges->is_linked);
     memory_free(edges->in_degree);
@@ -376,6 +379,8 @@ enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_b
 
 void dataset_edges_note_link(struct dataset_edges *edges, int64_t source, int64_t target)
 {
+    if (source != target || edges->self_loops != EDGES_REMOVE)
+        edge_sides_note(&edges->sides, (uint32_t)source, (uint32_t)target);
     if (source == target)
         return;
     edges->is_linked[source / 8] |= (uint8_t)(1U << source % 8);

@@ -11,6 +11,7 @@
 #include "stages/ingest/build/edge_chunk_writer.h"
 #include "stages/ingest/build/edge_holdout.h"
 #include "stages/ingest/build/edge_labels.h"
+#include "stages/ingest/build/edge_sides.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/ingest/build/edges_back.h"
 #include "stages/ingest/build/holdout_overlap.h"
@@ -44,9 +45,10 @@ struct dataset_edges { /* {0} is closed */
     struct reverse_detector reversals;        /* closed: nobody asks for edges back */
     struct edges_back back;                   /* what it found */
     struct holdout_overlap overlap;
-    uint8_t *is_linked;   /* [node_count / 8 + 1] a bit a node: it has an edge to another */
-    uint32_t *in_degree;  /* [node_count]; once written, of the edges as stored */
-    uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
+    struct edge_sides sides; /* of link prediction on nodes of one type */
+    uint8_t *is_linked;      /* [node_count / 8 + 1] a bit a node: it has an edge to another */
+    uint32_t *in_degree;     /* [node_count]; once written, of the edges as stored */
+    uint32_t *out_degree;    /* [node_count], or NULL when nobody asks or it is in_degree */
     struct edge_chunk_writer writer;
     struct edge_labels labels;
     const struct graph_members *graphs; /* borrowed; NULL: the dataset is one */

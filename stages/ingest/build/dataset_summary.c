@@ -310,6 +310,12 @@ static void say_repeats(const struct lines *lines)
             "of an earlier one at another time; with `duplicates: keep` below `ingest:` each is an "
             "example",
             summary->merged_repeats);
+    if (summary->side[0])
+        say(lines, false,
+            "all edges go from %" PRIu32 " nodes to %" PRIu32
+            " others: pairs that are no edges, and "
+            "candidates, have nodes of the right side",
+            summary->side[0], summary->side[1]);
     if (summary->passed_sources)
         say(lines, false,
             "%" PRIu64 " nodes with three edges or more hold out nothing (leave_one_out): their "

@@ -343,17 +343,23 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
     return rc;
 }
 
-enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types, struct store *store,
+enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
+                                 const struct edge_sides *sides, struct store *store,
                                  struct error *err)
 {
+    uint32_t *left = NULL;
     struct edge_splits splits = {.undirected = holdout->schema->undirected};
     const char *id = holdout->schema->id;
     if (!holdout->is_wanted)
         return ERROR_NONE;
-    const enum error_code rc =
+    enum error_code rc =
         given_negatives_match(&holdout->negatives, holdout->ids, holdout->held, &splits, err);
+    if (rc == ERROR_NONE && sides->is_source)
+        rc = edge_sides_sources(sides, &left, err);
     if (rc != ERROR_NONE)
         return rc;
+    splits.left = left;
+    splits.left_count = left ? sides->count[0] : 0;
     splits.trained.type = has_types ? splits.trained.type : NULL;
     splits.is_labelled = edge_holdout_has_labels(holdout);
     splits.is_timed = has_times(holdout, &holdout->schema->edge_width);
@@ -369,5 +375,7 @@ enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types, s
         splits.label[s] = holdout->held[s].label;
         splits.time[s] = holdout->held[s].time;
     }
-    return edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
+    rc = edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
+    memory_free(left);
+    return rc;
 }

@@ -22,7 +22,7 @@
  * without being listed: lists have edges of forward relations alone.
  *
  * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
- * each (and two with types, eight with times), which may take a quarter of the budget, memory is 64 bytes a node with leave_one_out.
+ * each (and two with types, eight with times), which may take a quarter of the budget, memory is 88 bytes a node with leave_one_out.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
 #define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
@@ -30,6 +30,7 @@
 #include "common/base/error.h"
 #include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_row.h"
+#include "stages/ingest/build/edge_sides.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/ingest/build/given_edge.h"
 #include "stages/ingest/build/given_negatives.h"
@@ -109,8 +110,9 @@ MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
 MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                              const struct edge_row *row, uint64_t *order,
                                              uint32_t *kept, struct error *err);
-/* Behind the last row: the record; `has_types`: with those of the edges. Fails: ERROR_IO; as given_negatives_match(). */
+/* Behind the last row: the record; `has_types`: with those of the edges; `sides` are counted. Fails: ERROR_IO; as given_negatives_match(). */
 MUST_CHECK enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
-                                            struct store *store, struct error *err);
+                                            const struct edge_sides *sides, struct store *store,
+                                            struct error *err);
 
 #endif

@@ -119,11 +119,12 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
     return rc;
 }
 
-/* Whether links of the same ends are examples each, as labelled edges are. */
+/* Whether links of the same ends are examples each, as labelled edges are. A list of given links has each once. */
 static bool has_repeats(const struct update_reader *reader)
 {
     return task_labels_edges(reader->schema->task) ||
-           reader->settings->ingest.duplicates == EDGES_KEEP;
+           (reader->settings->ingest.duplicates == EDGES_KEEP &&
+            reader->link_split.kind != EDGE_SPLIT_GIVEN);
 }
 
 /* The key of the edge back. */

@@ -1,0 +1,33 @@
+/*
+ * edge_sides - whether all edges go from nodes of one side to nodes of the other: users to items, authors to papers.
+ *
+ * A graph of one node type may be bipartite still. A pair of two users is then no edge for a trivial reason, so links are compared
+ * with pairs of the right sides only (stages/sampling/pair_sides.h). The sides are those of the input as it lists its edges: the nodes
+ * that are sources, and the nodes that are targets. An input that lists its edges both ways shows no sides.
+ */
+#ifndef STAGES_INGEST_BUILD_EDGE_SIDES_H
+#define STAGES_INGEST_BUILD_EDGE_SIDES_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct edge_sides {                 /* {0}: nobody asks, or the graph is not bipartite */
+    uint8_t *is_source, *is_target; /* [node_count / 8 + 1] a bit a node */
+    uint32_t node_count;
+    uint32_t count[2]; /* once counted: sources, targets */
+};
+
+MUST_CHECK enum error_code edge_sides_open(struct edge_sides *sides, uint32_t node_count,
+                                           struct error *err);
+void edge_sides_close(struct edge_sides *sides);
+/* Closes the sides once an edge shows that the graph is not bipartite. */
+void edge_sides_note(struct edge_sides *sides, uint32_t source, uint32_t target);
+/* Whether there are two sides, of two nodes each at least, so that a negative can be another node than the end that it replaces. */
+bool edge_sides_count(struct edge_sides *sides);
+/* The sources, ascending: [count[0]] into *out, owned by the caller. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code edge_sides_sources(const struct edge_sides *sides, uint32_t **out,
+                                              struct error *err);
+
+#endif
