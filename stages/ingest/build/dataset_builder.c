@@ -471,6 +471,7 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
         .merged_repeats = builder->edges.holdout.merged_repeats,
         .passed_sources = builder->edges.holdout.passed_sources,
         .side = {builder->edges.sides.count[0], builder->edges.sides.count[1]},
+        .has_groups = edge_sides_are_groups(&builder->edges.sides),
     };
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);

@@ -316,6 +316,15 @@ static void say_repeats(const struct lines *lines)
             " others: pairs that are no edges, and "
             "candidates, have nodes of the right side",
             summary->side[0], summary->side[1]);
+    if (summary->has_groups) /* without cycles that says nothing */
+        say(lines, lines->schema->input_edge_rows >= 2 * (uint64_t)lines->schema->node_count,
+            "the nodes make two groups, and no edge joins two nodes of one group, but the input "
+            "does "
+            "not say which group is which: pairs that are no edges are of any nodes, and many are "
+            "told "
+            "apart by their groups alone; list each edge once, from one group to the other, or "
+            "give "
+            "the groups node types (`relations: true`)");
     if (summary->passed_sources)
         say(lines, false,
             "%" PRIu64 " nodes with three edges or more hold out nothing (leave_one_out): their "

@@ -31,6 +31,7 @@ struct dataset_summary {      /* {0} is empty and releasable */
     struct edges_back back;
     struct holdout_overlap overlap;
     uint64_t merged_repeats, passed_sources; /* edge_holdout.h */
+    bool has_groups;  /* the nodes make two groups without an edge inside one */
     uint32_t side[2]; /* of a bipartite graph (edge_sides.h): nodes of each */
     uint32_t class_count;
     uint64_t *class_nodes; /* [class_count] nodes with the label */
