@@ -84,10 +84,10 @@ def _one_edge_feature(value, edges):
 
 
 def _put_meta(folder, nodes, edges):
-    """Says that a graph is directed where an edge has none back. One with all edges both ways may be undirected: ingest looks itself."""
+    """Says that a graph is directed where an edge has none back. One with all edges both ways may be either, and nothing is said."""
     nodes, (source, target) = int(nodes), edges.astype(np.int64)
     both_ways = np.array_equal(np.unique(source * nodes + target), np.unique(target * nodes + source))
-    (folder / "meta.json").write_text(json.dumps({"num_nodes": nodes} if both_ways else {"num_nodes": nodes, "directed": True}) + "\n")
+    (folder / "meta.json").write_text(json.dumps({"num_nodes": nodes, "directed": None if both_ways else True}) + "\n")
 
 
 def _save_homogeneous(folder, nodes, edges, features, labels, weight, store):

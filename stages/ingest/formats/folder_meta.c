@@ -49,11 +49,11 @@ static enum error_code take_meta(const struct json_node *root, const char *path,
         return error_set(err, ERROR_INPUT,
                          "%s: \"num_nodes\": expected a whole number, found nothing", path);
     const struct json_node *directed = json_get(root, "directed");
-    meta->says_direction = directed && !json_node_is_null(directed);
+    meta->says_direction = !directed || !json_node_is_null(directed);
     if (meta->says_direction && !json_bool(directed, &is_directed))
         return error_set(err, ERROR_INPUT,
-                         "%s: \"directed\": expected true, false or null, found something else",
-                         path);
+                         "%s: \"directed\": expected true, false or null, found %s", path,
+                         directed ? "something else" : "nothing");
     meta->node_count = (uint64_t)nodes;
     meta->is_directed = is_directed;
     meta->feature_dim = (uint32_t)dim;

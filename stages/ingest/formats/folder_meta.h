@@ -1,8 +1,8 @@
 /*
  * folder_meta - what a plain folder says about itself: meta.json, node-types.csv, edge-types.csv.
  *
- *   meta.json        {"num_nodes": 2708, "directed": false, ...}; the first is needed. Without the second, or with null, the
- *                    file says nothing of the direction, and the edges are looked at. When there and not null, num_features,
+ *   meta.json        {"num_nodes": 2708, "directed": false, ...}; these two are needed. With "directed": null the file says
+ *                    nothing of the direction, and the edges are looked at. When there and not null, num_features,
  *                    num_classes and edge_rows are checked against the data.
  *   node-types.csv   type,name,count,first_id        types cover the nodes one behind the other
  *   edge-types.csv   etype,name,src_type,dst_type,count
