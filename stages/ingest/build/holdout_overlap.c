@@ -35,9 +35,11 @@ static enum error_code see(void *context, const struct visited_edge *edge, struc
     if (edge_holdout_split(holdout, source, target, type, edge->time) >= 0)
         return ERROR_NONE;
     mark(search, source, target, type, SAME);
+    /* NOLINTBEGIN(readability-suspicious-call-argument): the ways back */
     mark(search, target, source, type, BACK);
     if (back < holdout->reverses.count && relation_is_forward(&holdout->reverses, back))
         mark(search, target, source, back, BACK);
+    /* NOLINTEND(readability-suspicious-call-argument) */
     return ERROR_NONE;
 }
 

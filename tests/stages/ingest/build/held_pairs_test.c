@@ -241,7 +241,7 @@ static void add_list(int64_t from, const char *targets)
         add(from, 40 + targets[i] - 'a', 0, i);
 }
 
-static int split_of(int64_t from, char to)
+static int split_of(int64_t from, int to)
 {
     const int64_t b = 40 + to - 'a';
     return held[HELD_OUT_TEST][from][b] ? 2 : held[HELD_OUT_VALID][from][b] ? 1 : 0;
@@ -265,7 +265,7 @@ static void leaving_one_out_holds_out_whole_pairs(void **state)
             add_list((int64_t)i, cases[i].targets);
         make(NULL, 0, true);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-            for (char to = 'a'; to <= 'd'; to++) {
+            for (int to = 'a'; to <= 'd'; to++) {
                 const int wanted = to == cases[i].test ? 2 : to == cases[i].valid ? 1 : 0;
                 assert_int_equal(split_of((int64_t)i, to), wanted);
                 assert_true(!wanted || !rows[i][40 + to - 'a']);
