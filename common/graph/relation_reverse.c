@@ -38,6 +38,14 @@ void relation_reverses_find(relation_reader read, const void *context, uint32_t 
             }
 }
 
+void relation_reverses_add(struct relation_reverses *reverses, uint32_t relation,
+                           uint32_t back_plus)
+{
+    if (back_plus && back_plus <= reverses->count &&
+        reverses->reverse[relation] == RELATION_COUNT_MAX)
+        reverses->reverse[relation] = (uint16_t)(back_plus - 1);
+}
+
 uint32_t relation_forward_end(const struct relation_reverses *reverses)
 {
     uint32_t end = 0;

@@ -83,8 +83,15 @@ def _one_edge_feature(value, edges):
     return "edge-weight" if value.ndim == 1 or value.shape[1] == 1 else "edge-feat", np.squeeze(value, 1) if value.ndim == 2 and value.shape[1] == 1 else value
 
 
+def _put_meta(folder, nodes, edges):
+    """Says that a graph is directed where an edge has none back. One with all edges both ways may be either, and nothing is said."""
+    nodes, (source, target) = int(nodes), edges.astype(np.int64)
+    both_ways = np.array_equal(np.unique(source * nodes + target), np.unique(target * nodes + source))
+    (folder / "meta.json").write_text(json.dumps({"num_nodes": nodes, "directed": None if both_ways else True}) + "\n")
+
+
 def _save_homogeneous(folder, nodes, edges, features, labels, weight, store):
-    (folder / "meta.json").write_text(json.dumps({"num_nodes": int(nodes), "directed": True}) + "\n")
+    _put_meta(folder, nodes, edges)
     _put(folder / "edges.npy", edges.astype(np.int64))
     if features is not None:
         _put(folder / "node-feat.npy", _array(features).astype(np.float32))
@@ -101,13 +108,13 @@ def _save_typed(folder, types, relations):
     first, at = {}, 0
     for name, (nodes, *_) in types.items():
         first[name], at = at, at + int(nodes)
-    (folder / "meta.json").write_text(json.dumps({"num_nodes": at, "directed": True}) + "\n")
     _write_csv(folder / "node-types.csv", "name,first_id,count", [(name, first[name], int(t[0])) for name, t in types.items()])
     names = [name for _, name, _ in relations]
     called = ["__".join(key) if names.count(key[1]) > 1 else key[1] for key in relations]
     _write_csv(folder / "edge-types.csv", "id,name,source,target",
                [(i, name, key[0], key[2]) for i, (name, key) in enumerate(zip(called, relations))])
     ends = [edges + [[first[key[0]]], [first[key[2]]]] for key, edges in relations.items()]
+    _put_meta(folder, at, np.concatenate(ends, 1))
     _put(folder / "edges.npy", np.concatenate(ends, 1).astype(np.int64))
     _put(folder / "edge-type.npy", np.repeat(np.arange(len(ends)), [e.shape[1] for e in ends]))
     labelled = [name for name, (_, _, labels, _) in types.items() if labels is not None]

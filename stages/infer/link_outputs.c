@@ -9,6 +9,7 @@
 #include "stages/infer/prediction_table.h"
 #include "stages/plan/link_rows.h"
 #include "stages/sampling/pair_drawer.h"
+#include "stages/sampling/pair_sides.h"
 #include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
 #include "store/versions/merged_links.h"
@@ -38,6 +39,7 @@ struct link_outputs { /* one run */
     struct topology topology;
     struct known_pairs known;
     struct pair_ends ends;
+    struct pair_sides sides; /* of a bipartite graph without relations */
     struct link_rows rows;
     struct node_permutation permutation; /* where it is read */
     struct arena arena;                  /* of a block */
@@ -148,7 +150,15 @@ static enum error_code open_known(struct link_outputs *o, struct error *err)
                                              .is_timed = context->settings->sample.sampler ==
                                                          SAMPLER_TEMPORAL_NEIGHBOR,
                                              .budget_bytes = context->memory_bytes / BLOCK_SHARE};
-    return rc == ERROR_NONE ? known_pairs_init(&o->known, &known, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = known_pairs_init(&o->known, &known, err);
+    return rc == ERROR_NONE ? pair_sides_init(&o->sides, &o->topology, &o->splits, err) : rc;
+}
+
+/* Whether the graph is a knowledge graph, whose ranks count every entity: several types of edges between nodes of one type. */
+static bool is_knowledge_graph(const struct link_outputs *o)
+{
+    return o->ends.ranges.type_count == 1 && o->context->book->pair_type_count > 1;
 }
 
 static enum error_code open_all(struct link_outputs *o, struct error *err)
@@ -185,6 +195,8 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     }
     o->ranks = (struct link_ranks){.decoder = &o->decoder,
                                    .known = context->settings->infer.filtered ? &o->known : NULL,
+                                   .leaves_out_other = !is_knowledge_graph(o),
+                                   .sides = pair_sides_are_known(&o->sides) ? &o->sides : NULL,
                                    .rows = &o->rows,
                                    .seed = context->schedule->seed,
                                    .candidates = (uint32_t)context->settings->infer.candidates,
@@ -203,6 +215,7 @@ static enum error_code close_all(struct link_outputs *o, enum error_code rc, str
     pair_ends_release(&o->ends);
     store_release_record(&o->permutation.view);
     known_pairs_release(&o->known);
+    pair_sides_release(&o->sides);
     topology_close(&o->topology);
     store_release_record(&o->splits.view);
     return rc;
@@ -237,6 +250,7 @@ static void list_nodes(const struct link_outputs *o, const struct block *block, 
         .type = o->splits.type[block->split],
         .time = o->splits.time[block->split],
         .ends = pair_ends_have_types(&o->ends) ? &o->ends : NULL,
+        .sides = pair_sides_are_known(&o->sides) ? &o->sides : NULL,
         .corrupt = corrupted(o),
     };
     memcpy(node, block->source, block->count * sizeof *node);

@@ -53,11 +53,20 @@ static void prepare(void *context, int64_t i, int thread)
                          r->room + (size_t)thread * r->room_floats);
 }
 
+/* Whether the graph has sides, and the node is not on that of `end`. */
+static bool is_on_other_side(const struct link_ranks *ranks, uint32_t node, uint32_t end)
+{
+    const struct pair_sides *sides = ranks->sides;
+    return sides && sides->side[end] != PAIR_SIDE_NONE && sides->side[node] != sides->side[end];
+}
+
 static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
 {
     const uint32_t source = r->edges->source[edge], target = r->edges->target[edge];
     const bool ranks_target = r->edges->ranked == PAIR_TARGET;
     return node == (ranks_target ? target : source) ||
+           (r->ranks->leaves_out_other && node == (ranks_target ? source : target)) ||
+           is_on_other_side(r->ranks, node, ranks_target ? target : source) ||
            (r->ranks->known &&
             known_pairs_has(r->ranks->known, ranks_target ? source : node,
                             ranks_target ? node : target, type_of(r->edges, edge),
@@ -150,13 +159,19 @@ static void draw(const struct link_ranks *ranks, const struct ranked_edges *edge
 {
     const struct pair_ends *ends = ranks->rows->ends;
     const uint32_t type = node_type_of(ranks, edges, edge);
-    const uint32_t count = pair_ends_count(ends, type);
+    const bool of_target = edges->ranked == PAIR_TARGET;
+    const uint32_t end = of_target ? edges->target[edge] : edges->source[edge];
+    const uint32_t side = ranks->sides ? ranks->sides->side[end] : PAIR_SIDE_NONE;
+    const uint32_t count =
+        side != PAIR_SIDE_NONE ? ranks->sides->count[side] : pair_ends_count(ends, type);
     const struct random_stream stream =
         random_stream_of(ranks->seed, RANDOM_NEGATIVE, edges->split,
                          CANDIDATE_HOP + (edges->ranked == PAIR_SOURCE), 0);
-    for (uint32_t k = 0; k < ranks->candidates; k++)
-        node[k] = pair_ends_node(ends, type,
-                                 random_below(random_word(&stream, edges->first + edge, k), count));
+    for (uint32_t k = 0; k < ranks->candidates; k++) {
+        const uint32_t number = random_below(random_word(&stream, edges->first + edge, k), count);
+        node[k] = side != PAIR_SIDE_NONE ? ranks->sides->node[side][number]
+                                         : pair_ends_node(ends, type, number);
+    }
 }
 
 /* Reads the rows of the `count` candidates at hand into `row`, and counts them for one edge. */
@@ -201,6 +216,8 @@ enum error_code link_ranks_given(const struct link_ranks *ranks, const struct ra
     const uint64_t *start = given->start + edges->first;
     float *row = NULL;
     unfiltered.known = NULL;
+    unfiltered.leaves_out_other = false;
+    unfiltered.sides = NULL;
     enum error_code rc = begin(&r, TILE_NODES, err);
     if (rc == ERROR_NONE)
         rc = arena_new(ranks->arena, &row, TILE_NODES * (size_t)ranks->decoder->dim,

@@ -49,6 +49,7 @@ struct graph_types {
     char name[NODE_TYPE_COUNT_MAX][RELATION_NAME_SIZE];
     uint32_t dim[NODE_TYPE_COUNT_MAX];
     struct relation relation[RELATION_COUNT_MAX];
+    uint16_t back_plus[RELATION_COUNT_MAX];
 };
 
 struct partition_job { /* {0} is empty; for one unit */
@@ -197,8 +198,11 @@ static void describe_types(const struct partition_job *job, struct graph_types *
         memcpy(types->name[t], schema->node_type[t].name, RELATION_NAME_SIZE);
         types->dim[t] = schema->node_type[t].feature_dim;
     }
-    for (uint32_t r = 0; r < schema->edge_type_count; r++)
+    for (uint32_t r = 0; r < schema->edge_type_count; r++) {
         types->relation[r] = dataset_relation(schema, r);
+        types->back_plus[r] = schema->back_plus[r];
+        book->back_plus = types->back_plus[r] ? types->back_plus : book->back_plus;
+    }
     book->type_count = schema->node_type_count;
     book->relation_count = schema->edge_type_count;
     book->target_type = schema->target_type;

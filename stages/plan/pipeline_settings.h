@@ -88,6 +88,9 @@ enum edge_split_kind {
 
 enum edge_label_form { EDGE_LABEL_AS_GIVEN, EDGE_LABEL_SIGN };
 
+/* Whether an edge of a directed graph and the edge back are held out together; auto: where most edges have one back. */
+enum hold_out_reverse { HOLD_OUT_REVERSE_AUTO, HOLD_OUT_REVERSE_ALWAYS, HOLD_OUT_REVERSE_NEVER };
+
 struct edge_split { /* of ingest.edge_split */
     enum edge_split_kind kind;
     int percent[SPLIT_SHARE_COUNT]; /* of random and time: train, valid, test; 100 in all */
@@ -161,6 +164,7 @@ struct pipeline_settings {
         char edge_label[SETTING_NAME_SIZE]; /* the field of tasks of labelled edges */
         int64_t edge_label_form;            /* enum edge_label_form */
         char edge_split[SETTING_NAME_SIZE]; /* of tasks of pairs */
+        int64_t hold_out_reverse;           /* enum hold_out_reverse */
         char edge_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of it, given; [0] is not used */
         char negative_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of the links of each split */
         /* generated */

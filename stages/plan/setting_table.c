@@ -128,6 +128,10 @@ static const char *const edge_choice_names[] = {
 
 static const char *const edge_label_form_names[] = {
     [EDGE_LABEL_AS_GIVEN] = "as_given", [EDGE_LABEL_SIGN] = "sign", NULL};
+static const char *const hold_out_reverse_names[] = {[HOLD_OUT_REVERSE_AUTO] = "auto",
+                                                     [HOLD_OUT_REVERSE_ALWAYS] = "always",
+                                                     [HOLD_OUT_REVERSE_NEVER] = "never",
+                                                     NULL};
 static const char *const excluded_edges_names[] = {
     [EXCLUDE_NONE] = "none", [EXCLUDE_EDGES] = "edges", [EXCLUDE_REVERSES] = "reverses", NULL};
 /* Of an item of train-step.layers: 0, then enum activation_kind and one. */
@@ -261,6 +265,7 @@ const struct setting_spec setting_table[] = {
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
     CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),
     TEXT(PAIRS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "tasks of edges: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files, or by a set of OGB itself)"),
+    CHOICE(PAIRS(DATASET), "ingest.hold_out_reverse", ingest.hold_out_reverse, "auto", hold_out_reverse_names, "tasks of edges on a directed graph, edge_split random or leave_one_out: an edge and the edge back between the same nodes are held out together: auto (where most edges have one back), always or never"),
     PATH(PAIRS(DATASET), "ingest.valid_edges", ingest.edge_file[1], "edge_split given: a file with a line `source,target` for each edge of validation; of link prediction they are not among the edges of the input, of labelled edges they are"),
     PATH(PAIRS(DATASET), "ingest.test_edges", ingest.edge_file[2], "the same for the test"),
     PATH(LINKS(DATASET), "ingest.train_negatives", ingest.negative_file[0], "link prediction: a file with a line `source,target,node,node,...` for training edges: nodes that make pairs with them which are no edges (sample.negative: given)"),

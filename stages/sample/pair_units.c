@@ -69,6 +69,24 @@ static enum error_code index_given(struct pair_units *units, const struct stage_
     return edge_index_sort(&units->given, err);
 }
 
+static enum error_code find_chances(struct pair_units *units, uint64_t budget_bytes,
+                                    struct error *err)
+{
+    if (pair_ends_have_types(&units->ends))
+        return negative_chances_by_type(units->chances, units->topology, &units->ends, budget_bytes,
+                                        err);
+    struct node_chances all = {0};
+    enum error_code rc = negative_chances_init(&all, units->topology, budget_bytes, err);
+    if (rc == ERROR_NONE && !pair_sides_are_known(&units->sides)) {
+        units->chances[0] = all;
+        return ERROR_NONE;
+    }
+    if (rc == ERROR_NONE)
+        rc = pair_sides_chances(&units->sides, &all, units->chances, err);
+    node_chances_release(&all);
+    return rc;
+}
+
 enum error_code pair_units_open(struct pair_units *units, const struct stage_context *context,
                                 const struct topology *topology, struct error *err)
 {
@@ -99,10 +117,10 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     known.splits = &units->splits;
     if (rc == ERROR_NONE)
         rc = known_pairs_init(&units->all, &known, err);
+    if (rc == ERROR_NONE)
+        rc = pair_sides_init(&units->sides, topology, &units->splits, err);
     if (rc == ERROR_NONE && context->settings->sample.negative == NEGATIVE_DEGREE)
-        rc = pair_ends_have_types(&units->ends)
-                 ? negative_chances_by_type(units->chances, topology, &units->ends, budget, err)
-                 : negative_chances_init(units->chances, topology, budget, err);
+        rc = find_chances(units, budget, err);
     return rc == ERROR_NONE ? index_given(units, context, budget, err) : rc;
 }
 
@@ -112,6 +130,7 @@ void pair_units_close(struct pair_units *units)
     for (int t = 0; t < RELATION_TYPE_COUNT_MAX; t++)
         node_chances_release(&units->chances[t]);
     pair_ends_release(&units->ends);
+    pair_sides_release(&units->sides);
     edge_index_release(&units->given);
     known_pairs_release(&units->all);
     store_release_record(&units->splits.view);
@@ -281,6 +300,7 @@ enum error_code pair_units_draw(const struct pair_units *units, const struct sta
     if (rc != ERROR_NONE)
         return rc;
     request.ends = pair_ends_have_types(&units->ends) ? &units->ends : NULL;
+    request.sides = pair_sides_are_known(&units->sides) ? &units->sides : NULL;
     request.seed = context->schedule->seed;
     request.round = round;
     request.slot = (uint32_t)unit->slot;

@@ -15,6 +15,7 @@
 #include "stages/engine/stage.h"
 #include "stages/sampling/edge_positions.h"
 #include "stages/sampling/pair_drawer.h"
+#include "stages/sampling/pair_sides.h"
 
 #include <stdbool.h>
 
@@ -24,6 +25,7 @@ struct pair_units { /* {0}: the examples are nodes */
     struct edge_positions edges;     /* of training */
     struct edge_splits splits;
     struct pair_ends ends;
+    struct pair_sides sides;          /* of a bipartite graph without relations */
     struct known_pairs training, all; /* edges: of training, of all splits */
     struct node_chances
         chances[RELATION_TYPE_COUNT_MAX]; /* of a graph without relations the first */

@@ -50,20 +50,36 @@ static uint32_t corrupted_type(const struct pair_request *request, uint32_t i)
                           is_source_corrupted(request, i) ? PAIR_SOURCE : PAIR_TARGET);
 }
 
+/* The side of the end of edge `i` that is another; PAIR_SIDE_NONE: any node may be. */
+static uint32_t corrupted_side(const struct pair_request *request, uint32_t i)
+{
+    return request->sides
+               ? request->sides->side[is_source_corrupted(request, i) ? request->source[i]
+                                                                      : request->target[i]]
+               : PAIR_SIDE_NONE;
+}
+
 /* For edge `i`; draws of one item and block are of the same number, but maybe of another type. */
 static uint32_t draw_node(const struct pair_request *request, uint32_t node_count, uint32_t i,
                           uint64_t item, uint32_t block)
 {
-    const uint32_t type = request->ends ? corrupted_type(request, i) : 0;
-    const uint32_t count = request->ends ? pair_ends_count(request->ends, type) : node_count;
+    const uint32_t side = corrupted_side(request, i);
+    const bool has_side = side != PAIR_SIDE_NONE;
+    const uint32_t type = request->ends ? corrupted_type(request, i) : has_side ? side : 0;
+    const uint32_t count = request->ends ? pair_ends_count(request->ends, type)
+                           : has_side    ? request->sides->count[side]
+                                         : node_count;
     const struct random_stream stream = random_stream_of(
         request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
     uint32_t word[4];
     random_block(&stream, item, block, word);
     const uint64_t bits = (uint64_t)word[0] << 32 | word[1];
-    const uint32_t number = request->negative == NEGATIVE_DEGREE
+    const bool by_chances = request->negative == NEGATIVE_DEGREE && (has_side || !request->sides);
+    const uint32_t number = by_chances
                                 ? by_chance(&request->chances[type], (double)(bits >> 11) * 0x1p-53)
                                 : random_below(word[0], count);
+    if (has_side)
+        return request->sides->node[side][number];
     return request->ends ? pair_ends_node(request->ends, type, number) : number;
 }
 
@@ -94,7 +110,10 @@ static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_
                                           of_source ? PAIR_SOURCE : PAIR_TARGET, i, k, word)
                       : (i + 1 + ((uint64_t)random_below(word, others) + k) % others) %
                             request->positive_count;
-    return of_source ? request->source[other] : request->target[other];
+    const uint32_t end[] = {request->target[other], request->source[other]};
+    const uint32_t side = corrupted_side(request, i);
+    const bool is_turned = side != PAIR_SIDE_NONE && request->sides->side[end[of_source]] != side;
+    return end[of_source != is_turned]; /* of two sides the edge has one end on each */
 }
 
 /* All of the list one after the other, from a place that is drawn, and again from its beginning where it is short. */
@@ -229,10 +248,12 @@ static uint32_t seed_of_pair(struct pair_drawer *d, const struct pair_request *r
     return d->seed_count++;
 }
 
-/* Whether the end that is another is of the type of that of the edge before. */
+/* Whether the end that is another is of the type and side of that of the edge before. */
 static bool has_type_before(const struct pair_request *request, uint32_t i)
 {
-    return !request->ends || corrupted_type(request, i) == corrupted_type(request, i - 1);
+    if (!request->ends)
+        return corrupted_side(request, i) == corrupted_side(request, i - 1);
+    return corrupted_type(request, i) == corrupted_type(request, i - 1);
 }
 
 static enum error_code number_seeds(struct pair_drawer *d, const struct pair_request *request,

@@ -12,6 +12,8 @@
  * In a graph with relations an n is of the type of the end that it takes the place of, and the seeds stand type by type
  * (typed_pairs.h).
  *
+ * In a bipartite graph of one node type an n is of the side of the end that it takes the place of (pair_sides.h).
+ *
  * The edges themselves and their reverses are left out of the seeds' rows: a model that hears of the edge it is asked for
  * learns to repeat it.
  *
@@ -27,6 +29,7 @@
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/node_chances.h"
+#include "stages/sampling/pair_sides.h"
 #include "stages/sampling/typed_pairs.h"
 #include "store/records/seed_pairs.h"
 
@@ -45,14 +48,17 @@ struct pair_request {
     uint32_t negatives; /* of each edge */
     /* Of a graph with relations; NULL: without, any node may be at any end. */
     const struct pair_ends *ends;
-    const struct typed_pairs *grouped;  /* likewise, the drawer's own */
-    const struct node_chances *chances; /* of NEGATIVE_DEGREE; with `ends` [types], by number */
-    const struct negative_ends *given;  /* of NEGATIVE_GIVEN, as is the next */
-    const uint64_t *given_list;         /* [positive_count], or EDGE_INDEX_NONE: any node */
-    const struct known_pairs *known;    /* those drawn again; NULL: none */
-    uint32_t positive_count;            /* at least 1 */
-    const uint32_t *source, *target;    /* [positive_count] nodes */
-    const uint16_t *type;               /* [positive_count]; NULL: edges have none */
+    /* Of a bipartite graph without relations; NULL: of any other. */
+    const struct pair_sides *sides;
+    const struct typed_pairs *grouped; /* likewise, the drawer's own */
+    const struct node_chances *
+        chances; /* of NEGATIVE_DEGREE; with `ends` [types], by number; with `sides` [PAIR_SIDES], by place */
+    const struct negative_ends *given; /* of NEGATIVE_GIVEN, as is the next */
+    const uint64_t *given_list;        /* [positive_count], or EDGE_INDEX_NONE: any node */
+    const struct known_pairs *known;   /* those drawn again; NULL: none */
+    uint32_t positive_count;           /* at least 1 */
+    const uint32_t *source, *target;   /* [positive_count] nodes */
+    const uint16_t *type;              /* [positive_count]; NULL: edges have none */
     enum corrupted_end corrupt;
     const float *label; /* [positive_count], borrowed by what is drawn; NULL: none */
     const double

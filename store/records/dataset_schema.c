@@ -39,6 +39,9 @@ static const struct schema_field fields[] = {
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
+/* Written only where it is true. */
+static const struct schema_field together = FIELD(pairs_together, FIELD_BOOL);
+
 /* Entry 0 stands for "unknown", which is never written. */
 static const char *const id_form_names[] = {"", "consecutive", "integer", "string", NULL};
 
@@ -98,6 +101,8 @@ static void put_types(struct json_writer *w, const struct dataset_schema *schema
             json_put_int64(w, "source_type", schema->edge_type[i].source_type);
             json_put_int64(w, "target_type", schema->edge_type[i].target_type);
         }
+        if (schema->back_plus[i])
+            json_put_int64(w, "back", schema->back_plus[i] - 1);
         json_close_object(w);
     }
     json_close_array(w);
@@ -122,6 +127,8 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     json_put_string(&w, "feature_origin", schema->feature_origin);
     json_put_string(&w, "task", task_name(schema->task));
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
+    if (schema->pairs_together)
+        json_put_bool(&w, "pairs_together", true);
     put_edge_columns(&w, &schema->edge_width);
     json_put_string(&w, "first_negative_weight", schema->first_negative_weight);
     if (schema->has_relations)
@@ -302,6 +309,16 @@ static enum error_code get_ends(const struct json_node *object, const struct dat
     return rc;
 }
 
+static enum error_code get_back(const struct json_node *object, const struct dataset_schema *schema,
+                                const char *key, uint16_t *out, struct error *err)
+{
+    uint64_t number = 0;
+    const enum error_code rc =
+        get_number(object, "back", (int64_t)schema->edge_type_count - 1, key, &number, err);
+    *out = (uint16_t)(number + 1);
+    return rc;
+}
+
 static enum error_code get_edge_types(const struct json_node *object, const char *key,
                                       struct dataset_schema *out, struct error *err)
 {
@@ -316,6 +333,8 @@ static enum error_code get_edge_types(const struct json_node *object, const char
             rc = get_number(node, "edge_count", INT64_MAX, key, &type->edge_count, err);
         if (rc == ERROR_NONE && out->has_relations)
             rc = get_ends(node, out, key, type, err);
+        if (rc == ERROR_NONE && json_get(node, "back"))
+            rc = get_back(node, out, key, &out->back_plus[i], err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "edge type %u", i);
     }
@@ -366,6 +385,8 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_task(root, key, &out->task, err);
     if (rc == ERROR_NONE)
         rc = get_choice(root, "node_id_form", key, id_form_names, &form, err);
+    if (rc == ERROR_NONE && json_get(root, "pairs_together"))
+        rc = get_field(root, &together, key, out, err);
     if (rc == ERROR_NONE)
         rc = get_edge_columns(root, key, &out->edge_width, err);
     if (rc == ERROR_NONE)

@@ -17,6 +17,9 @@
  *             each node type has a feature_dim of its own (0: its nodes have no features), each edge type is a
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
+ * Two keys stand only where they say something: "pairs_together" of a directed graph whose edges and edges back are held out
+ * together, and "back" of an edge type, which is then another relation.
+ *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
  * there is, by its name in common/graph/edge_column.h. Of a graph with relations the column EDGE_TYPE of the edge chunks
  * is the relation; without that column all edges are of relation 0.
@@ -62,7 +65,8 @@ struct dataset_schema {
     uint64_t edge_count; /* directed, as stored: after making undirected, removing duplicates */
     uint64_t self_loop_count; /* stored ones */
     uint64_t input_edge_rows, removed_self_loops, removed_duplicates;
-    bool undirected;                 /* each edge is stored both ways */
+    bool undirected;     /* each edge is stored both ways */
+    bool pairs_together; /* of a task of pairs: an edge and the edge back are held out together */
     struct edge_widths edge_width;   /* the edge columns that there are */
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
     char first_negative_weight[128]; /* "edges.csv:17", or its end; "" when there is none */
@@ -81,6 +85,8 @@ struct dataset_schema {
     /* Of a graph with relations: what each type has, "none" without; "" where an earlier release wrote the schema. */
     char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
+    /* Of a graph with relations: 1 + the relation that has the edges back of most of each one's, found by content; 0: none. */
+    uint16_t back_plus[EDGE_TYPE_COUNT_MAX];
 };
 
 MUST_CHECK enum error_code

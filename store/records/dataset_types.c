@@ -52,6 +52,8 @@ static struct relation_ends ends_of(const void *context, uint32_t relation)
 void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out)
 {
     relation_reverses_find(ends_of, schema, dataset_relation_count(schema), out);
+    for (uint32_t r = 0; r < out->count; r++)
+        relation_reverses_add(out, r, schema->back_plus[r]);
 }
 
 uint64_t dataset_pair_count(const struct dataset_schema *schema)

@@ -16,6 +16,7 @@ static const char *const type_name[HELD_OUT_COUNT] = {"valid_type", "test_type"}
 static const char *const label_name[HELD_OUT_COUNT] = {"valid_label", "test_label"};
 static const char *const time_name[HELD_OUT_COUNT] = {"valid_time", "test_time"};
 
+static const char left_name[] = "left";
 static const char class_name[] = "train_classes";
 
 /* Of each split, and of training. */
@@ -58,6 +59,8 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
             record_add(&record, train_type, ELEMENT_U16, trained->type, trained->count);
         add_negatives(&record, HELD_OUT_COUNT, &trained->ends, trained->count);
     }
+    if (splits->left_count)
+        record_add(&record, left_name, ELEMENT_U32, splits->left, splits->left_count);
     if (splits->class_count)
         record_add(&record, class_name, ELEMENT_U64, splits->train_class, splits->class_count);
     return store_put(store, key, owner, &record, STORE_DURABLE, err);
@@ -208,6 +211,12 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
         rc = read_negatives(view, s, out->count[s], node_count, &out->negative[s], err);
     if (rc == ERROR_NONE)
         rc = read_trained(view, node_count, &out->trained, err);
+    const void *left = NULL;
+    if (rc == ERROR_NONE && record_has(view, left_name))
+        rc = record_section_get(view, left_name, ELEMENT_U32, -1, &left, &out->left_count, err);
+    if (rc == ERROR_NONE && out->left_count)
+        rc = check_ends(view, left_name, left, out->left_count, node_count, err);
+    out->left = left;
     const void *classes = NULL;
     if (rc == ERROR_NONE && out->is_labelled && record_has(view, class_name))
         rc =
@@ -252,5 +261,7 @@ int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLI
     count[lists++] = trained->count;
     list[lists] = &trained->ends.node;
     count[lists++] = trained->count ? trained->ends.start[trained->count] : 0;
+    list[lists] = &splits->left;
+    count[lists++] = splits->left_count;
     return lists;
 }

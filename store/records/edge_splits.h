@@ -15,6 +15,7 @@
  *             given negatives, where there are some: nodes that make pairs with an edge which are none, one list an edge:
  *             "valid_neg_start", "test_neg_start" U64 [count + 1], "valid_negative", "test_negative" U32, and of as many training edges as
  *             have some "train_source", "train_target" U32, "train_type" U16 where edges have types, "train_neg_start", "train_negative"
+ *             "left" U32  only of a bipartite graph of one node type: the nodes that are the sources of its edges in the input
  *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, labels and times, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H
@@ -57,11 +58,13 @@ struct edge_splits {
     const uint64_t *train_class;        /* [class_count] */
     struct negative_ends negative[HELD_OUT_COUNT];
     struct trained_negatives trained;
+    const uint32_t *left;    /* [left_count] the sources of a bipartite graph */
+    uint64_t left_count;     /* 0: it is none, or has node types */
     struct record_view view; /* release with store_release_record() */
 };
 
 /* The lists of nodes in it: where each begins, and how long it is. Returns how many there are. */
-enum { EDGE_SPLITS_END_LISTS = 3 * HELD_OUT_COUNT + 3 };
+enum { EDGE_SPLITS_END_LISTS = 3 * HELD_OUT_COUNT + 4 };
 int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLITS_END_LISTS],
                      uint64_t count[EDGE_SPLITS_END_LISTS]);
 

@@ -70,6 +70,8 @@ uint32_t partition_book_relations(const struct partition_book *book)
 void partition_book_reverses(const struct partition_book *book, struct relation_reverses *out)
 {
     relation_reverses_of(partition_book_relation(book, 0), partition_book_relations(book), out);
+    for (uint32_t r = 0; book->back_plus && r < out->count; r++)
+        relation_reverses_add(out, r, book->back_plus[r]);
 }
 
 const struct relation *partition_book_relation(const struct partition_book *book, uint32_t relation)
@@ -121,6 +123,8 @@ static enum error_code check_relations(const struct partition_book *book, struct
     return type_ranges_check(&ranges, err);
 }
 
+static const char back_name[] = "relation_back";
+
 /* The sections of a graph with relations, if it is one. */
 static void add_relations(struct record *record, const struct partition_book *book)
 {
@@ -135,6 +139,8 @@ static void add_relations(struct record *record, const struct partition_book *bo
     record_add(record, "target_type", ELEMENT_U32, &book->target_type, 1);
     record_add(record, "relation", ELEMENT_U8, book->relation,
                (uint64_t)book->relation_count * sizeof *book->relation);
+    if (book->back_plus)
+        record_add(record, back_name, ELEMENT_U16, book->back_plus, book->relation_count);
 }
 
 enum error_code partition_book_put(struct store *store, const struct partition_book *book,
@@ -321,7 +327,13 @@ static enum error_code read_relations(struct partition_book *out, struct error *
     out->type_name = (const char(*)[RELATION_NAME_SIZE])name;
     out->type_dim = dim;
     out->relation = relation;
-    return check_relations(out, err);
+    if (record_has(view, back_name)) {
+        const void *back = NULL;
+        rc = record_section_get(view, back_name, ELEMENT_U16, (int64_t)out->relation_count, &back,
+                                NULL, err);
+        out->back_plus = back;
+    }
+    return rc == ERROR_NONE ? check_relations(out, err) : rc;
 }
 
 enum error_code partition_book_get(struct store *store, const char *partition_id,

@@ -22,6 +22,7 @@
  *             "type_dim"   U32 [types]         columns of features; 0: its nodes have none
  *             "target_type" U32 [1]            of which labels and splits are
  *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type, 16 bits each
+ *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the reverse of each, 0: none
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first. "method" text:
@@ -63,7 +64,9 @@ struct partition_book {
     const char (*type_name)[RELATION_NAME_SIZE]; /* [type_count] */
     const uint32_t *type_dim;                    /* [type_count] */
     const struct relation *relation;             /* [relation_count] */
-    struct record_view view;                     /* release with store_release_record() */
+    const uint16_t *
+        back_plus; /* [relation_count] 1 + the reverse of each by content, 0: none; NULL: of none */
+    struct record_view view; /* release with store_release_record() */
 };
 
 /* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one, but in a

@@ -119,7 +119,8 @@ static void note_repeated(const struct link_merger *m, const struct held_links *
     repeated->target = link->target;
 }
 
-/* Of a link that is held out the earliest edge. Labelled edges are examples each, but for those that repeat another. */
+/* If several links join the same two nodes, the earliest is the example. Where repeated edges are kept each is one; labelled edges
+ * are one each in any case, but for those that repeat another. */
 static void take_new(struct link_merger *m, int split)
 {
     struct held_links *links = &m->links[split];
@@ -134,7 +135,7 @@ static void take_new(struct link_merger *m, int split)
         const bool is_same = last && last->target == link->target && last->source == link->source &&
                              last->type == link->type;
         const bool is_again = is_same && !(last->time < link->time);
-        if (m->base->is_labelled ? is_again && m->fold->removes_repeated : is_same) {
+        if (m->fold->removes_repeated && (m->base->is_labelled ? is_again : is_same)) {
             if (m->base->is_labelled)
                 note_repeated(m, links, link);
             continue;
@@ -274,6 +275,24 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
     }
 }
 
+/* Those of the base that stay; the sides of new nodes follow from their edges (stages/sampling/pair_sides.h). */
+static void lay_out_left(const struct link_merger *m, struct edge_splits *out,
+                         struct layout *layout)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < m->base->left_count; i++)
+        count += version_fold_number(m->fold, m->base->left[i]) != NODE_GONE;
+    uint32_t *left = place(layout, count, sizeof *left);
+    uint64_t at = 0;
+    for (uint64_t i = 0; layout->data && i < m->base->left_count; i++) {
+        const uint32_t number = version_fold_number(m->fold, m->base->left[i]);
+        if (number != NODE_GONE)
+            left[at++] = number;
+    }
+    out->left = left;
+    out->left_count = count;
+}
+
 static void lay_out(const struct link_merger *m, const uint64_t *train_class,
                     struct edge_splits *out, struct layout *layout)
 {
@@ -283,6 +302,7 @@ static void lay_out(const struct link_merger *m, const uint64_t *train_class,
     for (int s = 0; s < HELD_OUT_COUNT; s++)
         lay_out_split(m, s, out, layout);
     lay_out_trained(m, out, layout);
+    lay_out_left(m, out, layout);
     if (!train_class)
         return;
     uint64_t *classes = place(layout, m->base->class_count, sizeof *classes);

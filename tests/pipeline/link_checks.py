@@ -4,7 +4,7 @@ step   FILE is an exported step (sage, bilinear decoder, binary cross-entropy, n
        ones, and loss and gradients are those of the formula, by central differences.
 triples  FOLDER are outputs (distmult by edge type, both ends ranked among all nodes, filtered) of the folder INPUT: scores and ranks
        are those of the rows, with other known triples left out.
-ranks  FOLDER are outputs (dot decoder, ranked among all nodes, not filtered): each rank is that of its score.
+ranks  FOLDER are outputs (dot decoder, ranked among all nodes but the source, not filtered): each rank is that of its score.
 """
 import array
 import json
@@ -141,8 +141,9 @@ def check_ranks(folder):
         scores = [sum(a * b for a, b in zip(rows[int(source)], row)) for row in rows]
         own = scores[int(target)]
         assert abs(own - float(score)) < 1e-3 * (1 + abs(own)), f"{line}: the score is {own}"
-        near = sum(abs(s - own) < 1e-5 * (1 + abs(own)) for s in scores) - 1
-        above = sum(s > own for i, s in enumerate(scores) if i != int(target))
+        others = [s for i, s in enumerate(scores) if i not in (int(source), int(target))]
+        near = sum(abs(s - own) < 1e-5 * (1 + abs(own)) for s in others)
+        above = sum(s > own for s in others)
         lines += 1
         wrong += abs(1 + above - float(rank)) > near
     assert lines and not wrong, f"{wrong} of {lines} ranks are wrong"

@@ -5,7 +5,7 @@
  *
  * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed graphs
  * with degree features), and what the input has of 4 for its label (4 a class of multi-label), 1 and 4
- * for splits, 8 or its text for its id.
+ * for splits, 8 or its text for its id. Link prediction on one node type takes 5 more until an edge shows that the graph is not bipartite.
  */
 #include "stages/ingest/build/dataset_builder.h"
 
@@ -192,9 +192,11 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     builder->edges.counts_process = builder->config.counts_process;
     builder->edges.holdout.ids = &builder->targets.ids;
     builder->edges.holdout.labels = &builder->edges.labels;
-    if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
-        !schema->has_relations && (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
-        rc = reverse_detector_open(&builder->edges.reversals, err);
+    const bool asks_direction = builder->config.settings->ingest.direction == DIRECTION_AUTO &&
+                                !schema->has_relations &&
+                                (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH);
+    if (rc == ERROR_NONE)
+        rc = dataset_edges_watch_direction(&builder->edges, asks_direction, err);
     return rc == ERROR_NONE ? open_features(builder, err) : rc;
 }
 
@@ -482,6 +484,12 @@ static enum error_code summarise(struct dataset_builder *builder, bool one_way, 
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
         .graph_count = builder->graphs.graph_count,
         .notes = builder->notes,
+        .back = builder->edges.back,
+        .overlap = builder->edges.overlap,
+        .merged_repeats = builder->edges.holdout.merged_repeats,
+        .passed_sources = builder->edges.holdout.passed_sources,
+        .side = {builder->edges.sides.count[0], builder->edges.sides.count[1]},
+        .has_groups = edge_sides_are_groups(&builder->edges.sides),
     };
     builder->notes = (struct dataset_notes){0};
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
@@ -533,8 +541,9 @@ static enum error_code finish_pairs(struct dataset_builder *builder, struct erro
                          "%s: no training edges: of %" PRIu64 " edges of the input all are held "
                          "out; expected fewer of them (ingest.edge_split)",
                          path, schema->input_edge_rows);
-    return edge_holdout_put(holdout, schema->edge_width.of[EDGE_TYPE] != 0, builder->config.store,
-                            err);
+    (void)edge_sides_count(&builder->edges.sides);
+    return edge_holdout_put(holdout, schema->edge_width.of[EDGE_TYPE] != 0, &builder->edges.sides,
+                            builder->config.store, err);
 }
 
 enum error_code dataset_builder_finish(struct dataset_builder *builder,

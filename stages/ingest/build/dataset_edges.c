@@ -21,6 +21,7 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
 {
     *edges = (struct dataset_edges){
         .schema = schema,
+        .settings = settings,
         .self_loops = (enum edge_policy)settings->ingest.self_loops,
         .duplicates = (enum edge_policy)settings->ingest.duplicates,
         .reversed = settings->ingest.direction == DIRECTION_REVERSED,
@@ -32,6 +33,8 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         rc = memory_new(&edges->is_linked, schema->node_count / 8 + 1, "marks of nodes", err);
     if (rc == ERROR_NONE)
         rc = edge_labels_init(&edges->labels, settings, err);
+    if (rc == ERROR_NONE && settings->ingest.task == TASK_LINK_PREDICTION && !schema->has_relations)
+        rc = edge_sides_open(&edges->sides, schema->node_count, err);
     return rc == ERROR_NONE ? edge_spool_open(&edges->spool, path, err) : rc;
 }
 
@@ -44,6 +47,7 @@ void dataset_edges_close(struct dataset_edges *edges)
     edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
     reverse_detector_close(&edges->reversals);
+    edge_sides_close(&edges->sides);
     memory_free(edges->no_type);
     memory_free(edges->is_linked);
     memory_free(edges->in_degree);
@@ -168,6 +172,23 @@ static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uin
     return edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
+/* An edge of a declared reverse is one of its forward relation. */
+static void note_direction(struct dataset_edges *edges, uint32_t source, uint32_t target,
+                           const struct edge_columns_view *columns, size_t i)
+{
+    const uint16_t *type = columns->data[EDGE_TYPE];
+    const struct relation_reverses *reverses = &edges->holdout.reverses;
+    if (!edges->schema->has_relations || !type) {
+        reverse_detector_add(&edges->reversals, source, target, 0);
+        return;
+    }
+    edge_holdout_find_reverses(&edges->holdout);
+    if (relation_is_forward(reverses, type[i]))
+        reverse_detector_add(&edges->reversals, source, target, type[i]);
+    else /* NOLINTNEXTLINE(readability-suspicious-call-argument): the way back */
+        reverse_detector_add(&edges->reversals, target, source, reverses->forward[type[i]]);
+}
+
 /* What is asked of edges beyond their ends. */
 static enum error_code check_edge(struct dataset_edges *edges, const struct edge_piece *piece,
                                   size_t i, struct error *err)
@@ -226,7 +247,7 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
         edge_columns_copy(&edges->last, 0, &piece->columns, i, 1);
     dataset_edges_note_link(edges, from, to);
     if (from != to && edges->reversals.slot)
-        reverse_detector_add(&edges->reversals, source, target);
+        note_direction(edges, source, target, &piece->columns, i);
     rc = count_edge(edges, source, target, err);
     return rc == ERROR_NONE
                ? edge_spool_append(&edges->spool, source, target, &piece->columns, i, err)
@@ -332,19 +353,34 @@ static enum error_code count_back(void *context, uint64_t index, const struct sp
                                                 : count_end(context, piece->source[i], err);
 }
 
+enum error_code dataset_edges_watch_direction(struct dataset_edges *edges, bool asks_direction,
+                                              struct error *err)
+{
+    const bool is_learnt = edges_back_asks(edges->settings) && !edges->schema->undirected;
+    edges->asks_direction = asks_direction;
+    return asks_direction || is_learnt ? reverse_detector_open(&edges->reversals, err) : ERROR_NONE;
+}
+
 enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both, bool *one_way,
                                      struct error *err)
 {
-    *one_way = reverse_detector_is_one_way(&edges->reversals);
+    enum error_code rc = ERROR_NONE;
+    *one_way = edges->asks_direction && reverse_detector_is_one_way(&edges->reversals);
+    if (*one_way && once_is_both) {
+        edges->schema->undirected = true;
+        rc = walk_spool(edges, count_back, edges, err);
+    }
+    if (rc == ERROR_NONE)
+        rc =
+            edges_back_settle(&edges->reversals, edges->settings, edges->schema, &edges->back, err);
     reverse_detector_close(&edges->reversals);
-    if (!*one_way || !once_is_both)
-        return ERROR_NONE;
-    edges->schema->undirected = true;
-    return walk_spool(edges, count_back, edges, err);
+    return rc;
 }
 
 void dataset_edges_note_link(struct dataset_edges *edges, int64_t source, int64_t target)
 {
+    if (source != target || edges->self_loops != EDGES_REMOVE)
+        edge_sides_note(&edges->sides, (uint32_t)source, (uint32_t)target);
     if (source == target)
         return;
     edges->is_linked[source / 8] |= (uint8_t)(1U << source % 8);
@@ -540,6 +576,8 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
         rc = memory_new(&edges->out_degree, schema->node_count, "out-degrees of nodes", err);
     if (rc == ERROR_NONE)
         rc = write_rows(edges, store, memory_bytes, &sorter, err);
+    if (rc == ERROR_NONE)
+        rc = holdout_overlap_count(&edges->holdout, &edges->spool, &edges->overlap, err);
     schema->input_edge_rows = edges->spool.edge_count + edges->passed_over;
     schema->removed_duplicates = sorter.removed_duplicates + edges->passed_over;
     schema->edge_width = edges->spool.width;

@@ -11,7 +11,10 @@
 #include "stages/ingest/build/edge_chunk_writer.h"
 #include "stages/ingest/build/edge_holdout.h"
 #include "stages/ingest/build/edge_labels.h"
+#include "stages/ingest/build/edge_sides.h"
 #include "stages/ingest/build/edge_spool.h"
+#include "stages/ingest/build/edges_back.h"
+#include "stages/ingest/build/holdout_overlap.h"
 #include "stages/ingest/build/input_lines.h"
 #include "stages/ingest/build/reverse_detector.h"
 #include "stages/plan/pipeline_settings.h"
@@ -37,10 +40,15 @@ struct dataset_edges { /* {0} is closed */
     bool has_last;
     uint64_t passed_over; /* repeats of it */
     struct input_lines lines;
-    struct reverse_detector reversals; /* closed: direction is known */
-    uint8_t *is_linked;   /* [node_count / 8 + 1] a bit a node: it has an edge to another */
-    uint32_t *in_degree;  /* [node_count]; once written, of the edges as stored */
-    uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
+    const struct pipeline_settings *settings; /* borrowed */
+    bool asks_direction;                      /* auto, and the input does not say it */
+    struct reverse_detector reversals;        /* closed: nobody asks for edges back */
+    struct edges_back back;                   /* what it found */
+    struct holdout_overlap overlap;
+    struct edge_sides sides; /* of link prediction on nodes of one type */
+    uint8_t *is_linked;      /* [node_count / 8 + 1] a bit a node: it has an edge to another */
+    uint32_t *in_degree;     /* [node_count]; once written, of the edges as stored */
+    uint32_t *out_degree;    /* [node_count], or NULL when nobody asks or it is in_degree */
     struct edge_chunk_writer writer;
     struct edge_labels labels;
     const struct graph_members *graphs; /* borrowed; NULL: the dataset is one */
@@ -75,8 +83,11 @@ uint32_t dataset_edges_given_types(const struct dataset_edges *edges);
 /* [node_count] once written with_out_degree; borrowed. */
 const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
 
-/* Before writing: decides on the direction where edges->reversals is open. *one_way: no edge was given in
- * both directions; with `once_is_both` each is then stored both ways. */
+/* Before the first edge: opens edges->reversals where somebody asks for edges back. `asks_direction`: the direction is to be found. */
+MUST_CHECK enum error_code dataset_edges_watch_direction(struct dataset_edges *edges,
+                                                         bool asks_direction, struct error *err);
+/* Before writing: decides on the direction where it is asked for, and whether links are held out both ways (edges_back.h). *one_way: no
+ * edge was given in both directions; with `once_is_both` each is then stored both ways. */
 MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
                                                 bool *one_way, struct error *err);
 /* A node that has an edge to another, if only one that is held out, is not isolated. Ids are those of nodes; an edge from a node to itself

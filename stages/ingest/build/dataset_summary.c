@@ -259,6 +259,80 @@ static void warn_of_classes(const struct lines *lines)
             untrained, subject, text);
 }
 
+/* "edges of follows", or "edges" of a graph without relations. */
+static const char *edges_of(const struct dataset_schema *schema, uint16_t relation,
+                            char text[SUMMARY_LINE_SIZE])
+{
+    (void)snprintf(text, SUMMARY_LINE_SIZE, schema->has_relations ? "edges of %s" : "edges",
+                   schema->edge_type[relation].name);
+    return text;
+}
+
+/* Whether links are held out in both directions, and why. */
+static void say_edges_back(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    const struct edges_back *back = &lines->summary->back;
+    char edges[SUMMARY_LINE_SIZE], of[SUMMARY_LINE_SIZE];
+    if (!back->is_known || !(schema->pairs_together || back->share > 0))
+        return;
+    say(lines, false,
+        "%.1f %% of the %s have one back among the %s: an edge and the one back are held out %s "
+        "(ingest.hold_out_reverse: %s)",
+        100 * back->share, edges_of(schema, back->relation, edges),
+        edges_of(schema, back->back, of),
+        schema->pairs_together ? "together, in both directions" : "each by itself",
+        schema->pairs_together ? "never holds out each by itself" : "always holds out both");
+}
+
+/* Held-out edges whose answer stands in training. Files that hold out what most edges back give away are likely a slip. */
+static void say_overlap(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    const struct holdout_overlap *overlap = &lines->summary->overlap;
+    const uint64_t held = (uint64_t)schema->valid_count + schema->test_count;
+    if (!overlap->is_known || overlap->same + overlap->back == 0)
+        return;
+    say(lines,
+        pipeline_gives_edges(lines->settings) && schema->edge_type_count == 1 &&
+            overlap->back > held / 2,
+        "%" PRIu64 " of the %" PRIu64 " held-out edges join two nodes that a training edge joins, "
+        "too, %" PRIu64 " of them the other way only: a model that repeats training edges scores "
+        "well on them",
+        overlap->same + overlap->back, held, overlap->back);
+}
+
+static void say_repeats(const struct lines *lines)
+{
+    const struct dataset_summary *summary = lines->summary;
+    if (summary->merged_repeats)
+        say(lines, false,
+            "%" PRIu64 " more edges are held out and are no examples, since each repeats the ends "
+            "of an earlier one at another time; with `duplicates: keep` below `ingest:` each is an "
+            "example",
+            summary->merged_repeats);
+    if (summary->side[0])
+        say(lines, false,
+            "all edges go from %" PRIu32 " nodes to %" PRIu32
+            " others: pairs that are no edges, and "
+            "candidates, have nodes of the right side",
+            summary->side[0], summary->side[1]);
+    if (summary->has_groups) /* without cycles that says nothing */
+        say(lines, lines->schema->input_edge_rows >= 2 * (uint64_t)lines->schema->node_count,
+            "the nodes make two groups, and no edge joins two nodes of one group, but the input "
+            "does "
+            "not say which group is which: pairs that are no edges are of any nodes, and many are "
+            "told "
+            "apart by their groups alone; list each edge once, from one group to the other, or "
+            "give "
+            "the groups node types (`relations: true`)");
+    if (summary->passed_sources)
+        say(lines, false,
+            "%" PRIu64 " nodes with three edges or more hold out nothing (leave_one_out): their "
+            "last two edges repeat earlier ones",
+            summary->passed_sources);
+}
+
 static void say_held_edges(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
@@ -267,6 +341,9 @@ static void say_held_edges(const struct lines *lines)
         " for the test; labels and splits of nodes are not used",
         task_labels_edges(schema->task) ? "labels of edges" : "links", dataset_pair_count(schema),
         schema->valid_count, schema->test_count);
+    say_edges_back(lines);
+    say_overlap(lines);
+    say_repeats(lines);
     if (schema->valid_count == 0)
         say(lines, true,
             "no validation edges: nothing can be said about training on the way, and the last "

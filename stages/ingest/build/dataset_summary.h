@@ -11,6 +11,8 @@
 #include "common/base/error.h"
 #include "common/base/json.h"
 #include "stages/ingest/build/dataset_notes.h"
+#include "stages/ingest/build/edges_back.h"
+#include "stages/ingest/build/holdout_overlap.h"
 #include "stages/ingest/build/node_targets.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -26,6 +28,12 @@ struct dataset_summary {      /* {0} is empty and releasable */
     uint64_t isolated_nodes;  /* without an edge to another node */
     uint64_t labelled_nodes;  /* or graphs; likewise below */
     uint32_t graph_count;     /* of a task of graphs */
+    /* of a task of pairs */
+    struct edges_back back;
+    struct holdout_overlap overlap;
+    uint64_t merged_repeats, passed_sources; /* edge_holdout.h */
+    bool has_groups;  /* the nodes make two groups without an edge inside one */
+    uint32_t side[2]; /* of a bipartite graph (edge_sides.h): nodes of each */
     uint32_t class_count;
     uint64_t *class_nodes; /* [class_count] nodes with the label */
     uint64_t *class_train; /* [class_count] of them in the training split */

@@ -24,6 +24,9 @@ enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                      .seed = (uint64_t)settings->seed,
                                      .memory_bytes = memory_bytes,
                                      .negatives.memory_bytes = memory_bytes,
+                                     .hold_out_reverse =
+                                         (enum hold_out_reverse)settings->ingest.hold_out_reverse,
+                                     .keeps_repeats = settings->ingest.duplicates == EDGES_KEEP,
                                      .is_wanted = pipeline_learns_pairs(settings)};
     return holdout->is_wanted ? pipeline_edge_split(settings, &holdout->split, err) : ERROR_NONE;
 }
@@ -50,6 +53,12 @@ void edge_holdout_release(struct edge_holdout *holdout)
     memory_free(holdout->train_class);
     given_negatives_release(&holdout->negatives);
     *holdout = (struct edge_holdout){0};
+}
+
+/* Whether edges that join the same nodes at several times are examples each. */
+static bool has_repeats(const struct edge_holdout *holdout)
+{
+    return holdout->keeps_repeats || edge_holdout_has_labels(holdout);
 }
 
 /* Whether the held-out edges have times, as edges of these widths do: links that are given beside them have none. */
@@ -105,7 +114,7 @@ static enum error_code add_edge(struct held_edges *held, uint32_t source, uint32
     return ERROR_NONE;
 }
 
-static void find_reverses(struct edge_holdout *holdout)
+void edge_holdout_find_reverses(struct edge_holdout *holdout)
 {
     if (holdout->reverses.count == 0)
         dataset_reverses(holdout->schema, &holdout->reverses);
@@ -120,7 +129,7 @@ static enum error_code check_relation(struct edge_holdout *holdout, const struct
     const struct edge_type *relation = &schema->edge_type[edge->type];
     if (!schema->has_relations)
         return ERROR_NONE;
-    find_reverses(holdout);
+    edge_holdout_find_reverses(holdout);
     if (!relation_is_forward(reverses, edge->type))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": relation %s is the reverse of %s: expected the edge as "
@@ -173,12 +182,27 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
     return add_edge(held, (uint32_t)edge->source, (uint32_t)edge->target, edge->type, err);
 }
 
+static enum error_code find_last(struct edge_holdout *holdout, struct edge_spool *spool,
+                                 struct error *err)
+{
+    const uint32_t nodes = holdout->schema->node_count;
+    enum error_code rc = memory_new(&holdout->last, nodes, "the last edges of nodes", err);
+    struct last_search search = {.last = holdout->last,
+                                 .node_count = nodes,
+                                 .seed = holdout->seed,
+                                 .reverses = &holdout->reverses};
+    if (rc == ERROR_NONE)
+        rc = last_edges_find(&search, spool, err);
+    holdout->passed_sources = search.passed_over;
+    return rc;
+}
+
 enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_spool *spool,
                                      struct error *err)
 {
     if (!holdout->is_wanted || spool->edge_count == 0)
         return ERROR_NONE;
-    find_reverses(holdout);
+    edge_holdout_find_reverses(holdout);
     const enum error_code made =
         edge_holdout_has_labels(holdout)
             ? memory_new(&holdout->train_class, holdout->labels->class_count, "classes", err)
@@ -190,11 +214,8 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
         break;
     case EDGE_SPLIT_TIME:
         return holdout_times_find(spool, holdout->split.percent, holdout->time_end, err);
-    case EDGE_SPLIT_LEAVE_ONE_OUT: {
-        const enum error_code rc =
-            memory_new(&holdout->last, holdout->schema->node_count, "the last edges of nodes", err);
-        return rc == ERROR_NONE ? last_edges_find(spool, holdout->seed, holdout->last, err) : rc;
-    }
+    case EDGE_SPLIT_LEAVE_ONE_OUT:
+        return find_last(holdout, spool, err);
     case EDGE_SPLIT_GIVEN:
         return given_holdout_check(holdout, spool, err);
     }
@@ -203,10 +224,10 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool undirected,
+int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_ways,
                       uint32_t source, uint32_t target)
 {
-    const bool turns = undirected && source > target;
+    const bool turns = both_ways && source > target;
     const uint64_t draw = last_edges_draw(seed, turns ? target : source, turns ? source : target);
     const double percent = (double)(draw >> 11) * 0x1p-53 * 100;
     if (percent < split->percent[0])
@@ -222,31 +243,34 @@ static int split_by_time(const struct edge_holdout *holdout, double time)
 }
 
 /* As an edge from `source`. */
-static int split_of_last(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
-                         double time)
+static int split_of_last(const struct edge_holdout *holdout, uint32_t source, uint32_t target)
 {
-    const int place = last_edges_place(&holdout->last[source], target, time);
+    const int place = last_edges_place(&holdout->last[source], target);
     return place < 0 ? STAYS : place ? HELD_OUT_VALID : HELD_OUT_TEST;
 }
 
-/* The same for both ways of an undirected edge. */
-static int split_of(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
-                    uint16_t type, double time)
+bool edge_holdout_goes_both_ways(const struct dataset_schema *schema)
 {
+    return schema->undirected || schema->pairs_together;
+}
+
+int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
+                       uint16_t type, double time)
+{
+    const bool both_ways = edge_holdout_goes_both_ways(holdout->schema);
     if (source == target)
         return STAYS;
     if (holdout->split.kind == EDGE_SPLIT_GIVEN)
         return given_holdout_split(holdout, source, target, type);
     if (holdout->split.kind == EDGE_SPLIT_RANDOM)
-        return edge_holdout_draw(&holdout->split, holdout->seed, holdout->schema->undirected,
-                                 source, target);
+        return edge_holdout_draw(&holdout->split, holdout->seed, both_ways, source, target);
     if (holdout->split.kind == EDGE_SPLIT_TIME)
         return split_by_time(holdout, time);
-    const int there = split_of_last(holdout, source, target, time);
-    if (!holdout->schema->undirected)
+    const int there = split_of_last(holdout, source, target);
+    if (!both_ways)
         return there;
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): the way back */
-    const int back = split_of_last(holdout, target, source, time);
+    const int back = split_of_last(holdout, target, source);
     return there > back ? there : back;
 }
 
@@ -290,7 +314,7 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                   struct error *err)
 {
     uint32_t to = 0;
-    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* a link of a type is noted once */
+    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* the last link of a type */
     enum error_code rc = ERROR_NONE;
     if (!holdout->is_wanted)
         return ERROR_NONE;
@@ -300,33 +324,42 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
         const uint64_t link = (uint64_t)source << 16 | type;
         const uint16_t forward = holdout->reverses.forward[type];
         const bool is_reverse = forward != type;
-        const int split = split_of(holdout, is_reverse ? node : source, is_reverse ? source : node,
-                                   forward, visited_time(&row->columns, edge));
+        const int split =
+            edge_holdout_split(holdout, is_reverse ? node : source, is_reverse ? source : node,
+                               forward, visited_time(&row->columns, edge));
         if (split == STAYS) {
             count_class(holdout, &row->columns, edge);
             given_negatives_see(&holdout->negatives, source, node, type);
             order[to++] = order[i];
-        } else if (!is_reverse && (noted[split] != link || edge_holdout_has_labels(holdout)) &&
-                   (!holdout->schema->undirected || source < node)) {
+        } else if (!is_reverse && (!holdout->schema->undirected || source < node)) {
+            const bool is_noted = noted[split] == link && !has_repeats(holdout);
             noted[split] = link;
-            rc = note(holdout, split, source, node, &row->columns, edge, err);
+            holdout->merged_repeats += is_noted;
+            if (!is_noted)
+                rc = note(holdout, split, source, node, &row->columns, edge, err);
         }
     }
     *kept = to;
     return rc;
 }
 
-enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types, struct store *store,
+enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
+                                 const struct edge_sides *sides, struct store *store,
                                  struct error *err)
 {
+    uint32_t *left = NULL;
     struct edge_splits splits = {.undirected = holdout->schema->undirected};
     const char *id = holdout->schema->id;
     if (!holdout->is_wanted)
         return ERROR_NONE;
-    const enum error_code rc =
+    enum error_code rc =
         given_negatives_match(&holdout->negatives, holdout->ids, holdout->held, &splits, err);
+    if (rc == ERROR_NONE && sides->is_source)
+        rc = edge_sides_sources(sides, &left, err);
     if (rc != ERROR_NONE)
         return rc;
+    splits.left = left;
+    splits.left_count = left ? sides->count[0] : 0;
     splits.trained.type = has_types ? splits.trained.type : NULL;
     splits.is_labelled = edge_holdout_has_labels(holdout);
     splits.is_timed = has_times(holdout, &holdout->schema->edge_width);
@@ -342,5 +375,7 @@ enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types, s
         splits.label[s] = holdout->held[s].label;
         splits.time[s] = holdout->held[s].time;
     }
-    return edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
+    rc = edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
+    memory_free(left);
+    return rc;
 }

@@ -5,21 +5,24 @@
  * travel over it. Which ones, says ingest.edge_split:
  *
  *   random a/b/c    each pair of ends draws for itself, so all edges of a pair go together, and nothing is stored of
- *                   those that stay; the shares come out about as said
+ *                   those that stay; the shares come out about as said. In a directed graph whose edges mostly have an edge
+ *                   back (schema->pairs_together, edges_back.h) the two directions of a pair draw together, and both are listed
  *   time a/b/c      the first a percent of the edges by time stay, the next b are for validation; edges of one time are not
  *                   torn apart, and go with the earlier ones
  *   leave_one_out   of each node that is a source of three edges or more the last is for the test, the one before it for
- *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering")
+ *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering"). All
+ *                   edges of a pair go together (last_edges.h), with pairs_together those of both directions
  *   given           those of two files: of links they are not among the edges of the input; of labelled edges they are
  *
- * An edge is held out with its time where it has one, of links of the same ends the earliest. A labelled edge has its label
- * with it, and edges of the same ends are examples each.
+ * An edge is held out with its time where it has one. If several links join the same two nodes, the earliest of a split is its
+ * only example, unless ingest.duplicates is keep, which makes each an example. A labelled edge has its label with it, and edges
+ * of the same ends are examples each.
  *
  * In a graph with relations the reverse of an edge (relation_reverse.h) goes where the edge goes, and is held out of the rows
  * without being listed: lists have edges of forward relations alone.
  *
  * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
- * each (and two with types, eight with times), which may take a quarter of the budget, memory is 64 bytes a node with leave_one_out.
+ * each (and two with types, eight with times), which may take a quarter of the budget, memory is 88 bytes a node with leave_one_out.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
 #define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
@@ -27,6 +30,7 @@
 #include "common/base/error.h"
 #include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_row.h"
+#include "stages/ingest/build/edge_sides.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/ingest/build/given_edge.h"
 #include "stages/ingest/build/given_negatives.h"
@@ -60,6 +64,11 @@ struct edge_holdout { /* {0} holds out none */
     struct edge_split split;
     uint64_t seed;
     uint64_t memory_bytes;
+    bool keeps_repeats; /* links of the same ends are examples each: ingest.duplicates is keep */
+    enum hold_out_reverse hold_out_reverse;
+    uint64_t
+        merged_repeats; /* links that are held out and are no example, because of an earlier one */
+    uint64_t passed_sources; /* of leave_one_out: nodes that hold out nothing (last_edges.h) */
     double time_end
         [HELD_OUT_COUNT]; /* up to the first edges stay, up to the second they are for validation */
     struct last_edges *last; /* [node_count] of leave_one_out */
@@ -77,9 +86,17 @@ MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                              const struct dataset_schema *schema,
                                              uint64_t memory_bytes, struct error *err);
 void edge_holdout_release(struct edge_holdout *holdout);
-/* Which split the pair draws with EDGE_SPLIT_RANDOM: an enum held_out, or -1 where it stays. */
-int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool undirected,
+/* Which split the pair draws with EDGE_SPLIT_RANDOM: an enum held_out, or -1 where it stays. `both_ways`: the same for the
+ * pair the other way. */
+int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_ways,
                       uint32_t source, uint32_t target);
+/* Whether an edge and the edge back are held out together. */
+bool edge_holdout_goes_both_ways(const struct dataset_schema *schema);
+/* Which split an edge of a forward relation is in: an enum held_out, or -1 where it stays. */
+int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
+                       uint16_t type, double time);
+/* Fills holdout->reverses once the types are declared; later calls change nothing. */
+void edge_holdout_find_reverses(struct edge_holdout *holdout);
 /* Of labelled edges, rather than links. */
 bool edge_holdout_has_labels(const struct edge_holdout *holdout);
 /* Holds it out. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */
@@ -93,8 +110,9 @@ MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
 MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                              const struct edge_row *row, uint64_t *order,
                                              uint32_t *kept, struct error *err);
-/* Behind the last row: the record; `has_types`: with those of the edges. Fails: ERROR_IO; as given_negatives_match(). */
+/* Behind the last row: the record; `has_types`: with those of the edges; `sides` are counted. Fails: ERROR_IO; as given_negatives_match(). */
 MUST_CHECK enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
-                                            struct store *store, struct error *err);
+                                            const struct edge_sides *sides, struct store *store,
+                                            struct error *err);
 
 #endif

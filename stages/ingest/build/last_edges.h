@@ -1,12 +1,19 @@
 /*
- * last_edges - the last edges of each source: what leave_one_out holds out.
+ * last_edges - the last edges of each source, and the two pairs of nodes that leave_one_out holds out of them.
+ *
+ * A pair is held out with all its edges, so no pair of the test stands in training, too. The pair of the test is the last one
+ * whose edges are all among the last two of the source; the pair of validation is the last other one whose edges are all among
+ * the last three. So a source that only repeats earlier edges at its end holds out nothing: an older pair in their place
+ * would be tested with newer edges of the same source in training.
  */
 #ifndef STAGES_INGEST_BUILD_LAST_EDGES_H
 #define STAGES_INGEST_BUILD_LAST_EDGES_H
 
 #include "common/base/error.h"
+#include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_spool.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { LAST_COUNT = 3 };
@@ -20,15 +27,27 @@ struct last_edge {
 /* The last edges of a source, the last first. */
 struct last_edges {
     struct last_edge edge[LAST_COUNT];
-    uint32_t count; /* as far as there are so many */
+    uint16_t count;        /* as far as there are so many */
+    uint8_t repeats;       /* a bit an edge: its pair has an earlier edge that is not among them */
+    bool has_others;       /* the source has further edges; known where edges have times */
+    uint32_t held_plus[2]; /* 1 + the target of the pair for the test, for validation; 0: none */
 };
 
 /* What orders edges of one time, and splits by chance: of a pair of nodes, in this order. */
 uint64_t last_edges_draw(uint64_t seed, uint32_t a, uint32_t b);
-/* `last` [nodes] begins as {0}; edges that repeat one count once. Fails: ERROR_IO. */
-MUST_CHECK enum error_code last_edges_find(struct edge_spool *spool, uint64_t seed,
-                                           struct last_edges *last, struct error *err);
-/* 0: the last edge of its source, 1: the one before; -1: another, or one of fewer than LAST_COUNT. */
-int last_edges_place(const struct last_edges *last, uint32_t target, double time);
+/* The search for them; `reverses`: edges of relations that are the reverse of another count for none. */
+struct last_search {
+    struct last_edges *last; /* [node_count], begins as {0} */
+    uint32_t node_count;
+    uint64_t seed;
+    const struct relation_reverses *reverses; /* borrowed */
+    uint64_t passed_over;                     /* sources of enough edges that hold out nothing */
+};
+
+/* Edges that repeat one count once. Fails: ERROR_IO. */
+MUST_CHECK enum error_code last_edges_find(struct last_search *search, struct edge_spool *spool,
+                                           struct error *err);
+/* 0: the pair of the test of its source, 1: that of validation; -1: another. */
+int last_edges_place(const struct last_edges *last, uint32_t target);
 
 #endif

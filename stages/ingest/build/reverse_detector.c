@@ -2,11 +2,14 @@
 
 #include "common/base/memory.h"
 
+#include <string.h>
+
 enum { FORWARD = 1, BACKWARD = 2, MOST = REVERSE_DETECTOR_SLOTS / 4 * 3 };
 
 struct pair_seen {
-    uint32_t low, high;  /* the pair; low < high, so that {0, 0} is an empty slot */
-    uint64_t directions; /* FORWARD: low to high */
+    uint32_t low, high; /* the pair; low < high, so that {0, 0} is an empty slot */
+    uint16_t type;
+    uint16_t directions; /* FORWARD: low to high */
 };
 
 enum error_code reverse_detector_open(struct reverse_detector *detector, struct error *err)
@@ -30,13 +33,20 @@ static uint64_t hash_of(uint32_t low, uint32_t high)
     return x ^ (x >> 31);
 }
 
-/* The slot of a pair, or the empty one where it belongs. The sampled bits are the low ones; the place goes by
- * the high ones. */
-static struct pair_seen *find(const struct reverse_detector *detector, uint32_t low, uint32_t high)
+/* The first slot that a pair may have. The sampled bits are the low ones; the place goes by the high ones. */
+static uint64_t home_of(uint32_t low, uint32_t high)
 {
-    uint64_t at = hash_of(low, high) >> 40 & (REVERSE_DETECTOR_SLOTS - 1);
+    return hash_of(low, high) >> 40 & (REVERSE_DETECTOR_SLOTS - 1);
+}
+
+/* The slot of a pair in a type, or the empty one where it belongs. */
+static struct pair_seen *find(const struct reverse_detector *detector, uint32_t low, uint32_t high,
+                              uint16_t type)
+{
+    uint64_t at = home_of(low, high);
     while (detector->slot[at].high &&
-           (detector->slot[at].low != low || detector->slot[at].high != high))
+           (detector->slot[at].low != low || detector->slot[at].high != high ||
+            detector->slot[at].type != type))
         at = (at + 1) & (REVERSE_DETECTOR_SLOTS - 1);
     return &detector->slot[at];
 }
@@ -46,7 +56,7 @@ static void remove_at(struct reverse_detector *detector, uint64_t hole)
 {
     const uint64_t last = REVERSE_DETECTOR_SLOTS - 1;
     for (uint64_t at = (hole + 1) & last; detector->slot[at].high; at = (at + 1) & last) {
-        const uint64_t home = hash_of(detector->slot[at].low, detector->slot[at].high) >> 40 & last;
+        const uint64_t home = home_of(detector->slot[at].low, detector->slot[at].high);
         if (((at - home) & last) < ((at - hole) & last))
             continue;
         detector->slot[hole] = detector->slot[at];
@@ -71,18 +81,20 @@ static void thin_out(struct reverse_detector *detector)
     }
 }
 
-void reverse_detector_add(struct reverse_detector *detector, uint32_t source, uint32_t target)
+void reverse_detector_add(struct reverse_detector *detector, uint32_t source, uint32_t target,
+                          uint16_t type)
 {
     const uint32_t low = source < target ? source : target,
                    high = source < target ? target : source;
     if (!detector->slot || low == high || (hash_of(low, high) & detector->mask))
         return;
-    struct pair_seen *pair = find(detector, low, high);
-    const uint64_t before = pair->directions;
+    struct pair_seen *pair = find(detector, low, high, type);
+    const uint16_t before = pair->directions;
     detector->count += pair->high == 0;
     pair->low = low;
     pair->high = high;
-    pair->directions |= source < target ? FORWARD : BACKWARD;
+    pair->type = type;
+    pair->directions |= (uint16_t)(source < target ? FORWARD : BACKWARD);
     detector->both_ways += pair->directions == (FORWARD | BACKWARD) && before != pair->directions;
     if (detector->count > MOST)
         thin_out(detector);
@@ -91,4 +103,45 @@ void reverse_detector_add(struct reverse_detector *detector, uint32_t source, ui
 bool reverse_detector_is_one_way(const struct reverse_detector *detector)
 {
     return detector->count > 0 && detector->both_ways == 0;
+}
+
+/* Counts, for the edges in slot `at`, the types of the edges back: back [type_count] of the type of the slot. */
+static void count_back(const struct reverse_detector *detector, const struct pair_seen *pair,
+                       uint32_t type_count, uint32_t *back)
+{
+    for (uint64_t at = home_of(pair->low, pair->high); detector->slot[at].high;
+         at = (at + 1) & (REVERSE_DETECTOR_SLOTS - 1)) {
+        const struct pair_seen *other = &detector->slot[at];
+        if (other->low != pair->low || other->high != pair->high || other->type >= type_count)
+            continue;
+        back[other->type] += (pair->directions & FORWARD) && (other->directions & BACKWARD);
+        back[other->type] += (pair->directions & BACKWARD) && (other->directions & FORWARD);
+    }
+}
+
+enum error_code reverse_detector_shares(const struct reverse_detector *detector,
+                                        uint32_t type_count, struct reverse_share *share,
+                                        struct error *err)
+{
+    uint32_t *back = NULL; /* [type_count, type_count] */
+    const enum error_code rc =
+        memory_new(&back, (size_t)type_count * type_count, "counts of the edges back", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memset(share, 0, type_count * sizeof *share);
+    for (uint64_t at = 0; detector->slot && at < REVERSE_DETECTOR_SLOTS; at++) {
+        const struct pair_seen *pair = &detector->slot[at];
+        if (!pair->high || pair->type >= type_count)
+            continue;
+        share[pair->type].edges += pair->directions == (FORWARD | BACKWARD) ? 2 : 1;
+        count_back(detector, pair, type_count, back + (size_t)pair->type * type_count);
+    }
+    for (uint32_t t = 0; t < type_count; t++)
+        for (uint32_t other = 0; other < type_count; other++)
+            if (back[(size_t)t * type_count + other] > share[t].back) {
+                share[t].back = back[(size_t)t * type_count + other];
+                share[t].back_type = (uint16_t)other;
+            }
+    memory_free(back);
+    return ERROR_NONE;
 }

@@ -48,9 +48,12 @@ static enum error_code take_meta(const struct json_node *root, const char *path,
     if (nodes < 0)
         return error_set(err, ERROR_INPUT,
                          "%s: \"num_nodes\": expected a whole number, found nothing", path);
-    if (!json_bool(json_get(root, "directed"), &is_directed))
-        return error_set(err, ERROR_INPUT, "%s: \"directed\": expected true or false, found %s",
-                         path, json_get(root, "directed") ? "something else" : "nothing");
+    const struct json_node *directed = json_get(root, "directed");
+    meta->says_direction = !directed || !json_node_is_null(directed);
+    if (meta->says_direction && !json_bool(directed, &is_directed))
+        return error_set(err, ERROR_INPUT,
+                         "%s: \"directed\": expected true, false or null, found %s", path,
+                         directed ? "something else" : "nothing");
     meta->node_count = (uint64_t)nodes;
     meta->is_directed = is_directed;
     meta->feature_dim = (uint32_t)dim;

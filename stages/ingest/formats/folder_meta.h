@@ -1,8 +1,9 @@
 /*
  * folder_meta - what a plain folder says about itself: meta.json, node-types.csv, edge-types.csv.
  *
- *   meta.json        {"num_nodes": 2708, "directed": false, ...}; these two are needed. When there and
- *                    not null, num_features, num_classes and edge_rows are checked against the data.
+ *   meta.json        {"num_nodes": 2708, "directed": false, ...}; these two are needed. With "directed": null the file says
+ *                    nothing of the direction, and the edges are looked at. When there and not null, num_features,
+ *                    num_classes and edge_rows are checked against the data.
  *   node-types.csv   type,name,count,first_id        types cover the nodes one behind the other
  *   edge-types.csv   etype,name,src_type,dst_type,count
  *   relations.csv    id,name                         the names of the edge types between nodes of one type
@@ -22,8 +23,8 @@
 
 struct folder_meta {
     uint64_t node_count;
-    bool is_directed;
-    uint32_t feature_dim; /* 0: not said; likewise below */
+    bool says_direction, is_directed; /* without the first the second says nothing */
+    uint32_t feature_dim;             /* 0: not said; likewise below */
     uint32_t class_count;
     const char *
         edge_label; /* set by the caller, borrowed: what the field of labels of edges is called; NULL: none */

@@ -315,9 +315,11 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
         rc = folder_meta_read_relations(folder->path, &folder->meta, err);
     const bool has_node_types = meta->node_type_count > 0;
     if (rc == ERROR_NONE)
-        rc =
-            dataset_builder_set_nodes(folder->builder, meta->node_count,
-                                      meta->is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
+        rc = dataset_builder_set_nodes(folder->builder, meta->node_count,
+                                       !meta->says_direction ? STATED_NOTHING
+                                       : meta->is_directed   ? STATED_DIRECTED
+                                                             : STATED_UNDIRECTED,
+                                       err);
     if (rc == ERROR_NONE)
         rc = read_names(folder, err);
     if (rc == ERROR_NONE)

@@ -247,7 +247,10 @@ static void keep_trained(struct update_reader *reader, const struct edge_chunk *
             reader->new_held[link[*next].index] = 0;
 }
 
-/* Each edge of old nodes that draws a split: its pair, and that the other way for edges that are reverses. Returns how many. */
+enum { KEYS_OF_LINK = 4 }; /* that list_drawn() makes of an edge, at most */
+
+/* Each edge of old nodes that draws a split: its pair, the pair the other way where both go together, and the same for edges that are
+ * reverses. Returns how many. */
 static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link *link)
 {
     const struct dataset_schema *schema = reader->schema;
@@ -260,12 +263,15 @@ static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link
         const uint64_t key = update_pair_key(reader, own, type ? type[i] : 0);
         if (!reader->new_held[i] || source >= schema->node_count || target >= schema->node_count)
             continue;
+        const uint64_t back = key << 32 | key >> 32;
         link[count++] = (struct drawn_link){.key = key, .index = i};
+        if (schema->pairs_together)
+            link[count++] = (struct drawn_link){.key = back, .index = i};
         if (schema->has_relations)
-            link[count++] =
-                (struct drawn_link){.key = schema->undirected ? key : key << 32 | key >> 32,
-                                    .index = i,
-                                    .is_reverse = true};
+            link[count++] = (struct drawn_link){
+                .key = schema->undirected ? key : back, .index = i, .is_reverse = true};
+        if (schema->has_relations && schema->pairs_together)
+            link[count++] = (struct drawn_link){.key = key, .index = i, .is_reverse = true};
     }
     return count;
 }
@@ -278,7 +284,7 @@ enum error_code update_links_settle(struct update_reader *reader, struct error *
     bool has_held = false;
     if (!delta->new_held || reader->link_split.kind != EDGE_SPLIT_RANDOM)
         return ERROR_NONE; /* nothing was drawn */
-    enum error_code rc = memory_new(&link, 2 * delta->added_edges, "links", err);
+    enum error_code rc = memory_new(&link, KEYS_OF_LINK * delta->added_edges, "links", err);
     if (rc == ERROR_NONE)
         count = list_drawn(reader, link);
     if (count)

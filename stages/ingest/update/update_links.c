@@ -119,16 +119,40 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
     return rc;
 }
 
-/* Of labelled edges each is an example. Those of two nodes go together where pairs draw, or files list them; else one that is held out
- * already, at the same time, is no other edge. */
-static int place_labelled(const struct update_reader *reader, const struct held_query *held,
-                          double time, int draw)
+/* Whether links of the same ends are examples each, as labelled edges are. A list of given links has each once. */
+static bool has_repeats(const struct update_reader *reader)
 {
-    const bool by_pair =
-        reader->link_split.kind == EDGE_SPLIT_RANDOM || reader->link_split.kind == EDGE_SPLIT_GIVEN;
+    return task_labels_edges(reader->schema->task) ||
+           (reader->settings->ingest.duplicates == EDGES_KEEP &&
+            reader->link_split.kind != EDGE_SPLIT_GIVEN);
+}
+
+/* The key of the edge back. */
+static uint64_t key_back(uint64_t key)
+{
+    return key << 32 | key >> 32;
+}
+
+/* The split that holds an edge between the nodes of `query`, back edges included where both directions go together; -1: none. */
+static int pair_held_in(const struct update_reader *reader, const struct held_query *query)
+{
+    struct held_query back = *query;
+    const int split = held_in(reader, query);
+    if (split >= 0 || !reader->schema->pairs_together)
+        return split;
+    back.key = key_back(query->key);
+    back.relation = ANY_RELATION;
+    return held_in(reader, &back);
+}
+
+/* Edges that are examples each: those of two nodes go together, but with a split by time, where one that is held out already, at the
+ * same time, is no other edge. */
+static int place_each(const struct update_reader *reader, const struct held_query *held,
+                      double time, int draw)
+{
     struct held_query query = *held;
-    query.time = by_pair ? NULL : &time;
-    const int split = held_in(reader, &query);
+    query.time = reader->link_split.kind == EDGE_SPLIT_TIME ? &time : NULL;
+    const int split = query.time ? held_in(reader, &query) : pair_held_in(reader, &query);
     return split >= 0 ? split : draw;
 }
 
@@ -140,7 +164,7 @@ static int draw_of(const struct update_reader *reader, uint32_t source, uint32_t
     if (reader->link_split.kind != EDGE_SPLIT_RANDOM || source == target)
         return -1;
     return edge_holdout_draw(&reader->link_split, (uint64_t)reader->settings->seed,
-                             reader->schema->undirected, turns ? target : source,
+                             edge_holdout_goes_both_ways(reader->schema), turns ? target : source,
                              turns ? source : target);
 }
 
@@ -159,9 +183,9 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
     struct held_query pair = same;
     pair.relation = draws ? ANY_RELATION : same.relation;
     const int draw = draw_of(reader, source, target, relation);
-    if (task_labels_edges(schema->task))
-        return 1 + place_labelled(reader, &pair, time, draw);
-    const int held = held_in(reader, &pair);
+    if (has_repeats(reader))
+        return 1 + place_each(reader, &pair, time, draw);
+    const int held = pair_held_in(reader, &pair);
     *is_held = held_in(reader, &same) >= 0 && !(draws && schema->edge_width.of[EDGE_TIME]);
     return 1 + (held >= 0 ? held : draw);
 }

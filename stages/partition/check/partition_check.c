@@ -307,6 +307,12 @@ static enum error_code compare_edge_splits(const struct partition_check *check,
                              "negatives of %s edges are not those of the dataset",
                              held_out_name[s]);
     }
+    bool has_same_left = expected->left_count == found->left_count;
+    for (uint64_t i = 0; has_same_left && i < found->left_count; i++)
+        has_same_left = to_dataset[found->left[i]] == expected->left[i];
+    if (!has_same_left)
+        return error_set(err, ERROR_CORRUPT,
+                         "the left side of the graph is not that of the dataset");
     if (!has_same_trained(check, &expected->trained, &found->trained))
         return error_set(err, ERROR_CORRUPT,
                          "negatives of training edges are not those of the dataset");

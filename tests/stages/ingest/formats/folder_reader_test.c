@@ -341,7 +341,10 @@ static void names_file_line_expected_and_found(void **state)
     } cases[] = {
         {"meta.json", "{\"directed\": false}", "meta.json: \"num_nodes\": expected a whole number",
          ERROR_INPUT},
-        {"meta.json", "{\"num_nodes\": 3}", "meta.json: \"directed\": expected true or false",
+        {"meta.json", "{\"num_nodes\": 3}",
+         "meta.json: \"directed\": expected true, false or null, found nothing", ERROR_INPUT},
+        {"meta.json", "{\"num_nodes\": 3, \"directed\": 1}",
+         "meta.json: \"directed\": expected true, false or null, found something else",
          ERROR_INPUT},
         {"meta.json", "{\"num_nodes\": -3, \"directed\": true}", "\"num_nodes\": expected",
          ERROR_INPUT},
