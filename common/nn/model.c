@@ -249,7 +249,6 @@ static void add_decoder(struct model *model)
                                             .bound = own[i].bound};
         (void)snprintf(name, sizeof name, "decoder.%s", own[i].suffix);
         struct parameter *parameter = &model->parameter[add_parameter(model, name, &one)];
-        parameter->start = own[i].start;
         if (own[i].dim_count == 3) { /* a matrix for each output */
             parameter->dim[0] = decoder_outputs(model);
             parameter->dim[1] = own[i].rows / decoder_outputs(model);
