@@ -28,7 +28,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OWN_SET_COUNT = 8, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
+enum { OWN_SET_COUNT = 9, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
 
 struct infer_options {
     struct pipeline_options run;
@@ -210,6 +210,26 @@ static enum error_code add_file(struct inference *inference, int *count, const c
     return rc;
 }
 
+/* Sparse features do not say how many columns they have. */
+static enum error_code add_sparse_columns(struct inference *inference, int *count)
+{
+    const struct model_card *card = &inference->source.card;
+    char text[SETTING_TEXT_LONG] = "";
+    size_t size = 0;
+    if (!card->dataset.has_relations)
+        size = (size_t)snprintf(text, sizeof text, "%" PRIu32, card->book.feature_dim);
+    for (uint32_t t = 0; card->dataset.has_relations && t < card->dataset.node_type_count; t++) {
+        const struct node_type *type = &card->dataset.node_type[t];
+        if (type->feature_dim && size < sizeof text)
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s: %" PRIu32,
+                                     size ? "; " : "", type->name, type->feature_dim);
+    }
+    const bool fits = size > 0 && size < sizeof text;
+    const bool has_any = card->dataset.has_relations || card->book.feature_dim > 0;
+    return fits && has_any ? add_set(inference, count, "ingest.sparse_columns=%s", text)
+                           : ERROR_NONE;
+}
+
 /* The graph is read with the model's eyes. */
 static enum error_code add_sets(struct inference *inference, struct error *err)
 {
@@ -225,6 +245,8 @@ static enum error_code add_sets(struct inference *inference, struct error *err)
     if (rc == ERROR_NONE)
         rc = add_set(inference, &count, "ingest.standardise=%s",
                      card->settings.ingest.standardise ? "true" : "false");
+    if (rc == ERROR_NONE)
+        rc = add_sparse_columns(inference, &count);
     if (rc == ERROR_NONE && card->book.type_count)
         rc = add_set(inference, &count, "ingest.relations=true");
     if (rc == ERROR_NONE && card->book.type_count)

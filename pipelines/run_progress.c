@@ -210,9 +210,9 @@ static void put_position(FILE *out, const struct run_progress *progress,
 
 static void put_scores(FILE *out, const struct run_progress *progress)
 {
-    char valid[32], best[32];
+    char loss[32], valid[32], best[32];
     if (progress->snapshot_version >= 0)
-        (void)fprintf(out, "loss %.4f  valid %s  best %s", progress->loss,
+        (void)fprintf(out, "loss %s  valid %s  best %s", text_score(progress->loss, loss),
                       text_score(progress->valid, valid), text_score(progress->best, best));
 }
 

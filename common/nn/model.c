@@ -249,7 +249,6 @@ static void add_decoder(struct model *model)
                                             .bound = own[i].bound};
         (void)snprintf(name, sizeof name, "decoder.%s", own[i].suffix);
         struct parameter *parameter = &model->parameter[add_parameter(model, name, &one)];
-        parameter->start = own[i].start;
         if (own[i].dim_count == 3) { /* a matrix for each output */
             parameter->dim[0] = decoder_outputs(model);
             parameter->dim[1] = own[i].rows / decoder_outputs(model);
@@ -445,11 +444,6 @@ enum error_code model_init(struct model *out, const struct model_config *config,
         add_decoder(out);
     if (config->readout)
         add_graph_classifier(out);
-    if (out->value_count == 0)
-        return error_set(err, ERROR_INVALID,
-                         "the model has no tensors to train: expected another kind of layer than "
-                         "%s, or, of links, decoder distmult, bilinear or mlp",
-                         layer_names[config->layer[0].kind]);
     out->trained_count = out->value_count;
     for (int layer = 0; layer < config->layer_count; layer++)
         add_buffers(out, &out->layer[layer], layer);

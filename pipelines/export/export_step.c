@@ -16,6 +16,7 @@
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -340,7 +341,7 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
     static const char *const form[BATCH_FORM_COUNT] = {"nested", "layered", "subgraph"};
     const struct gradient *gradient = &step->gradient;
     const double mean =
-        gradient->seed_count ? gradient->loss_sum / (double)gradient->seed_count : 0;
+        gradient->seed_count ? gradient->loss_sum / (double)gradient->seed_count : (double)NAN;
     char number[5][TEXT_SIZE];
     (void)snprintf(number[0], TEXT_SIZE, "%" PRId64, round);
     (void)snprintf(number[1], TEXT_SIZE, "%" PRId32, slot);

@@ -270,6 +270,7 @@ class Run:
     def model(self):
         """A PyG model with the trained weights, in eval mode: GraphSAGE, GCN, GAT (v2), GIN or MLP of equal layers. Others are
         built by hand from state_dict(): pipelines/README.md has their tensors. Raises ValueError for those."""
+        import torch
         import torch_geometric.nn
         texts, _ = self._model_file()
         if texts["model"] not in ("GraphSAGE", "GCN", "GAT", "GIN", "MLP") or texts.get("residual") == "True":
@@ -292,6 +293,9 @@ class Run:
             model = torch_geometric.nn.MLP(in_channels=sizes[0], hidden_channels=sizes[1], num_layers=sizes[2], out_channels=sizes[3], **more)
         else:
             model = getattr(torch_geometric.nn, texts["model"])(*sizes, **more)
+        if texts["model"] == "GIN":  # PyG also has the norm between the two matrices of a layer; graphmill has it behind the layer alone
+            for conv in model.convs:
+                conv.nn.norms[0] = torch.nn.Identity()
         model.load_state_dict(self.state_dict(), strict=True)
         return model.eval()
 

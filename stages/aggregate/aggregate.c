@@ -204,7 +204,7 @@ static enum error_code add_slot(void *opaque, int slot, struct gradient *gradien
 /* Gradients that are read at once, and so in memory together. */
 static size_t gradients_together(const struct aggregate *a)
 {
-    const size_t bytes = a->model.value_count * sizeof(float);
+    const size_t bytes = (a->model.value_count ? a->model.value_count : 1) * sizeof(float);
     return bytes < GRADIENT_BYTES ? GRADIENT_BYTES / bytes : 1;
 }
 

@@ -16,7 +16,7 @@ void metrics_log_add_round(struct json_writer *log, const struct schedule *sched
     json_open_object(log, NULL);
     json_put_int64(log, "round", round);
     json_put_int64(log, "epoch", schedule_epoch(schedule, round) + 1);
-    json_put_double(log, "loss", progress[PROGRESS_LOSS]);
+    json_put_double(log, "loss", seeds > 0 ? progress[PROGRESS_LOSS] : (double)NAN);
     if (has_accuracy)
         json_put_double(log, "accuracy",
                         seeds > 0 ? progress[PROGRESS_CORRECT] / seeds : (double)NAN);

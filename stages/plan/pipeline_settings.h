@@ -159,6 +159,7 @@ struct pipeline_settings {
         bool normalise_rows;
         bool standardise;
         char feature_statistics[SETTING_PATH_SIZE]; /* "": of this graph */
+        char sparse_columns[SETTING_TEXT_LONG];     /* of sparse features; "": as their files say */
         int64_t task;
         int64_t class_count;                /* 0: as many as labels say */
         char edge_label[SETTING_NAME_SIZE]; /* the field of tasks of labelled edges */

@@ -223,6 +223,19 @@ uint32_t run_model_input_dim(const struct pipeline_settings *settings,
     return run_model_feature_dim(settings, book) + (uint32_t)settings->train_step.embedding;
 }
 
+/* A model without tensors is for pairs of nodes whose rows are learnt. */
+static enum error_code check_tensors(const struct model *model,
+                                     const struct pipeline_settings *settings, struct error *err)
+{
+    const bool learns_rows = settings->train_step.embedding > 0 && model->config.decoder;
+    if (model->value_count > 0 || learns_rows)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "the model has no tensors to train: expected another kind of layer than %s, "
+                     "or, of links, rows of nodes that are learnt: train-step.embedding: 64",
+                     layer_names[model->config.layer[0].kind]);
+}
+
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
                                const struct partition_book *book, struct error *err)
 {
@@ -249,7 +262,8 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
                                                      : book->class_count,
                                   .edge = reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0,
                                   .scores = book->class_count};
-    return make(out, settings, &types, &widths, err);
+    const enum error_code made = make(out, settings, &types, &widths, err);
+    return made == ERROR_NONE ? check_tensors(out, settings, err) : made;
 }
 
 enum error_code run_model_check_precision(const struct pipeline_settings *settings,

@@ -57,6 +57,7 @@ struct sample_state {
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
+    bool has_warned;     /* of mini-batches that teach nothing */
 };
 
 /* What one unit is drawn with. */
@@ -380,6 +381,24 @@ static enum error_code read_counts(const struct stage_context *context, struct s
     return rc;
 }
 
+/* Says it once a worker: a run may have many of them. */
+static void warn_of_no_seeds(struct sample_state *state, const struct unit *unit,
+                             const struct mini_batch *batch)
+{
+    if (!batch->seed_weight || batch->seed_weight[0] > 0)
+        return;
+    (void)pthread_mutex_lock(&state->mutex);
+    const bool is_first = !state->has_warned;
+    state->has_warned = true;
+    (void)pthread_mutex_unlock(&state->mutex);
+    if (is_first)
+        log_warn(
+            "the mini-batch of round %" PRId64 " slot %" PRId32
+            " has no training node, so it teaches nothing, and others like it will be drawn; fewer "
+            "partition.parts, or a larger sample.clusters or sample.batch_size, make them rare",
+            unit->round, unit->slot);
+}
+
 static enum error_code sample_training(const struct stage_context *context,
                                        struct sample_state *state, struct drawer *drawer,
                                        const struct unit *unit, struct mini_batch *batch,
@@ -402,7 +421,10 @@ static enum error_code sample_training(const struct stage_context *context,
         request.seed_count = choose_training_seeds(context, state, drawer, unit);
     else if (kind == SAMPLER_OF_CLUSTERS)
         request.cluster_count = choose_clusters(context, drawer, unit);
-    return draw_batch(context, state, drawer, &request, batch, err);
+    rc = draw_batch(context, state, drawer, &request, batch, err);
+    if (rc == ERROR_NONE)
+        warn_of_no_seeds(state, unit, batch);
+    return rc;
 }
 
 static enum error_code sample_evaluation(const struct stage_context *context,

@@ -3,12 +3,11 @@
  *
  * The clusters are the parts of the partition, which METIS made for few edges between them. Those of a mini-batch are
  * chosen by the schedule, each once an epoch, and edges between them count (the paper's stochastic multiple partitions).
- * The subgraph is a graph of its own: degrees are those in it.
+ * The subgraph is a graph of its own: degrees are those in it. Clusters without a training node make a mini-batch that teaches
+ * nothing (subgraph_stand_in()).
  */
 #include "stages/sampling/sampler.h"
 #include "stages/sampling/subgraph.h"
-
-#include <inttypes.h>
 
 static enum error_code enter_clusters(struct batch_builder *b,
                                       const struct neighbor_request *request, struct error *err)
@@ -38,10 +37,7 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     if (rc == ERROR_NONE)
         rc = subgraph_order(b, request, &seeds, err);
     if (rc == ERROR_NONE && seeds == 0)
-        return error_set(err, ERROR_INPUT,
-                         "the clusters of the mini-batch (part %" PRIu32 "%s) have no training "
-                         "node: expected fewer partition.parts, or more sample.clusters",
-                         request->cluster[0], request->cluster_count > 1 ? " and others" : "");
+        rc = subgraph_stand_in(b, request, err);
     if (rc == ERROR_NONE)
         rc = batch_builder_induce(b, err);
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_SUBGRAPH, out, err) : rc;

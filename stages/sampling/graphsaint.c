@@ -69,15 +69,12 @@ enum error_code graphsaint_batch(struct neighbor_sampler *sampler,
         if (rc == ERROR_NONE)
             rc = subgraph_order(b, request, &seeds, err);
     }
-    if (rc == ERROR_NONE && seeds == 0)
-        return error_set(err, ERROR_INPUT,
-                         "%d subgraphs of %" PRIu32
-                         " draws had no training node: expected a larger sample.batch_size",
-                         ATTEMPTS, request->draw_count);
     b->has_factors = true;
     if (rc == ERROR_NONE)
         rc = batch_builder_induce(b, err);
     if (rc == ERROR_NONE)
         rc = weigh(b, request, seeds, both, err);
+    if (rc == ERROR_NONE && seeds == 0)
+        rc = subgraph_stand_in(b, request, err);
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_SUBGRAPH, out, err) : rc;
 }

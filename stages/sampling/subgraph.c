@@ -32,6 +32,25 @@ enum error_code subgraph_order(struct batch_builder *b, const struct neighbor_re
     return ERROR_NONE;
 }
 
+enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor_request *request,
+                                  struct error *err)
+{
+    float *weight = NULL;
+    uint32_t local = 0;
+    enum error_code rc = b->node_count
+                             ? ERROR_NONE
+                             : batch_builder_enter(b, 0, &local, err); /* parts without nodes */
+    if (rc == ERROR_NONE)
+        rc = batch_builder_weigh_seeds(b, 1, &weight, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    weight[0] = 0;
+    b->hop_end[0] = 1;
+    for (int h = 0; h < request->hop_count; h++)
+        b->hop_end[h + 1] = b->node_count;
+    return ERROR_NONE;
+}
+
 struct random_stream subgraph_seed_stream(const struct neighbor_request *request, uint32_t index,
                                           uint32_t hop)
 {

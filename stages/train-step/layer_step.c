@@ -359,14 +359,14 @@ static enum error_code put_gradient(const struct pass *pass, struct error *err)
     const struct stage_context *context = pass->step->context;
     const struct unit *unit = pass->unit;
     const struct key key = key_pass_gradient(context->run_id, unit->round, unit->layer, unit->slot);
+    const struct loss_result loss = step_loss_of_slot(&pass->loss);
     struct pass_gradient gradient = {.weights_version = (uint64_t)unit->round,
                                      .value_count = value_count_of(pass->model, pass->at.layer),
                                      .has_loss = is_last_layer(pass),
-                                     .seed_count = pass->loss.label_count,
-                                     .correct_count = pass->loss.correct_count};
+                                     .seed_count = loss.label_count,
+                                     .correct_count = loss.correct_count,
+                                     .loss_sum = loss.sum};
     float *own = NULL;
-    if (gradient.has_loss)
-        gradient.loss_sum = step_loss_sum(&pass->loss);
     enum error_code rc = pack_parts(pass, &gradient, err);
     if (rc == ERROR_NONE)
         rc = arena_new(pass->workspace.arena, &own, (size_t)gradient.value_count, "gradients", err);

@@ -33,7 +33,12 @@ enum error_code step_loss_of_seeds(const struct stage_context *context,
     return step_loss_check(loss, "seeds", logits, (uint64_t)batch->seed_count * class_count, err);
 }
 
-double step_loss_sum(const struct loss_result *loss)
+struct loss_result step_loss_of_slot(const struct loss_result *loss)
 {
-    return loss->weight_sum > 0 ? loss_mean(loss) * (double)loss->label_count : loss->sum;
+    struct loss_result slot = *loss;
+    if (loss_rows(loss) == 0)
+        return (struct loss_result){0};
+    if (loss->is_weighted)
+        slot.sum = loss_mean(loss) * (double)loss->label_count;
+    return slot;
 }

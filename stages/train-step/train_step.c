@@ -242,13 +242,14 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         return rc;
     struct loss_result loss;
     rc = find_loss(context, t, &step, &loss, err);
+    const struct loss_result of_slot = step_loss_of_slot(&loss);
     *value = gradient;
     *out = (struct gradient){.weights_version = (uint64_t)version,
                              .value_count = t->input.model.value_count,
                              .value = gradient,
-                             .seed_count = loss.label_count,
-                             .correct_count = loss.correct_count,
-                             .loss_sum = step_loss_sum(&loss)};
+                             .seed_count = of_slot.label_count,
+                             .correct_count = of_slot.correct_count,
+                             .loss_sum = of_slot.sum};
     if (rc == ERROR_NONE)
         rc = backward(context, t, &step, trace, gradient, out, err);
     if (rc == ERROR_NONE && step.head_gradient)

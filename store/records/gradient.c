@@ -230,9 +230,6 @@ enum error_code gradient_decode(const struct record_view *view, struct gradient 
         rc = encoding_error_get(view, error, err);
     if (rc == ERROR_NONE)
         rc = seed_counts_get(view, &g.seed_count, &g.correct_count, &g.loss_sum, err);
-    if (rc == ERROR_NONE && raw.values.value_count + raw.values.encoded.count == 0)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: section value has 0 values, expected at least 1", view->key);
     if (rc == ERROR_NONE && (record_has(view, "row_node") || record_has(view, "row_gradient") ||
                              record_has(view, "row_group")))
         rc = get_rows(view, &g, &raw, err);

@@ -143,7 +143,7 @@ static enum error_code get_values(const struct record_view *view, struct gradien
     enum error_code rc = get_numbers(view, r, values, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (r->value_count == 0 || r->first > r->value_count || r->count > r->value_count - r->first)
+    if (r->first > r->value_count || r->count > r->value_count - r->first)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section range: %" PRIu64 " values from value %" PRIu64
                          " on, expected at most the %" PRIu64 " of the gradient",

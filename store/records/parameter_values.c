@@ -44,10 +44,10 @@ enum error_code parameter_values_get(const struct record_view *view, const char 
     enum error_code rc = record_section_get(view, name, ELEMENT_F32, -1, &data, &n, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (n == 0 || (count != 0 && n != count))
+    if (count != ANY_VALUE_COUNT && n != count)
         return error_set(err, ERROR_CORRUPT,
-                         "record %s: section %s has %" PRIu64 " values, expected %s%" PRIu64,
-                         view->key, name, n, count ? "" : "at least ", count ? count : 1);
+                         "record %s: section %s has %" PRIu64 " values, expected %" PRIu64,
+                         view->key, name, n, count);
     const size_t bad = parameter_values_first_bad(data, n);
     if (bad < n)
         return error_set(err, ERROR_CORRUPT,

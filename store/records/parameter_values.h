@@ -21,8 +21,10 @@ size_t parameter_values_first_bad(const float *value, size_t count);
 MUST_CHECK enum error_code parameter_version_check(const struct record_view *view, uint64_t found,
                                                    int64_t expected, struct error *err);
 
-/* A section of F32, borrowed from the view; all values are finite. `count` 0: at least one value,
- * and *found says how many; else exactly that many.
+/* Any number of values, also none: a model may consist of learnt rows alone. */
+#define ANY_VALUE_COUNT UINT64_MAX
+/* A section of F32, borrowed from the view; all values are finite. It has `count` values, which may be ANY_VALUE_COUNT; *found
+ * says how many.
  * Fails: ERROR_CORRUPT naming record, section and index. */
 MUST_CHECK enum error_code parameter_values_get(const struct record_view *view, const char *name,
                                                 uint64_t count, const float **out, uint64_t *found,

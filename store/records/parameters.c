@@ -75,7 +75,7 @@ enum error_code weights_decode(const struct record_view *view, struct weights *o
     struct weights w = {0};
     enum error_code rc = expect(view, RECORD_WEIGHTS, &w.version, err);
     if (rc == ERROR_NONE)
-        rc = parameter_values_get(view, "value", 0, &w.value, &w.value_count, err);
+        rc = parameter_values_get(view, "value", ANY_VALUE_COUNT, &w.value, &w.value_count, err);
     if (rc == ERROR_NONE)
         rc = parameter_table_get(view, w.value_count, &w.table, &w.table_size, err);
     if (rc == ERROR_NONE)
@@ -138,7 +138,7 @@ enum error_code optimizer_state_decode(const struct record_view *view, struct op
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "step", ELEMENT_U64, 1, &step, NULL, err);
     if (rc == ERROR_NONE)
-        rc = parameter_values_get(view, "first", 0, &s.first, &s.value_count, err);
+        rc = parameter_values_get(view, "first", ANY_VALUE_COUNT, &s.first, &s.value_count, err);
     if (rc == ERROR_NONE && record_has(view, "second"))
         rc = parameter_values_get(view, "second", s.value_count, &s.second, &second_count, err);
     if (rc == ERROR_NONE)

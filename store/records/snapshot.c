@@ -130,7 +130,8 @@ static enum error_code get_values(const struct record_view *view, struct snapsho
                                   struct error *err)
 {
     uint64_t n = 0;
-    enum error_code rc = parameter_values_get(view, "value", 0, &s->value, &s->value_count, err);
+    enum error_code rc =
+        parameter_values_get(view, "value", ANY_VALUE_COUNT, &s->value, &s->value_count, err);
     if (rc == ERROR_NONE)
         rc = parameter_values_get(view, "first", s->value_count, &s->first, &n, err);
     if (rc == ERROR_NONE && record_has(view, "second"))

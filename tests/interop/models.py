@@ -148,7 +148,8 @@ def build_for_batch(texts, batch):
     if "mini_batch.weight_sum" in batch:
         total = batch["mini_batch.weight_sum"]
         root = torch.where(total > 0, total.rsqrt(), torch.zeros_like(total))
-        of_loop[edge_index[0, is_loop]] = value[is_loop]
+        has_loop = torch.zeros(count, dtype=torch.bool).index_fill_(0, edge_index[0, is_loop], True)
+        of_loop = torch.where(has_loop, torch.zeros_like(total).index_add_(0, edge_index[0, is_loop], value[is_loop]), of_loop)
     weight = torch.cat([value[~is_loop] * root[source] * root[destination] * share[destination], of_loop * root * root])
     edges = torch.stack([torch.cat([source, loops]), torch.cat([destination, loops])])
     model = build(texts, given=True)

@@ -37,8 +37,8 @@ def main():
         graphmill.save(data, work / "cora")
         (work / "cora.yaml").write_text("name: cora\nepochs: 30\ningest: {path: cora}\npartition: {parts: 4}\n"
                                         "sample: {fanouts: [10, 10], batch_size: 140}\ntrain-step: {hidden: 64, dropout: 0.5}\n")
-        for kind in ("sage", "gcn", "gat"):
-            run = graphmill.run(work / "cora.yaml", directory=work / kind, quiet=True, **{"train-step.model": kind})
+        for kind, norm in (("sage", "none"), ("gcn", "none"), ("gat", "none"), ("gin", "batch")):
+            run = graphmill.run(work / "cora.yaml", directory=work / kind, quiet=True, **{"train-step.model": kind, "train-step.norm": norm})
             model = run.model()
             with torch.no_grad():
                 logits = model(data.x, data.edge_index)

@@ -85,8 +85,7 @@ other=$(run killed "$work/kg.yaml" | json weights_hash)
 same_outputs one killed
 
 # Every decoder takes pairs whose sources are corrupted; those without rows of relations say that types are not used.
-expect 78 'the model has no tensors to train' run dot "$work/kg.yaml" --set train-step.decoder=dot
-for decoder in bilinear mlp; do
+for decoder in dot bilinear mlp; do
     answer=$(run "$decoder" "$work/kg.yaml" --set train-step.decoder="$decoder" --set sample.corrupt=source --set infer.ranked_end=source)
     [ "$(json unused <<<"$answer")" = "4 edge types" ] || fail "$decoder: $answer"
     [ "$(head -1 "$work/$decoder/outputs/predictions.csv")" = source,target,type,split,score,rank,source_rank ] || fail "header of $decoder"

@@ -126,13 +126,14 @@ static double normaliser(const struct message_block *block, uint32_t node)
 static void propagate(const struct layer *layer, uint32_t i, double *y)
 {
     const struct message_block *block = layer->block;
-    double proper = 0, own = 1;
+    double proper = 0, loops = 0, loop_count = 0;
     for (uint32_t c = 0; c < layer->in; c++)
         y[c] = 0;
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
         const uint32_t j = block->neighbor[e];
         if (j == i) {
-            own = value_of(block, e);
+            loops += value_of(block, e);
+            loop_count++;
             continue;
         }
         proper++;
@@ -140,6 +141,7 @@ static void propagate(const struct layer *layer, uint32_t i, double *y)
             y[c] += value_of(block, e) * input_row(layer, j)[c] /
                     sqrt(normaliser(block, i) * normaliser(block, j));
     }
+    const double own = loop_count > 0 && block->edge_value ? loops : 1;
     for (uint32_t c = 0; c < layer->in; c++) {
         if (proper > 0 && proper < block->degree[i])
             y[c] *= block->degree[i] / proper;

@@ -36,8 +36,11 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                              .rows = width,
                                              .cols = layer->input_dim,
                                              .bound = layer_glorot_bound(layer->input_dim, width)};
-    out[BIAS_L] =
-        (struct layer_parameter){.suffix = "lin_l.bias", .dim_count = 1, .rows = width, .cols = 1};
+    out[BIAS_L] = (struct layer_parameter){.suffix = "lin_l.bias",
+                                           .dim_count = 1,
+                                           .rows = width,
+                                           .cols = 1,
+                                           .bound = layer_linear_bound(layer->input_dim)};
     out[WEIGHT_R] = out[WEIGHT_L];
     out[WEIGHT_R].suffix = "lin_r.weight";
     out[BIAS_R] = out[BIAS_L];

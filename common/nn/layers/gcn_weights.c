@@ -18,14 +18,17 @@ static float inverse_root(float sum)
     return sum > 0 ? 1 / sqrtf(sum) : 0;
 }
 
-/* The value of the edge of i to itself: of several the last one's. */
+/* The sum of the values of the edges of i to itself, as value_sum has it; 1 where there are none. */
 static float loop_value(const struct message_block *block, uint32_t i)
 {
-    float value = 1;
+    bool found = false;
+    float sum = 0;
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
-        if (block->neighbor[e] == i)
-            value = block->edge_value[e];
-    return value;
+        if (block->neighbor[e] == i) {
+            sum += block->edge_value[e];
+            found = true;
+        }
+    return found ? sum : 1;
 }
 
 static void weigh_valued_nodes(const struct message_block *block, float *source_scale,

@@ -9,8 +9,8 @@ static int parameters(uint32_t dim, uint32_t outputs, uint32_t relations,
 {
     const float bound = 1 / sqrtf((float)dim);
     (void)relations;
-    out[0] = (struct decoder_parameter){"weight", 3, outputs * dim, dim, bound, 0};
-    out[1] = (struct decoder_parameter){"bias", 1, outputs, 1, bound, 0};
+    out[0] = (struct decoder_parameter){"weight", 3, outputs * dim, dim, bound};
+    out[1] = (struct decoder_parameter){"bias", 1, outputs, 1, bound};
     return 2;
 }
 

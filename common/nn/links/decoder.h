@@ -35,7 +35,7 @@ struct decoder_parameter {
     const char *suffix; /* behind "decoder." */
     int dim_count;      /* as in struct parameter (model.h), as are the others */
     uint32_t rows, cols;
-    float bound, start;
+    float bound;
 };
 
 struct decoder_type;

@@ -1,9 +1,11 @@
 /*
  * distmult - the sum over columns of s w t (Yang et al. 2015, "Embedding entities and relations for learning and inference
- * in knowledge bases"), as PyG's DistMult, whose name the weights have. They begin at 1: as the inner product.
+ * in knowledge bases"), as PyG's DistMult, whose name and first values the weights have.
  *
- * The rows of rel_emb are relations: one for each type that edges have, and of each one for each output.
+ * The rows of rel_emb are relations: one for each type that edges have, and of each one for each output. Their first values
+ * are Xavier uniform. If all were 1, relations would begin alike and with one sign, and would hardly part.
  */
+#include "common/nn/layers/layer.h"
 #include "common/nn/links/decoder.h"
 
 #include <string.h>
@@ -11,7 +13,9 @@
 static int parameters(uint32_t dim, uint32_t outputs, uint32_t relations,
                       struct decoder_parameter *out)
 {
-    out[0] = (struct decoder_parameter){"rel_emb.weight", 2, relations * outputs, dim, 0, 1};
+    const uint32_t rows = relations * outputs;
+    out[0] =
+        (struct decoder_parameter){"rel_emb.weight", 2, rows, dim, layer_glorot_bound(dim, rows)};
     return 1;
 }
 

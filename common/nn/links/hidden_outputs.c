@@ -7,10 +7,10 @@ int hidden_outputs_parameters(uint32_t dim, uint32_t columns, uint32_t outputs,
                               struct decoder_parameter *out)
 {
     const float first = 1 / sqrtf((float)columns), second = 1 / sqrtf((float)dim);
-    out[HIDDEN_W1] = (struct decoder_parameter){"lins.0.weight", 2, dim, columns, first, 0};
-    out[HIDDEN_B1] = (struct decoder_parameter){"lins.0.bias", 1, dim, 1, first, 0};
-    out[HIDDEN_W2] = (struct decoder_parameter){"lins.1.weight", 2, outputs, dim, second, 0};
-    out[HIDDEN_B2] = (struct decoder_parameter){"lins.1.bias", 1, outputs, 1, second, 0};
+    out[HIDDEN_W1] = (struct decoder_parameter){"lins.0.weight", 2, dim, columns, first};
+    out[HIDDEN_B1] = (struct decoder_parameter){"lins.0.bias", 1, dim, 1, first};
+    out[HIDDEN_W2] = (struct decoder_parameter){"lins.1.weight", 2, outputs, dim, second};
+    out[HIDDEN_B2] = (struct decoder_parameter){"lins.1.bias", 1, outputs, 1, second};
     return HIDDEN_PARAMETER_COUNT;
 }
 

@@ -8,7 +8,8 @@
  *
  *   loss of a row     sum over c of a_c (-log softmax(z)[c]), a_c = (1 - e) w_y onehot(y)_c + e / C w_c
  *   its gradient      (sum over c of a_c) softmax(z) - a
- *   mean over rows    their sum divided by the sum of w_y; where that is 0, torch has NaN, and here nothing is learnt
+ *   mean over rows    their sum divided by the sum of w_y; where that is 0, it is undefined (torch has NaN), and
+ *                     the rows have no gradient
  *
  * A label is an int32, -1 for none. logf, not log: glibc's single-precision one gives the same bits with and without fused
  * multiply-add, the double one does not.
@@ -162,7 +163,7 @@ struct loss_result single_label_loss(const struct loss_rule *rule, const float *
 {
     const int32_t *label = labels;
     const bool is_plain = !rule->class_weight && !(rule->label_smoothing > 0);
-    struct loss_result result = {0};
+    struct loss_result result = {.is_weighted = rule->class_weight};
     const double share = share_of_row(rule, label, rows, &result);
     for (size_t row = 0; row < rows; row++) {
         const float *logit = output + row * class_count;

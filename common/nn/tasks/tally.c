@@ -151,6 +151,7 @@ enum error_code tally_mean_loss(const struct tally *tally, double *out, struct e
 {
     struct loss_result loss = tally->loss;
     (void)err;
+    loss.is_weighted = tally->is_weighted;
     loss.weight_sum = tally->is_weighted ? tally->count[tally->count_size - 1] : 0;
     *out = loss_mean(&loss);
     return ERROR_NONE;

@@ -120,6 +120,9 @@ struct loss_result task_loss(const struct task *task, const struct loss_rule *ru
         const struct loss_result row =
             task->loss(rule, output + i * class_count, (const char *)label + i * label_bytes, 1,
                        class_count, gradient ? gradient + i * class_count : NULL);
+        result.is_weighted = row.is_weighted;
+        if (!(weight[i] > 0))
+            continue; /* the row is there for the form alone */
         result.sum += row.label_count ? (double)weight[i] * row.sum : 0;
         result.label_count += row.label_count;
         result.correct_count += row.correct_count;
@@ -174,11 +177,14 @@ const char *loss_name(enum loss kind)
     return names[kind];
 }
 
+uint64_t loss_rows(const struct loss_result *result)
+{
+    return result->is_weighted && !(result->weight_sum > 0) ? 0 : result->label_count;
+}
+
 double loss_mean(const struct loss_result *result)
 {
-    if (result->label_count == 0)
+    if (loss_rows(result) == 0)
         return (double)NAN;
-    if (result->weight_sum > 0)
-        return result->sum / result->weight_sum;
-    return result->sum / (double)result->label_count;
+    return result->sum / (result->is_weighted ? result->weight_sum : (double)result->label_count);
 }

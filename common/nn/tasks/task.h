@@ -37,7 +37,8 @@ struct loss_result {
     double sum;             /* over the labelled rows; divide by their number for the mean */
     uint64_t label_count;   /* rows with a label */
     uint64_t correct_count; /* rows predicted correctly; the task says what that is */
-    double weight_sum;      /* of class weights, by which `sum` is divided where it is not 0 */
+    double weight_sum;      /* of the class weights of those rows, by which `sum` is divided */
+    bool is_weighted;       /* whether classes have weights, so that the above counts */
 };
 
 /* What is made small. {0} is the task's first loss, and nothing beside it. */
@@ -138,7 +139,7 @@ enum task_kind task_of_columns(uint32_t columns);
 MUST_CHECK enum error_code task_take_labels(const struct task *task, const float *label,
                                             size_t rows, uint32_t class_count, void *out,
                                             struct error *err);
-/* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). The sum is of weighted losses, and the gradient
+/* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). A row of weight 0 counts as one without a label. The sum is of weighted losses, and the gradient
  * of that sum by the number of labelled rows, or what their classes weigh: weights of mean 1 leave the size of a step as it
  * is. */
 struct loss_result task_loss(const struct task *task, const struct loss_rule *rule,
@@ -153,7 +154,9 @@ enum loss task_loss_of(const struct task *task, enum loss kind);
 uint32_t task_score_columns(const struct task *task, uint32_t class_count);
 /* "l2", ...; "auto". */
 const char *loss_name(enum loss kind);
-/* The mean that a result has: over rows, or over what they weigh. NaN of no rows; 0 where all of them weigh nothing. */
+/* How many rows the mean is over: 0 where no labelled row weighs anything. */
+uint64_t loss_rows(const struct loss_result *result);
+/* The mean that a result has: over rows, or over what they weigh. NaN where loss_rows() is 0, as in torch. */
 double loss_mean(const struct loss_result *result);
 
 struct metric_row {

@@ -12,6 +12,7 @@
 #include "stages/ingest/formats/keyed_file.h"
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/node_files.h"
+#include "stages/ingest/formats/sparse_columns.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
@@ -23,8 +24,9 @@ static const char *const table_endings[] = {".csv", ".csv.gz", ".csv.zst", ".npy
 struct folder { /* one run */
     const char *path;
     enum task_kind task;
-    bool draws_splits;  /* the files of splits are left alone */
-    bool has_relations; /* types are told apart */
+    bool draws_splits;          /* the files of splits are left alone */
+    bool has_relations;         /* types are told apart */
+    const char *sparse_columns; /* the setting */
     struct folder_meta meta;
     struct named_nodes names; /* empty: ids are the numbers of nodes */
     struct dataset_builder *builder;
@@ -131,10 +133,28 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
     return rc;
 }
 
-/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none. */
-static enum error_code open_features(const struct folder *folder, const char *dense_stem,
-                                     const char *sparse_stem, uint64_t row_count,
-                                     struct feature_file *file, bool *found, struct error *err)
+/* Columns that the features of a node type (NULL: of the only one) must have; 0: as many as their files say. */
+static enum error_code find_columns(const struct folder *folder, const char *type, bool is_sparse,
+                                    uint32_t *out, struct error *err)
+{
+    const uint32_t of_meta = folder->has_relations ? 0 : folder->meta.feature_dim;
+    uint32_t of_setting = 0;
+    const enum error_code rc =
+        is_sparse ? sparse_columns_of(folder->sparse_columns, type, &of_setting, err) : ERROR_NONE;
+    *out = of_meta ? of_meta : of_setting;
+    if (rc != ERROR_NONE || !of_meta || !of_setting || of_meta == of_setting)
+        return rc;
+    return error_set(err, ERROR_INPUT,
+                     "%s/meta.json: \"num_features\": expected %" PRIu32
+                     " as ingest.sparse_columns says, found %" PRIu32,
+                     folder->path, of_setting, of_meta);
+}
+
+/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none. `type`: as in find_columns(). */
+static enum error_code open_features(const struct folder *folder, const char *type,
+                                     const char *dense_stem, const char *sparse_stem,
+                                     uint64_t row_count, struct feature_file *file, bool *found,
+                                     struct error *err)
 {
     char dense[FILE_PATH_SIZE], sparse[FILE_PATH_SIZE], indptr[FILE_PATH_SIZE];
     bool is_dense = false, is_sparse = false;
@@ -154,16 +174,19 @@ static enum error_code open_features(const struct folder *folder, const char *de
         return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", dense, indptr);
     if (!*found)
         return ERROR_NONE;
-    return feature_file_open(file, is_dense ? dense : NULL, sparse, row_count,
-                             folder->has_relations ? 0 : folder->meta.feature_dim, err);
+    uint32_t columns = 0;
+    rc = find_columns(folder, type, is_sparse, &columns, err);
+    return rc == ERROR_NONE
+               ? feature_file_open(file, is_dense ? dense : NULL, sparse, row_count, columns, err)
+               : rc;
 }
 
 static enum error_code read_plain_features(const struct folder *folder, struct error *err)
 {
     struct feature_file file = {0};
     bool found = false;
-    enum error_code rc =
-        open_features(folder, "node-feat", "feat", folder->meta.node_count, &file, &found, err);
+    enum error_code rc = open_features(folder, NULL, "node-feat", "feat", folder->meta.node_count,
+                                       &file, &found, err);
     if (rc == ERROR_NONE && found)
         rc = feature_file_push(&file, folder->builder, err);
     feature_file_close(&file);
@@ -180,7 +203,7 @@ static enum error_code open_typed(const struct folder *folder, struct feature_fi
         char stem[TYPE_NAME_SIZE + 8];
         bool found = false;
         (void)snprintf(stem, sizeof stem, "%s-feat", type->name);
-        rc = open_features(folder, stem, stem, type->node_count, &file[i], &found, err);
+        rc = open_features(folder, type->name, stem, stem, type->node_count, &file[i], &found, err);
         if (rc != ERROR_NONE || !found)
             continue;
         if (*dim && file[i].dim != *dim && !folder->has_relations)
@@ -327,6 +350,9 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
     if (rc == ERROR_NONE)
         rc = read_edges(folder, err);
     if (rc == ERROR_NONE)
+        rc = sparse_columns_check(folder->sparse_columns, meta->node_type, meta->node_type_count,
+                                  err);
+    if (rc == ERROR_NONE)
         rc = read_features(folder, has_node_types, err);
     if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
         rc = read_labels(folder, err);
@@ -351,6 +377,7 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
                               .task = (enum task_kind)settings->ingest.task,
                               .draws_splits = shares.is_random,
                               .has_relations = settings->ingest.relations,
+                              .sparse_columns = settings->ingest.sparse_columns,
                               .builder = builder};
     rc = read_folder(settings, folder, err);
     named_nodes_release(&folder->names);

@@ -1,4 +1,4 @@
-/* The table of parameters and their first values. model_pass_test.c has the arithmetic. */
+/* The table of parameters. first_values_test.c has their first values, model_pass_test.c the arithmetic. */
 #include "common/base/memory.h"
 #include "common/nn/model.h"
 
@@ -83,43 +83,6 @@ static void sixteen_layers_fit(void **state)
     assert_string_equal(model.parameter[3 * LAYER_COUNT_MAX - 1].name, "convs.15.lin_r.weight");
 }
 
-/* Mean and spread of a uniform distribution on +-bound, and no value outside. */
-static void check_uniform(const float *value, uint64_t count, double bound)
-{
-    double sum = 0, square = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        assert_true(fabs((double)value[i]) <= bound);
-        sum += (double)value[i];
-        square += (double)value[i] * (double)value[i];
-    }
-    const double n = (double)count;
-    assert_true(fabs(sum / n) < 5 * bound / sqrt(3 * n));
-    if (count > 100 && bound > 0)
-        assert_true(fabs(square / n / (bound * bound / 3) - 1) < 0.3);
-}
-
-static void first_values_have_the_distribution_of_pyg(void **state)
-{
-    struct error err = {0};
-    struct model model;
-    (void)state;
-    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
-        const struct model_outline config = config_of(kind);
-        assert_ok(model_init_outline(&model, &config, &err), &err);
-        float *value = memory_alloc(model.value_count, sizeof *value);
-        model_initialise(&model, 8, value);
-        for (int i = 0; i < model.parameter_count; i++) {
-            const struct parameter *p = &model.parameter[i];
-            const double in = p->name[6] == '0' ? 30 : 20, out = p->rows;
-            double bound = kind == LAYER_SAGE ? 1 / sqrt(in) : sqrt(6 / (in + out));
-            if (kind == LAYER_GCN && p->dim_count == 1)
-                bound = 0;
-            check_uniform(value + p->offset, (uint64_t)p->rows * p->cols, bound + 1e-9);
-        }
-        memory_free(value);
-    }
-}
-
 static void first_values_follow_the_seed(void **state)
 {
     struct error err = {0};
@@ -145,7 +108,6 @@ int main(void)
         cmocka_unit_test(a_table_that_does_not_fit_is_an_error),
         cmocka_unit_test(settings_out_of_range_are_named),
         cmocka_unit_test(sixteen_layers_fit),
-        cmocka_unit_test(first_values_have_the_distribution_of_pyg),
         cmocka_unit_test(first_values_follow_the_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void lines_are_json_with_the_numbers_of_rounds_and_snapshots(void **state
     (void)snprintf(expected, sizeof expected,
                    "{\"round\":7,\"epoch\":2,\"loss\":0.5,\"accuracy\":0.75,"
                    "\"learning_rate\":0.25,\"gradient_norm\":2}\n"
-                   "{\"round\":8,\"epoch\":3,\"loss\":0,\"accuracy\":null,"
+                   "{\"round\":8,\"epoch\":3,\"loss\":null,\"accuracy\":null,"
                    "\"learning_rate\":0,\"gradient_norm\":0}\n"
                    "{\"snapshot\":8,\"epoch\":2,\"train_loss\":0.5,\"train_accuracy\":0.75,"
                    "\"valid_loss\":1.5,\"valid_accuracy\":0.25,\"valid_macro_f1\":0.125,"

@@ -59,21 +59,45 @@ static void a_batch_is_its_clusters_with_all_edges_among_them(void **state)
     sampler_fixture_close(&f);
 }
 
-static void clusters_without_training_nodes_are_named(void **state)
+static void clusters_without_training_nodes_teach_nothing(void **state)
 {
     (void)state;
     static const uint64_t none[1] = {0};
+    static const uint32_t cluster[] = {1};
     const struct sampler *sampler = sampler_of(SAMPLER_CLUSTER_GCN);
     struct sampler_fixture f;
     struct mini_batch batch;
     struct error err = {0};
     sampler_fixture_open_parts(&f, book, 3);
     struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
+    request.cluster = cluster;
+    request.cluster_count = 1;
+    assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
+    assert_null(batch.seed_weight);
     request.is_training = none;
-    assert_fails(sampler->draw(f.sampler, &request, &batch, &err), ERROR_INPUT,
-                 "(part 0) have no training node: expected fewer partition.parts, or more "
-                 "sample.clusters",
-                 &err);
+    assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
+    assert_int_equal(batch.seed_count, 1);
+    assert_true(batch.seed_weight[0] == 0);
+    assert_int_equal(batch.node_count, book[2] - book[1]);
+    sampler_fixture_close(&f);
+}
+
+static void clusters_without_nodes_teach_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t with_empty[] = {0, 9, 9, FIXTURE_NODES}, cluster[] = {1};
+    const struct sampler *sampler = sampler_of(SAMPLER_CLUSTER_GCN);
+    struct sampler_fixture f;
+    struct mini_batch batch;
+    struct error err = {0};
+    sampler_fixture_open_parts(&f, with_empty, 3);
+    struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
+    request.cluster = cluster;
+    request.cluster_count = 1;
+    assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
+    assert_int_equal(batch.seed_count, 1);
+    assert_int_equal(batch.node_count, 1);
+    assert_true(batch.seed_weight[0] == 0);
     sampler_fixture_close(&f);
 }
 
@@ -81,7 +105,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_its_clusters_with_all_edges_among_them),
-        cmocka_unit_test(clusters_without_training_nodes_are_named),
+        cmocka_unit_test(clusters_without_training_nodes_teach_nothing),
+        cmocka_unit_test(clusters_without_nodes_teach_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

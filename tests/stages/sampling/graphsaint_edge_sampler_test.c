@@ -29,7 +29,7 @@ static void chances_are_the_papers(void **state)
 static void without_training_nodes_it_says_so(void **state)
 {
     (void)state;
-    graphsaint_check_says_without_training_nodes(SAMPLER_GRAPHSAINT_EDGE);
+    graphsaint_check_without_training_nodes(SAMPLER_GRAPHSAINT_EDGE);
 }
 
 int main(void)

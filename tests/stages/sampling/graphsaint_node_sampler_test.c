@@ -30,7 +30,7 @@ static void chances_are_shares_of_edges(void **state)
 static void without_training_nodes_it_says_so(void **state)
 {
     (void)state;
-    graphsaint_check_says_without_training_nodes(SAMPLER_GRAPHSAINT_NODE);
+    graphsaint_check_without_training_nodes(SAMPLER_GRAPHSAINT_NODE);
 }
 
 int main(void)

@@ -97,6 +97,27 @@ static void gcn_scales_by_degrees_of_the_whole_graph(void **state)
     arena_release(&arena);
 }
 
+static void gcn_sums_the_values_of_several_loops(void **state)
+{
+    (void)state;
+    static const uint32_t start[] = {0, 3, 4}, source[] = {0, 1, 0, 0}, degrees[] = {1, 1};
+    static const float values[] = {0.5F, 2, 0.25F, 3}, sums[] = {2.75F, 4};
+    const struct message_block block = {.destination_count = 2,
+                                        .source_count = 2,
+                                        .row_start = start,
+                                        .neighbor = source,
+                                        .degree = degrees,
+                                        .edge_value = values,
+                                        .value_sum = sums};
+    struct arena arena = {0};
+    struct error err = {0};
+    struct aggregation out;
+    assert_ok(gcn_weights(NULL, &block, &arena, &out, &err), &err);
+    assert_near(out.self_scale[0], 0.75 / 2.75);
+    assert_near(out.self_scale[1], 1.0 / 4); /* it has none, so one of value 1 stands for it */
+    arena_release(&arena);
+}
+
 static void no_memory_is_said(void **state)
 {
     (void)state;
@@ -116,6 +137,7 @@ int main(void)
         cmocka_unit_test(a_mean_divides_by_all_edges),
         cmocka_unit_test(the_greatest_takes_edges_as_they_are),
         cmocka_unit_test(gcn_scales_by_degrees_of_the_whole_graph),
+        cmocka_unit_test(gcn_sums_the_values_of_several_loops),
         cmocka_unit_test(no_memory_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

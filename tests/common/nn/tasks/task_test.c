@@ -72,7 +72,8 @@ static void check_row_weights(const struct loss_rule *rule)
     enum { ROWS = 4, CLASSES = 3 };
     static const float output[ROWS * CLASSES] = {1, 0.5F, -1, 2, 2, 0, -3, 1, 0.25F, 0, 1, 5};
     static const int32_t label[ROWS] = {0, 2, -1, 1};
-    static const float one[ROWS] = {1, 1, 1, 1}, weight[ROWS] = {2, 0.5F, 7, 0};
+    static const float one[ROWS] = {1, 1, 1, 1}, weight[ROWS] = {2, 0.5F, 7, 0.25F};
+    static const float none[ROWS] = {0, 0, 7, 0};
     const struct task *task = &task_single_label;
     float plain[ROWS * CLASSES], weighted[ROWS * CLASSES];
     double sum = 0;
@@ -96,6 +97,10 @@ static void check_row_weights(const struct loss_rule *rule)
     assert_true(fabs(b.sum - sum) < 1e-9);
     b = task_loss(task, rule, output, label, weight, ROWS, CLASSES, NULL);
     assert_true(fabs(b.sum - sum) < 1e-9);
+    b = task_loss(task, rule, output, label, none, ROWS, CLASSES, weighted);
+    assert_true(loss_rows(&b) == 0 && b.correct_count == 0 && isnan(loss_mean(&b)));
+    for (int i = 0; i < ROWS * CLASSES; i++)
+        assert_true(fabsf(weighted[i]) <= 0);
 }
 
 static void rows_count_in_the_loss_by_their_weights(void **state)
