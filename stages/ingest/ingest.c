@@ -32,6 +32,7 @@
 #include "stages/ingest/formats/unread_files.h"
 #include "stages/ingest/remote_input.h"
 #include "stages/ingest/update/dataset_versions.h"
+#include "stages/ingest/update/version_chain.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/records/dataset_types.h"
@@ -268,6 +269,50 @@ static enum error_code have_root(const struct stage_context *context, const char
                : rc;
 }
 
+/* Finds the newest version. Where nothing says which of two it is, the files of an update may. */
+static enum error_code find_newest(const struct stage_context *context,
+                                   const struct version_place *place, char id[ID_SIZE],
+                                   struct error *err)
+{
+    bool settled = false;
+    const enum error_code rc = version_chain_newest(place, id, err);
+    if (rc != ERROR_CORRUPT || !context->update ||
+        dataset_versions_settle(place, context->update, &settled, NULL) != ERROR_NONE || !settled)
+        return rc;
+    return version_chain_newest(place, id, err);
+}
+
+/* Makes what is lost of the version `id` again, and of the root if it is needed. */
+static enum error_code have_chain(const struct stage_context *context,
+                                  const struct version_place *place, const char *id,
+                                  struct remarks *remarks, bool *found,
+                                  struct dataset_schema *schema, struct error *err)
+{
+    bool needs_root = false, had_root = false;
+    enum error_code rc = dataset_versions_has(place, id, found, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_versions_restore(place, id, context->is_replay, &needs_root, err);
+    if (rc != ERROR_NONE || !needs_root)
+        return rc;
+    rc = have_root(context, place->root, remarks, &had_root, schema, err);
+    return rc == ERROR_NONE
+               ? dataset_versions_restore(place, id, context->is_replay, &needs_root, err)
+               : rc;
+}
+
+/* A delta that the version needs is lost. *repaired: the files of the update were those of the lost one, and it is there again. The root has
+ * to be there to tell. */
+static enum error_code repair(const struct stage_context *context,
+                              const struct version_place *place, const char *id,
+                              struct remarks *remarks, bool *repaired,
+                              struct dataset_schema *schema, struct error *err)
+{
+    bool had_root = false;
+    const enum error_code rc = have_root(context, place->root, remarks, &had_root, schema, err);
+    return rc == ERROR_NONE ? dataset_versions_repair(place, context->update, id, repaired, err)
+                            : rc;
+}
+
 /* The newest version of the dataset `id`, which becomes it; *found: there was nothing to do. */
 static enum error_code have_version(const struct stage_context *context, char id[ID_SIZE],
                                     struct remarks *remarks, bool *found,
@@ -279,20 +324,22 @@ static enum error_code have_version(const struct stage_context *context, char id
                                         .settings = context->settings,
                                         .memory_bytes = context->memory_bytes,
                                         .root = root};
-    bool needs_root = false, had_root = false;
-    enum error_code rc = dataset_versions_newest(&place, id, err);
-    if (rc == ERROR_NONE && strcmp(id, root) != 0) {
-        rc = dataset_versions_has(&place, id, found, err);
-        if (rc == ERROR_NONE)
-            rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
+    bool repaired = false;
+    enum error_code rc = find_newest(context, &place, id, err);
+    const bool is_root = rc == ERROR_NONE && strcmp(id, root) == 0;
+    if (rc == ERROR_NONE && is_root)
+        rc = have_root(context, root, remarks, found, schema, err);
+    else if (rc == ERROR_NONE)
+        rc = have_chain(context, &place, id, remarks, found, schema, err);
+    if (rc == ERROR_CORRUPT && context->update && !is_root) {
+        const enum error_code tried = repair(context, &place, id, remarks, &repaired, schema, NULL);
+        if (tried == ERROR_NONE && repaired)
+            rc = have_chain(context, &place, id, remarks, found, schema, err);
     }
-    if (rc == ERROR_NONE && (needs_root || strcmp(id, root) == 0))
-        rc = have_root(context, root, remarks, needs_root ? &had_root : found, schema, err);
-    if (rc == ERROR_NONE && needs_root)
-        rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
-    if (rc == ERROR_NONE && strcmp(id, root) != 0 && !context->is_replay)
-        rc = dataset_versions_mend(&place, id, err);
-    if (rc != ERROR_NONE || !context->update)
+    if (rc == ERROR_NONE && !is_root && !context->is_replay)
+        rc = version_chain_mend(&place, id, err);
+    *found = *found || repaired;
+    if (rc != ERROR_NONE || !context->update || repaired)
         return rc;
     rc = dataset_versions_update(&place, context->update, id, found, err);
     if (rc == ERROR_INPUT)
@@ -306,7 +353,7 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     const struct version_place place = {.store = context->store, .root = id};
     char newest[ID_SIZE];
     bool found = false;
-    enum error_code rc = dataset_versions_newest(&place, newest, err);
+    enum error_code rc = version_chain_newest(&place, newest, err);
     if (rc == ERROR_NONE)
         rc = dataset_versions_has(&place, newest, &found, err);
     if (rc == ERROR_NONE)
@@ -392,7 +439,7 @@ static enum error_code use_known(const struct stage_context *context,
     *done = false;
     if (context->is_replay || context->update || !remote_input_recall(remote, context->store, root))
         return ERROR_NONE;
-    enum error_code rc = dataset_versions_newest(&place, newest, err);
+    enum error_code rc = version_chain_newest(&place, newest, err);
     if (rc == ERROR_NONE)
         rc = dataset_versions_has(&place, newest, done, err);
     if (rc != ERROR_NONE || !*done)

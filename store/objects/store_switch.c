@@ -30,11 +30,27 @@ enum error_code store_switch_set(struct store *store, const char *key, const cha
     return store->backend->ref_set(store->state, key, line, err);
 }
 
+/* Puts `line` in the place of a switch that is damaged. *matched is false when it is sound, or gone. */
+static enum error_code replace_damaged(struct store *store, const char *key, const char *line,
+                                       bool *matched, struct error *err)
+{
+    char seen[SWITCH_LINE_SIZE], value[SWITCH_VALUE_MAX + 1];
+    const enum error_code rc = store->backend->ref_get(store->state, key, seen, sizeof seen, err);
+    *matched = rc == ERROR_CORRUPT;
+    if (rc == ERROR_CORRUPT) /* not even text, so there is nothing to compare it by */
+        return store->backend->ref_set(store->state, key, line, err);
+    if (rc != ERROR_NONE)
+        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    return switch_text_decode(key, seen, value, sizeof value, NULL) == ERROR_NONE
+               ? ERROR_NONE
+               : store->backend->ref_cas(store->state, key, seen, line, matched, err);
+}
+
 enum error_code store_switch_exchange(struct store *store, const char *key, const char *expected,
                                       const char *text, bool *matched, struct error *err)
 {
     char old[SWITCH_LINE_SIZE], line[SWITCH_LINE_SIZE];
-    enum error_code rc = check_switch(store, key, text, err);
+    enum error_code rc = check_switch(store, key, text ? text : "", err);
     if (rc == ERROR_NONE && expected)
         rc = check_switch(store, key, expected, err);
     *matched = rc == ERROR_NONE;
@@ -42,8 +58,13 @@ enum error_code store_switch_exchange(struct store *store, const char *key, cons
         return rc;
     if (expected)
         switch_text_encode(key, expected, old);
-    switch_text_encode(key, text, line);
-    return store->backend->ref_cas(store->state, key, expected ? old : NULL, line, matched, err);
+    if (text)
+        switch_text_encode(key, text, line);
+    rc = store->backend->ref_cas(store->state, key, expected ? old : NULL, text ? line : NULL,
+                                 matched, err);
+    if (expected || (rc == ERROR_NONE && *matched) || (rc != ERROR_NONE && rc != ERROR_CORRUPT))
+        return rc;
+    return replace_damaged(store, key, text ? line : NULL, matched, err);
 }
 
 enum error_code store_switch_get(struct store *store, const char *key, char *text, size_t size,
