@@ -124,7 +124,8 @@ struct object_backend {
     /* Puts `text` (NULL: nothing) there whatever was there, durably. */
     enum error_code (*ref_set)(void *state, const char *name, const char *text, struct error *err);
     /* Puts `text` (NULL: nothing) in the place of `expected` (NULL: of nothing), durably. *matched is false when
-     * something else was there, which stays. Texts are lines under 8 KiB. A ref that is exchanged is not also set. */
+     * something else was there, which stays. Texts are lines under 8 KiB. A set by another process
+     * comes before the exchange or after it, never in between. */
     enum error_code (*ref_cas)(void *state, const char *name, const char *expected,
                                const char *text, bool *matched, struct error *err);
     enum error_code (*ref_list)(void *state, store_visitor visit, void *context, struct error *err);

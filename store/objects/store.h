@@ -172,8 +172,8 @@ MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
 /* Sets a switch that is still `expected` (NULL: not set, or damaged) to `text` (NULL: to nothing). *matched is false when the switch is
- * something else, which stays. Whoever changes a switch that another process may change at the same time uses this and not
- * store_switch_set(); one switch is changed by one of the two alone. */
+ * something else, which stays. Whoever changes a switch that another process may change at the same time uses this; each call of
+ * store_switch_set() says why the last writer may win. */
 MUST_CHECK enum error_code store_switch_exchange(struct store *store, const char *key,
                                                  const char *expected, const char *text,
                                                  bool *matched, struct error *err);

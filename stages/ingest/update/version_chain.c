@@ -25,17 +25,6 @@ static struct key next_key(const char *id)
     return key_current("next", identity_digits_of(id));
 }
 
-/* Reads a switch that names a version: "" if it is not set or damaged. */
-static enum error_code read_name(const struct version_place *place, const struct key *key,
-                                 char id[ID_SIZE], struct error *err)
-{
-    const enum error_code rc = store_switch_get(place->store, key->text, id, ID_SIZE, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    id[0] = '\0';
-    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
-}
-
 /* Goes along the links from `id` to the last version. */
 static enum error_code follow_links(const struct version_place *place, char id[ID_SIZE],
                                     struct error *err)
@@ -43,10 +32,24 @@ static enum error_code follow_links(const struct version_place *place, char id[I
     char next[ID_SIZE];
     for (;;) {
         const struct key key = next_key(id);
-        const enum error_code rc = read_name(place, &key, next, err);
+        const enum error_code rc = identity_named(place->store, &key, next, err);
         if (rc != ERROR_NONE || !next[0])
             return rc;
         (void)text_copy(id, ID_SIZE, next);
+    }
+}
+
+enum error_code version_chain_leads(struct store *store, const char *from, const char *to,
+                                    bool *leads, struct error *err)
+{
+    char at[ID_SIZE];
+    (void)text_copy(at, sizeof at, from);
+    for (;;) {
+        *leads = strcmp(at, to) == 0;
+        const struct key key = next_key(at);
+        const enum error_code rc = *leads ? ERROR_NONE : identity_named(store, &key, at, err);
+        if (rc != ERROR_NONE || *leads || !at[0])
+            return rc;
     }
 }
 
@@ -232,7 +235,7 @@ enum error_code version_chain_last(const struct version_place *place, char id[ID
                                    struct error *err)
 {
     const struct key key = newest_key(place->root);
-    const enum error_code rc = read_name(place, &key, id, err);
+    const enum error_code rc = identity_named(place->store, &key, id, err);
     if (rc == ERROR_NONE && !id[0])
         (void)text_copy(id, ID_SIZE, place->root);
     return rc == ERROR_NONE ? follow_links(place, id, err) : rc;
@@ -326,7 +329,7 @@ static enum error_code find_before(const struct version_place *place, const char
     (void)text_copy(base, ID_SIZE, place->root);
     for (*depth = 1;; ++*depth) {
         const struct key key = next_key(base);
-        const enum error_code rc = read_name(place, &key, next, err);
+        const enum error_code rc = identity_named(place->store, &key, next, err);
         if (rc != ERROR_NONE || strcmp(next, id) == 0)
             return rc;
         if (!next[0])
@@ -367,7 +370,7 @@ static enum error_code set_link(const struct version_place *place, const char *b
             return rc;
         /* ERROR_UNAVAILABLE: the answer is lost, and the switch may be set all the same */
         if (rc == ERROR_NONE || rc == ERROR_UNAVAILABLE)
-            rc = read_name(place, &key, other, err);
+            rc = identity_named(place->store, &key, other, err);
         if (rc != ERROR_NONE)
             return rc;
         if (strcmp(other, id) == 0)
@@ -387,7 +390,7 @@ static enum error_code move_switch(const struct version_place *place, const char
     for (int i = 0; i < EXCHANGE_ATTEMPTS; i++) {
         char now[ID_SIZE], last[ID_SIZE];
         bool matched = false;
-        enum error_code rc = read_name(place, &key, now, err);
+        enum error_code rc = identity_named(place->store, &key, now, err);
         if (rc != ERROR_NONE || strcmp(now, id) == 0)
             return rc;
         (void)text_copy(last, sizeof last, id);
@@ -424,7 +427,7 @@ enum error_code version_chain_mend(const struct version_place *place, const char
         if (version_chain_base(place, at, base, &depth, &has_delta, NULL) != ERROR_NONE || !depth)
             break;
         const struct key key = next_key(base);
-        enum error_code rc = read_name(place, &key, next, err);
+        enum error_code rc = identity_named(place->store, &key, next, err);
         if (rc == ERROR_NONE && strcmp(next, at) == 0)
             break;
         if (rc == ERROR_NONE)

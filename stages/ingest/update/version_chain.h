@@ -23,6 +23,9 @@
 /* Finds the newest version; the root itself if there is no version. Fails: ERROR_CORRUPT when two versions could be the newest; ERROR_IO. */
 MUST_CHECK enum error_code version_chain_newest(const struct version_place *place, char id[ID_SIZE],
                                                 struct error *err);
+/* Whether the links lead from one version to another, or the two are the same. */
+MUST_CHECK enum error_code version_chain_leads(struct store *store, const char *from,
+                                               const char *to, bool *leads, struct error *err);
 /* Finds the version where the links end: the newest one unless links are lost. */
 MUST_CHECK enum error_code version_chain_last(const struct version_place *place, char id[ID_SIZE],
                                               struct error *err);
