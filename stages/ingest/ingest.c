@@ -390,8 +390,9 @@ static enum error_code set_input_name(const struct stage_context *context,
             return rc;
         if (now[0])
             rc = version_chain_leads(context->store, id, now, &is_later, err);
+        is_later = is_later && strcmp(now, id) != 0;
         if (rc != ERROR_NONE || is_later)
-            return rc;
+            return rc; /* the same one is set anew: gc spares what was named lately */
         if (now[0])
             rc = version_chain_leads(context->store, now, id, &is_earlier, err);
         if (rc == ERROR_NONE && now[0] && !is_earlier && strcmp(now, name->before) != 0)

@@ -1,5 +1,5 @@
 /*
- * Switches, with their checksums, and notes. Declared in store.h.
+ * Switches, with their checksums, notes, and how old things are. Declared in store.h.
  */
 #include "store/objects/store_state.h"
 #include "store/objects/switch_text.h"
@@ -91,6 +91,29 @@ enum error_code store_switch_list(struct store *store, store_visitor visit, void
                                   struct error *err)
 {
     return store->backend->ref_list(store->state, visit, context, err);
+}
+
+static enum error_code age_of(struct store *store, const char *key, bool is_switch,
+                              int64_t *seconds, struct error *err)
+{
+    enum error_code rc = store_check_key(key, err);
+    *seconds = 0;
+    if (rc == ERROR_NONE && store->backend->age)
+        rc = store->backend->age(store->state, key, is_switch, seconds, err);
+    if (rc == ERROR_NONE && *seconds < 0)
+        *seconds = 0; /* put at this moment, by a clock that is a little ahead */
+    return rc;
+}
+
+enum error_code store_age(struct store *store, const char *key, int64_t *seconds, struct error *err)
+{
+    return age_of(store, key, false, seconds, err);
+}
+
+enum error_code store_switch_age(struct store *store, const char *key, int64_t *seconds,
+                                 struct error *err)
+{
+    return age_of(store, key, true, seconds, err);
 }
 
 enum error_code store_note_put(struct store *store, const char *name, const char *text, size_t size,
