@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { READS = 2 };
+
 static enum error_code check_switch(const struct store *store, const char *key, const char *text,
                                     struct error *err)
 {
@@ -30,20 +32,34 @@ enum error_code store_switch_set(struct store *store, const char *key, const cha
     return store->backend->ref_set(store->state, key, line, err);
 }
 
+/* Reads a switch, and a second time if it is damaged: that may have happened on its way here. `line`: as it is stored. */
+static enum error_code read_switch(struct store *store, const char *key,
+                                   char line[SWITCH_LINE_SIZE], char *text, size_t size,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_CORRUPT;
+    for (int i = 0; i < READS && rc == ERROR_CORRUPT; i++) {
+        line[0] = '\0';
+        rc = store->backend->ref_get(store->state, key, line, SWITCH_LINE_SIZE, err);
+        if (rc == ERROR_NONE)
+            rc = switch_text_decode(key, line, text, size, err);
+    }
+    return rc;
+}
+
 /* Puts `line` in the place of a switch that is damaged. *matched is false when it is sound, or gone. */
 static enum error_code replace_damaged(struct store *store, const char *key, const char *line,
                                        bool *matched, struct error *err)
 {
     char seen[SWITCH_LINE_SIZE], value[SWITCH_VALUE_MAX + 1];
-    const enum error_code rc = store->backend->ref_get(store->state, key, seen, sizeof seen, err);
-    *matched = rc == ERROR_CORRUPT;
-    if (rc == ERROR_CORRUPT) /* not even text, so there is nothing to compare it by */
-        return store->backend->ref_set(store->state, key, line, err);
-    if (rc != ERROR_NONE)
+    const enum error_code rc = read_switch(store, key, seen, value, sizeof value, err);
+    *matched = false;
+    if (rc != ERROR_CORRUPT)
         return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
-    return switch_text_decode(key, seen, value, sizeof value, NULL) == ERROR_NONE
-               ? ERROR_NONE
-               : store->backend->ref_cas(store->state, key, seen, line, matched, err);
+    if (seen[0])
+        return store->backend->ref_cas(store->state, key, seen, line, matched, err);
+    *matched = true; /* nothing, or not even text: there is nothing to compare it by */
+    return store->backend->ref_set(store->state, key, line, err);
 }
 
 enum error_code store_switch_exchange(struct store *store, const char *key, const char *expected,
@@ -73,10 +89,8 @@ enum error_code store_switch_get(struct store *store, const char *key, char *tex
     char line[SWITCH_LINE_SIZE];
     enum error_code rc = store_check_key(key, err);
     if (rc == ERROR_NONE)
-        rc = store->backend->ref_get(store->state, key, line, sizeof line, err);
-    if (rc == ERROR_NOT_FOUND)
-        return error_set(err, rc, "switch %s is not set", key);
-    return rc == ERROR_NONE ? switch_text_decode(key, line, text, size, err) : rc;
+        rc = read_switch(store, key, line, text, size, err);
+    return rc == ERROR_NOT_FOUND ? error_set(err, rc, "switch %s is not set", key) : rc;
 }
 
 enum error_code store_switch_remove(struct store *store, const char *key, struct error *err)
