@@ -260,6 +260,18 @@ static enum error_code was_done(const struct version_place *place,
     return rc;
 }
 
+/* Makes the base whole, where it can be, and looks whether the files make the version of it. */
+static enum error_code try_files(const struct version_place *place,
+                                 const struct update_request *request, const char *base,
+                                 const char *version, bool *done, struct error *err)
+{
+    bool needs_root = false;
+    const enum error_code rc = strcmp(base, place->root) == 0
+                                   ? ERROR_NONE
+                                   : dataset_versions_restore(place, base, false, &needs_root, err);
+    return rc == ERROR_NONE ? was_done(place, request, version, done, err) : rc;
+}
+
 enum error_code dataset_versions_repair(const struct version_place *place,
                                         const struct update_request *request, const char *newest,
                                         bool *repaired, struct error *err)
@@ -274,7 +286,7 @@ enum error_code dataset_versions_repair(const struct version_place *place,
         if (rc != ERROR_NONE)
             return rc == ERROR_CORRUPT ? ERROR_NONE : rc; /* nothing says what stands below it */
         if (!has_delta)
-            rc = was_done(place, request, at, repaired, err);
+            rc = try_files(place, request, base, at, repaired, err);
         if (rc != ERROR_NONE && rc != ERROR_CORRUPT) /* the version before may be lost, too */
             return rc;
         (void)text_copy(at, sizeof at, base);
