@@ -33,6 +33,12 @@ static enum error_code get_delta(const struct version_place *place, const char *
                                  struct dataset_delta *delta, struct error *err)
 {
     const enum error_code rc = dataset_delta_get(place->store, id, delta, err);
+    if (rc == ERROR_CORRUPT)
+        return error_context(
+            err, rc,
+            "dataset %s: graphmill update with the files that the version was made of "
+            "makes its delta again",
+            id);
     if (rc != ERROR_NOT_FOUND)
         return rc;
     return error_set(

@@ -50,7 +50,7 @@ def world_of(bench):
 def graphmill(bench, name, folder, *words):
     """(status, answer, what it said)"""
     done = subprocess.run([bench.program("graphmill"), name, bench.yaml(pipeline.TINY), "--directory", folder, "--quiet", "--json", *words],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -72,7 +72,7 @@ def damage(store, path, way, rng):
 
 
 def verify(bench, folder, *words):
-    done = subprocess.run([bench.program("graphmill"), "verify", folder, *words], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run([bench.program("graphmill"), "verify", folder, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 
