@@ -102,7 +102,8 @@ static enum error_code read_delta(struct store *store, const char *key, struct e
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t count = delta.base_book[delta.part_count];
-    if (count > WALKED_NODES_MAX) { /* a few bytes may say 4 billion: a walk over those would find nothing more */
+    if (count >
+        WALKED_NODES_MAX) { /* a few bytes may say 4 billion: a walk over those would find nothing more */
         store_release_record(&delta.view);
         return rc;
     }
