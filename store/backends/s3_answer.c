@@ -50,6 +50,7 @@ static void take_date(const char *text, int64_t *out)
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     struct tm date = {0};
     char month[4] = "";
+    /* No field has more than four digits. NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT", &date.tm_mday, month,
                &date.tm_year, &date.tm_hour, &date.tm_min, &date.tm_sec) != 6)
         return;

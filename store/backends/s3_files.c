@@ -418,7 +418,7 @@ static bool is_confirmed(const struct s3_entry *entry, const char *sum)
 static enum error_code fetch_entry(const struct s3_files *files, const struct s3_entry *entry,
                                    uint8_t *bytes, const char *path, struct error *err)
 {
-    char sum[S3_MD5_TEXT_SIZE], before[S3_MD5_TEXT_SIZE] = "";
+    char sum[S3_MD5_TEXT_SIZE] = "", before[S3_MD5_TEXT_SIZE] = "";
     for (int i = 0; i < READS_MAX; i++) {
         const enum error_code rc = fetch_once(files, entry, bytes, path, sum, err);
         if (rc != ERROR_NONE || is_confirmed(entry, sum) || strcmp(sum, before) == 0)

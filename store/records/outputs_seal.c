@@ -137,7 +137,7 @@ static enum error_code acquire_sealed(struct store *store, const char *key,
     enum error_code rc = ERROR_CORRUPT;
     for (int i = 0; rc == ERROR_CORRUPT && i < READS; i++) {
         rc = artifact_acquire(&request, out, err);
-        if (rc != ERROR_NONE || !out->is_copy)
+        if (rc != ERROR_NONE)
             return rc;
         rc = outputs_seal_check(seal, out->path, err);
         if (rc == ERROR_CORRUPT)
@@ -154,8 +154,11 @@ enum error_code outputs_acquire(struct store *store, const char *key,
 {
     struct outputs_seal *stored = NULL;
     char seal_key[KEY_SIZE];
+    const struct artifact_request in_place = {.store = store, .key = key};
     *out = (struct artifact_handle){.path = ""};
-    if (seal || store_capabilities(store) & STORE_HAS_PATHS)
+    if (store_capabilities(store) & STORE_HAS_PATHS)
+        return artifact_acquire(&in_place, out, err);
+    if (seal)
         return acquire_sealed(store, key, seal, out, err);
     (void)snprintf(seal_key, sizeof seal_key, "%.190s_seal", key);
     enum error_code rc = memory_new(&stored, 1, "a seal", err);
