@@ -46,9 +46,8 @@ static enum error_code copy_files(const struct run_folder *from, const char *key
                                   const struct outputs_seal *seal, const char *to,
                                   struct error *err)
 {
-    const struct artifact_request request = {.store = from->store, .key = key};
     struct artifact_handle files = {0};
-    enum error_code rc = artifact_acquire(&request, &files, err);
+    enum error_code rc = outputs_acquire(from->store, key, seal, &files, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = file_copy_tree(files.path, to, err);

@@ -1,7 +1,9 @@
 /*
  * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on any more.
  *
- *   keep     the newest --keep runs, every run that is not finished or is damaged, and the partitions and datasets of those
+ *   keep     what is younger than --grace, or what a switch names that was set since: another folder may be making it, or may have found it
+ *            and be about to stand on it, and no plan names it yet
+ *            the newest --keep runs, every run that is not finished or is damaged, and the partitions and datasets of those
  *            partitions that such a partition is a delta of
  *            versions of datasets that were updated, and what they are versions of
  *   remove   all else: finished runs, partitions and datasets, and what is left of removals that were cut short
@@ -20,7 +22,8 @@
 #include <string.h>
 
 struct gc_options {
-    int64_t keep;
+    int64_t keep, grace_seconds;
+    const char *grace;
     struct option_list runs;
     bool unfinished, dry_run, json;
 };
@@ -29,6 +32,7 @@ struct gc_options {
 #define AT(field) offsetof(struct gc_options, field)
 static const struct option_spec option_table[] = {
     {"keep", OPTION_INT, AT(keep), "1", 0, 1000000, "N", "so many runs stay, the newest"},
+    {"grace", OPTION_TEXT, AT(grace), "1d", 0, 0, "DURATION", "what is younger stays, such as 30m, 12h or 1d: a run of another folder may be making it; 0: no other works on the store"},
     {"run", OPTION_LIST, AT(runs), NULL, 0, 0, "ID", "take this run away, and no other; may be repeated"},
     {"unfinished", OPTION_FLAG, AT(unfinished), NULL, 0, 0, NULL, "take away runs that are not finished, too"},
     {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "say what would go, and change nothing"},
@@ -45,12 +49,24 @@ static bool is_named(const struct gc_options *options, const char *id)
     return false;
 }
 
-/* `newer`: runs that were begun later and stay. */
-static bool run_stays(const struct gc_options *options, const struct census_entry *run,
-                      int64_t newer)
+/* What decides: the entries of the census, and whether each stays. */
+struct choice {
+    const struct gc_options *options;
+    const struct store_census *census;
+    const bool *all; /* [entries] all of them are true */
+    bool *young;     /* [entries] younger than the grace, or named by a switch that was set since */
+    bool *stays;     /* [entries] */
+};
+
+/* `newer`: runs that were begun later and stay. A run that was named goes whatever its age. */
+static bool run_stays(const struct choice *c, size_t index, int64_t newer)
 {
+    const struct gc_options *options = c->options;
+    const struct census_entry *run = &c->census->entry[index];
     if (options->runs.count)
         return !is_named(options, run->id);
+    if (c->young[index])
+        return true;
     if (run->state == CENSUS_LEFTOVER)
         return false;
     return newer < options->keep || (run->state != CENSUS_FINISHED && !options->unfinished);
@@ -76,41 +92,111 @@ static bool is_base(const struct store_census *census, const bool *stays, size_t
     return false;
 }
 
-static bool stays_below(const struct gc_options *options, const struct store_census *census,
-                        const bool *all, const bool *stays, size_t index)
+static bool stays_below(const struct choice *c, size_t index)
 {
-    return is_stood_on(census, stays, index) || is_base(census, stays, index) ||
-           (options->runs.count && !is_stood_on(census, all, index) &&
-            !is_base(census, all, index));
+    return c->young[index] || is_stood_on(c->census, c->stays, index) ||
+           is_base(c->census, c->stays, index) ||
+           (c->options->runs.count && !is_stood_on(c->census, c->all, index) &&
+            !is_base(c->census, c->all, index));
 }
 
-/* Deltas before what they may be deltas of, which are none. */
-static void decide_partitions(const struct gc_options *options, const struct store_census *census,
-                              const bool *all, bool *stays)
+/* Deltas come before what they may be deltas of, which are none. */
+static void decide_partitions(const struct choice *c)
 {
     for (int bases = 0; bases < 2; bases++)
-        for (size_t i = 0; i < census->count; i++)
-            if (census->entry[i].kind == CENSUS_PARTITION &&
-                (census->entry[i].base[0] == '\0') == (bases == 1))
-                stays[i] = stays_below(options, census, all, stays, i);
+        for (size_t i = 0; i < c->census->count; i++)
+            if (c->census->entry[i].kind == CENSUS_PARTITION &&
+                (c->census->entry[i].base[0] == '\0') == (bases == 1))
+                c->stays[i] = stays_below(c, i);
 }
 
-/* Runs come first, partitions next, datasets last; what nobody stands on goes, unless runs were named: then that stays which
- * nobody stood on before. */
-static void decide(const struct gc_options *options, const struct store_census *census,
-                   const bool *all, bool *stays)
+/* Runs come first, partitions next, datasets last; what nobody stands on goes. If runs were named, what nobody stood on before
+ * stays, too. */
+static void decide(const struct choice *c)
 {
     int64_t newer = 0;
-    for (size_t i = 0; i < census->count; i++) {
-        if (census->entry[i].kind != CENSUS_RUN)
+    for (size_t i = 0; i < c->census->count; i++) {
+        if (c->census->entry[i].kind != CENSUS_RUN)
             continue;
-        stays[i] = run_stays(options, &census->entry[i], newer);
-        newer += stays[i];
+        c->stays[i] = run_stays(c, i, newer);
+        newer += c->stays[i];
     }
-    decide_partitions(options, census, all, stays);
-    for (size_t i = 0; i < census->count; i++)
-        if (census->entry[i].kind == CENSUS_DATASET)
-            stays[i] = stays_below(options, census, all, stays, i);
+    decide_partitions(c);
+    for (size_t i = 0; i < c->census->count; i++)
+        if (c->census->entry[i].kind == CENSUS_DATASET)
+            c->stays[i] = stays_below(c, i);
+}
+
+/* --- what is too young --- */
+
+struct age_search {
+    struct store *store;
+    int64_t grace;
+    bool is_young;
+    const struct choice *choice;
+};
+
+/* Fails with ERROR_BUSY at the first record that is young, which ends the list. */
+static enum error_code look_at_age(void *context, const char *key, bool is_artifact,
+                                   struct error *err)
+{
+    struct age_search *search = context;
+    int64_t seconds = 0;
+    (void)is_artifact;
+    const enum error_code rc = store_age(search->store, key, &seconds, err);
+    if (rc != ERROR_NONE)
+        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* it was removed since */
+    search->is_young = seconds < search->grace;
+    return search->is_young ? ERROR_BUSY : ERROR_NONE;
+}
+
+/* Of what would go otherwise. */
+static enum error_code find_young(struct store *store, const struct choice *c, struct error *err)
+{
+    for (size_t i = 0; i < c->census->count; i++) {
+        const struct census_entry *entry = &c->census->entry[i];
+        struct age_search search = {.store = store, .grace = c->options->grace_seconds};
+        char prefix[KEY_SIZE];
+        if (c->young[i] || c->stays[i])
+            continue;
+        (void)snprintf(prefix, sizeof prefix, "%s/%s", census_kind_name[entry->kind], entry->id);
+        const enum error_code rc = store_list(store, prefix, look_at_age, &search, err);
+        if (rc != ERROR_NONE && !search.is_young)
+            return rc;
+        c->young[i] = search.is_young;
+    }
+    return ERROR_NONE;
+}
+
+/* What a run of another folder has found or made is named by a switch that it sets anew, long before a plan names it. */
+static enum error_code look_at_switch(void *context, const char *key, bool is_artifact,
+                                      struct error *err)
+{
+    static const char *const naming[] = {"current/dataset/", "current/partition/"};
+    const struct age_search *search = context;
+    char id[ID_SIZE];
+    int64_t seconds = 0;
+    bool names = false;
+    (void)is_artifact;
+    for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
+        names |= strncmp(key, naming[i], strlen(naming[i])) == 0;
+    if (!names || store_switch_get(search->store, key, id, sizeof id, NULL) != ERROR_NONE)
+        return ERROR_NONE;
+    const enum error_code rc = store_switch_age(search->store, key, &seconds, err);
+    if (rc != ERROR_NONE || seconds >= search->grace)
+        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    for (size_t i = 0; i < search->choice->census->count; i++)
+        search->choice->young[i] |= strcmp(search->choice->census->entry[i].id, id) == 0;
+    return ERROR_NONE;
+}
+
+static enum error_code find_spared(struct store *store, const struct choice *c, struct error *err)
+{
+    struct age_search search = {.store = store, .grace = c->options->grace_seconds, .choice = c};
+    if (search.grace == 0)
+        return ERROR_NONE;
+    const enum error_code rc = store_switch_list(store, look_at_switch, &search, err);
+    return rc == ERROR_NONE ? find_young(store, c, err) : rc;
 }
 
 /* Versions of a dataset that was updated stay, and what they are versions of: the next run is on the newest, whether or not there
@@ -211,7 +297,7 @@ static enum error_code collect(const struct gc_options *options, struct store *s
     struct store_census census = {0};
     struct json_writer json = {0};
     struct freed freed = {0};
-    bool *all = NULL, *stays = NULL;
+    bool *all = NULL, *young = NULL, *stays = NULL;
     json_open_object(&json, NULL);
     json_open_array(&json, "removed");
     enum error_code rc = store_census_read(store, &census, err);
@@ -220,10 +306,17 @@ static enum error_code collect(const struct gc_options *options, struct store *s
     if (rc == ERROR_NONE)
         rc = memory_new(&all, census.count + 1, "what is in a store", err);
     if (rc == ERROR_NONE)
+        rc = memory_new(&young, census.count + 1, "what is in a store", err);
+    if (rc == ERROR_NONE)
         rc = memory_new(&stays, census.count + 1, "what is in a store", err);
+    const struct choice choice = {options, &census, all, young, stays};
     if (rc == ERROR_NONE) {
         memset(all, true, census.count);
-        decide(options, &census, all, stays);
+        decide(&choice);
+        rc = find_spared(store, &choice, err);
+    }
+    if (rc == ERROR_NONE) {
+        decide(&choice); /* again: what is spared stands on something */
         rc = keep_versions(store, &census, stays, err);
     }
     if (rc == ERROR_NONE)
@@ -231,6 +324,7 @@ static enum error_code collect(const struct gc_options *options, struct store *s
     if (rc == ERROR_NONE)
         rc = answer(options, &freed, &json, err);
     memory_free(all);
+    memory_free(young);
     memory_free(stays);
     json_writer_release(&json);
     store_census_release(&census);
@@ -261,14 +355,19 @@ enum error_code command_gc(int argc, char **argv, struct error *err)
     if (options_want_help(argc, argv)) {
         printf("graphmill gc RUN [options] - take away runs that newer ones replaced, and what "
                "none stands on\n\n"
-               "RUN is the folder of runs of one pipeline, or a store that nobody works on "
-               "meanwhile.\n\n");
+               "RUN is the folder of runs of one pipeline, or a store. What is younger than "
+               "--grace stays: "
+               "a run of\nanother folder may be making it.\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
     if (rc == ERROR_NONE && rest.count != 1)
         rc = error_set(err, ERROR_USAGE, "graphmill gc takes one run's folder");
+    if (rc == ERROR_NONE && !text_seconds(options.grace, &options.grace_seconds))
+        rc = error_set(err, ERROR_USAGE,
+                       "--grace %s: expected a duration, such as 0, 90s, 30m, 12h or 1d",
+                       options.grace);
     if (rc == ERROR_NONE)
         rc = open_folder(&options, rest.item[0], &folder, err);
     if (rc == ERROR_NONE)

@@ -40,7 +40,20 @@ struct answer {
     const struct verify_options *options;
     int64_t damaged, missing;
     char first[512]; /* the first flaw, or "" */
+    char delta
+        [ID_SIZE]; /* a version whose delta is among the flaws, or "": a run cannot make that again */
 };
+
+static void note_delta(struct answer *answer, const char *key)
+{
+    static const char front[] = "dataset/";
+    const char *id = key + sizeof front - 1;
+    if (answer->delta[0] || strncmp(key, front, sizeof front - 1) != 0)
+        return;
+    const size_t size = strcspn(id, "/");
+    if (strcmp(id + size, "/delta") == 0 && size < sizeof answer->delta)
+        (void)snprintf(answer->delta, sizeof answer->delta, "%.*s", (int)size, id);
+}
 
 static void note_flaw(void *context, const struct flaw *flaw, const char *text)
 {
@@ -51,6 +64,7 @@ static void note_flaw(void *context, const struct flaw *flaw, const char *text)
                    text);
     if (answer->damaged + answer->missing == 0)
         memcpy(answer->first, line, sizeof line);
+    note_delta(answer, flaw->key);
     ++*(flaw->kind == FLAW_DAMAGED ? &answer->damaged : &answer->missing);
     if (!answer->options->json)
         printf("%s %s\n", flaw->kind == FLAW_DAMAGED ? "DAMAGED" : "MISSING", line);
@@ -133,6 +147,14 @@ static enum error_code conclude(const struct answer *answer, struct error *err)
 {
     if (answer->damaged + answer->missing == 0)
         return ERROR_NONE;
+    if (answer->delta[0])
+        return error_set(
+            err, ERROR_CORRUPT,
+            "%" PRId64 " damaged, %" PRId64
+            " missing; first: %s; %sgraphmill update with the files that version %s was "
+            "made of makes its delta again, and graphmill run the rest",
+            answer->damaged, answer->missing, answer->first,
+            answer->options->remove ? "removed: " : "verify --remove, then ", answer->delta);
     return error_set(err, ERROR_CORRUPT, "%" PRId64 " damaged, %" PRId64 " missing; first: %s; %s",
                      answer->damaged, answer->missing, answer->first,
                      answer->options->remove ? "removed: graphmill run makes them again"

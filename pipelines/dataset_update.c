@@ -32,13 +32,27 @@ enum error_code dataset_newest_id(const struct pipeline_options *options,
     return rc == ERROR_NONE ? store_switch_get(folder->store, newest.text, id, ID_SIZE, err) : rc;
 }
 
+/* The version that these files made: "dataset=ID" of the answer. By now the newest one may be that of another update. */
+static enum error_code read_answer(const char *answer, char id[ID_SIZE], struct error *err)
+{
+    static const char name[] = "dataset=";
+    const char *at = strstr(answer, name);
+    const size_t size = at ? strcspn(at + sizeof name - 1, " ") : 0;
+    if (size == 0 || size >= ID_SIZE)
+        return error_set(err, ERROR_BUG,
+                         "ingest: expected \"dataset=ID\" in its answer, found '%s'", answer);
+    (void)memcpy(id, at + sizeof name - 1, size);
+    id[size] = '\0';
+    return ERROR_NONE;
+}
+
 enum error_code dataset_update_apply(const struct pipeline_options *options,
                                      struct run_folder *folder,
                                      const struct update_request *request,
                                      struct dataset_version *out, struct error *err)
 {
     const struct option_list files = arguments_of(request);
-    char id[ID_SIZE];
+    char id[ID_SIZE] = "";
     char answer[CHILD_TEXT_SIZE] = "";
     enum error_code rc = pipeline_run_stage_with(options, folder, "ingest", &files, answer, err);
     const bool is_refused = rc == ERROR_INPUT && strcmp(answer, UPDATE_REFUSED) == 0;
@@ -47,7 +61,7 @@ enum error_code dataset_update_apply(const struct pipeline_options *options,
     if (rc == ERROR_NONE || is_refused) /* nothing was changed: the folder is at what it was at */
         run_state_remove(folder->path);
     if (rc == ERROR_NONE)
-        rc = dataset_newest_id(options, folder, id, err);
+        rc = read_answer(answer, id, err);
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(folder->store, id, &out->schema, err);
     if (rc == ERROR_NONE)

@@ -13,10 +13,9 @@ static bool is_damage(enum error_code rc)
 static enum error_code compare(struct store *store, const char *key,
                                const struct outputs_seal *seal, struct error *err)
 {
-    const struct artifact_request request = {.store = store, .key = key};
     struct artifact_handle files;
     uint64_t bytes = 0;
-    enum error_code rc = artifact_acquire(&request, &files, err);
+    enum error_code rc = outputs_acquire(store, key, seal, &files, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = outputs_seal_check_sizes(seal, files.path, &bytes, err);

@@ -4,7 +4,7 @@
 #include "common/parallel/shared_area.h"
 #include "pipelines/scale_request.h"
 #include "stages/plan/metrics_log.h"
-#include "store/objects/artifact_cache.h"
+#include "store/records/outputs_seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -306,14 +306,13 @@ static enum error_code remove_outputs(const struct run_folder *folder, struct er
 static enum error_code copy_outputs(const struct run_folder *folder, const char *key,
                                     struct error *err)
 {
-    const struct artifact_request request = {.store = folder->store, .key = key};
     struct artifact_handle files;
     char path[FILE_PATH_SIZE];
     enum error_code rc = remove_outputs(folder, err);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/outputs", folder->path);
     if (rc == ERROR_NONE)
-        rc = artifact_acquire(&request, &files, err);
+        rc = outputs_acquire(folder->store, key, NULL, &files, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = file_copy_tree(files.path, path, err);

@@ -140,6 +140,16 @@ struct switch_search {
     const char *run_id; /* NULL: all */
 };
 
+/* What a switch names as the next or the newest version of a dataset has to be there. */
+static enum error_code expect_version(struct store_survey *s, const char *key, const char *id,
+                                      struct error *err)
+{
+    static const char next[] = "current/next/", newest[] = "current/version/";
+    const bool names =
+        strncmp(key, next, sizeof next - 1) == 0 || strncmp(key, newest, sizeof newest - 1) == 0;
+    return names ? add_piece(&s->datasets, id, true, err) : ERROR_NONE;
+}
+
 static enum error_code visit_switch(void *context, const char *key, bool is_artifact,
                                     struct error *err)
 {
@@ -152,9 +162,9 @@ static enum error_code visit_switch(void *context, const char *key, bool is_arti
     search->survey->switches++;
     const enum error_code rc =
         store_switch_get(search->survey->store, key, value, sizeof value, &cause);
-    return rc == ERROR_NONE
-               ? ERROR_NONE
-               : note_flaw(search->survey, FLAW_DAMAGED, true, key, cause.message, err);
+    if (rc != ERROR_NONE)
+        return note_flaw(search->survey, FLAW_DAMAGED, true, key, cause.message, err);
+    return search->run_id ? ERROR_NONE : expect_version(search->survey, key, value, err);
 }
 
 static enum error_code read_all(struct store_survey *s, const char *run_id, struct error *err)

@@ -11,10 +11,20 @@
 /* Lock-free, so a handler may write it; atomic, because any thread may read it. */
 static atomic_int seen_flag;
 
+static atomic_int_least64_t seen_at_ms;
+
+/* Async-signal-safe, as clock_gettime() is. */
+static int64_t now_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static void handle(int number)
 {
     (void)number;
-    atomic_store(&seen_flag, 1);
+    stop_signal_set(true);
 }
 
 /* By system calls alone: it may run before libc's functions are wrapped by a sanitizer that is not ready. */
@@ -42,7 +52,7 @@ static void drop_own_interrupt(void)
     (void)sigaddset(&interrupt, SIGINT);
     while (sigtimedwait(&interrupt, &info, &at_once) == SIGINT)
         if (info.si_code != SI_TKILL || info.si_pid != getpid())
-            atomic_store(&seen_flag, 1);
+            stop_signal_set(true);
 }
 
 void stop_signal_install(void)
@@ -63,7 +73,15 @@ bool stop_signal_seen(void)
     return atomic_load(&seen_flag) != 0;
 }
 
+bool stop_signal_is_pressing(void)
+{
+    return stop_signal_seen() && now_ms() - atomic_load(&seen_at_ms) > STOP_PATIENCE_MS;
+}
+
+/* The first request counts. */
 void stop_signal_set(bool seen)
 {
+    if (seen && !stop_signal_seen())
+        atomic_store(&seen_at_ms, now_ms());
     atomic_store(&seen_flag, seen);
 }

@@ -248,3 +248,23 @@ char *text_shorten_fractions(char *text)
     *to = '\0';
     return text;
 }
+
+bool text_seconds(const char *text, int64_t *out)
+{
+    static const struct {
+        char name;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    const int64_t most = 100LL * 366 * 86400;
+    size_t size = strlen(text);
+    int64_t unit = 1;
+    for (size_t i = 0; size > 1 && i < sizeof units / sizeof *units; i++)
+        if (text[size - 1] == units[i].name)
+            unit = units[i].seconds;
+    if (size > 1 && (text[size - 1] < '0' || text[size - 1] > '9'))
+        size -= strchr("smhd", text[size - 1]) != NULL;
+    if (!text_int64(text, size, out) || *out < 0 || *out > most / unit)
+        return false;
+    *out *= unit;
+    return true;
+}

@@ -5,10 +5,10 @@
 #include "pipelines/export/export_ids.h"
 #include "pipelines/export/row_table.h"
 #include "stages/plan/chain_state.h"
-#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 #include "store/records/graph_index.h"
 #include "store/records/node_permutation.h"
+#include "store/records/outputs_seal.h"
 #include "store/records/wanted_nodes.h"
 #include "store/versions/merged_parts.h"
 
@@ -143,8 +143,7 @@ static enum error_code open_embeddings(const struct run_folder *folder,
         return rc;
     const struct key key =
         key_outputs(run->plan.id, state.weights_version, run->schedule.outputs_tag);
-    const struct artifact_request request = {.store = folder->store, .key = key.text};
-    rc = artifact_acquire(&request, files, err);
+    rc = outputs_acquire(folder->store, key.text, NULL, files, err);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/embeddings.npy", files->path);
     if (rc == ERROR_NONE)

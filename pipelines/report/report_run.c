@@ -3,9 +3,9 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/plan/metrics_log.h"
-#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 #include "store/records/node_columns.h"
+#include "store/records/outputs_seal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,11 +75,10 @@ static void read_predictions(struct report_run *report)
     const struct run_binding *run = &report->folder.run;
     const struct key outputs =
         key_outputs(run->plan.id, report->state.weights_version, run->schedule.outputs_tag);
-    const struct artifact_request request = {.store = report->folder.store, .key = outputs.text};
     struct artifact_handle files = {.path = ""};
     if (!report->state.finished || report->dataset.task != TASK_SINGLE_LABEL)
         return;
-    enum error_code rc = artifact_acquire(&request, &files, &why);
+    enum error_code rc = outputs_acquire(report->folder.store, outputs.text, NULL, &files, &why);
     if (rc == ERROR_NONE)
         rc = file_path(path, &why, "%s/predictions.csv", files.path);
     if (rc == ERROR_NONE)

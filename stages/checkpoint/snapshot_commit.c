@@ -119,7 +119,7 @@ enum error_code snapshot_commit_run(struct snapshot_commit *commit,
     if (rc == ERROR_NONE)
         tell_metrics(commit, context, version);
     if (rc == ERROR_NONE && current.version < version)
-        rc = snapshot_position_set(context->store, context->run_id, next, err);
+        rc = snapshot_position_advance(context->store, context->run_id, next, err);
     if (rc == ERROR_NONE && keep > 0)
         rc = record_pruner_run(context, &retention, err);
     if (rc != ERROR_NONE)

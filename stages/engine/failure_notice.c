@@ -83,6 +83,7 @@ void failure_notice_leave(const struct failure_notice *notice, enum error_code c
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
+    /* The last writer may win: of several reasons why a run cannot go on, each is one. */
     if (store_switch_set(notice->store, notice->key.text, text, &err) != ERROR_NONE)
         log_warn("the others are not told: %s", err.message);
 }

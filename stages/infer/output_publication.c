@@ -6,8 +6,8 @@
 #include "stages/infer/output_lines.h"
 #include "stages/plan/model_card.h"
 #include "stages/plan/run_result.h"
-#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
+#include "store/records/outputs_seal.h"
 
 #include <string.h>
 
@@ -60,9 +60,8 @@ enum error_code output_model_write(const struct output_request *request, const c
 static enum error_code check_stored(struct store *store, const char *key,
                                     const struct outputs_seal *seal, struct error *err)
 {
-    const struct artifact_request request = {.store = store, .key = key};
     struct artifact_handle files;
-    enum error_code rc = artifact_acquire(&request, &files, err);
+    enum error_code rc = outputs_acquire(store, key, seal, &files, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = outputs_seal_check(seal, files.path, err);

@@ -32,6 +32,7 @@
 #include "stages/ingest/formats/unread_files.h"
 #include "stages/ingest/remote_input.h"
 #include "stages/ingest/update/dataset_versions.h"
+#include "stages/ingest/update/version_chain.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/records/dataset_types.h"
@@ -39,6 +40,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { NAME_ATTEMPTS = 100 };
 
 static enum error_code add_settings(const struct pipeline_settings *settings,
                                     struct checksum_stream *sum, struct error *err)
@@ -280,6 +283,50 @@ static enum error_code have_root(const struct stage_context *context, const char
                : rc;
 }
 
+/* Finds the newest version. Where nothing says which of two it is, the files of an update may. */
+static enum error_code find_newest(const struct stage_context *context,
+                                   const struct version_place *place, char id[ID_SIZE],
+                                   struct error *err)
+{
+    bool settled = false;
+    const enum error_code rc = version_chain_newest(place, id, err);
+    if (rc != ERROR_CORRUPT || !context->update ||
+        dataset_versions_settle(place, context->update, &settled, NULL) != ERROR_NONE || !settled)
+        return rc;
+    return version_chain_newest(place, id, err);
+}
+
+/* Makes what is lost of the version `id` again, and of the root if it is needed. */
+static enum error_code have_chain(const struct stage_context *context,
+                                  const struct version_place *place, const char *id,
+                                  struct remarks *remarks, bool *found,
+                                  struct dataset_schema *schema, struct error *err)
+{
+    bool needs_root = false, had_root = false;
+    enum error_code rc = dataset_versions_has(place, id, found, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_versions_restore(place, id, context->is_replay, &needs_root, err);
+    if (rc != ERROR_NONE || !needs_root)
+        return rc;
+    rc = have_root(context, place->root, remarks, &had_root, schema, err);
+    return rc == ERROR_NONE
+               ? dataset_versions_restore(place, id, context->is_replay, &needs_root, err)
+               : rc;
+}
+
+/* A delta that the version needs is lost. *repaired: the files of the update were those of the lost one, and it is there again. The root has
+ * to be there to tell. */
+static enum error_code repair(const struct stage_context *context,
+                              const struct version_place *place, const char *id,
+                              struct remarks *remarks, bool *repaired,
+                              struct dataset_schema *schema, struct error *err)
+{
+    bool had_root = false;
+    const enum error_code rc = have_root(context, place->root, remarks, &had_root, schema, err);
+    return rc == ERROR_NONE ? dataset_versions_repair(place, context->update, id, repaired, err)
+                            : rc;
+}
+
 /* The newest version of the dataset `id`, which becomes it; *found: there was nothing to do. */
 static enum error_code have_version(const struct stage_context *context, char id[ID_SIZE],
                                     struct remarks *remarks, bool *found,
@@ -291,20 +338,22 @@ static enum error_code have_version(const struct stage_context *context, char id
                                         .settings = context->settings,
                                         .memory_bytes = context->memory_bytes,
                                         .root = root};
-    bool needs_root = false, had_root = false;
-    enum error_code rc = dataset_versions_newest(&place, id, err);
-    if (rc == ERROR_NONE && strcmp(id, root) != 0) {
-        rc = dataset_versions_has(&place, id, found, err);
-        if (rc == ERROR_NONE)
-            rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
+    bool repaired = false;
+    enum error_code rc = find_newest(context, &place, id, err);
+    const bool is_root = rc == ERROR_NONE && strcmp(id, root) == 0;
+    if (rc == ERROR_NONE && is_root)
+        rc = have_root(context, root, remarks, found, schema, err);
+    else if (rc == ERROR_NONE)
+        rc = have_chain(context, &place, id, remarks, found, schema, err);
+    if (rc == ERROR_CORRUPT && context->update && !is_root) {
+        const enum error_code tried = repair(context, &place, id, remarks, &repaired, schema, NULL);
+        if (tried == ERROR_NONE && repaired)
+            rc = have_chain(context, &place, id, remarks, found, schema, err);
     }
-    if (rc == ERROR_NONE && (needs_root || strcmp(id, root) == 0))
-        rc = have_root(context, root, remarks, needs_root ? &had_root : found, schema, err);
-    if (rc == ERROR_NONE && needs_root)
-        rc = dataset_versions_restore(&place, id, context->is_replay, &needs_root, err);
-    if (rc == ERROR_NONE && strcmp(id, root) != 0 && !context->is_replay)
-        rc = dataset_versions_mend(&place, id, err);
-    if (rc != ERROR_NONE || !context->update)
+    if (rc == ERROR_NONE && !is_root && !context->is_replay)
+        rc = version_chain_mend(&place, id, err);
+    *found = *found || repaired;
+    if (rc != ERROR_NONE || !context->update || repaired)
         return rc;
     rc = dataset_versions_update(&place, context->update, id, found, err);
     if (rc == ERROR_INPUT)
@@ -318,7 +367,7 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     const struct version_place place = {.store = context->store, .root = id};
     char newest[ID_SIZE];
     bool found = false;
-    enum error_code rc = dataset_versions_newest(&place, newest, err);
+    enum error_code rc = version_chain_newest(&place, newest, err);
     if (rc == ERROR_NONE)
         rc = dataset_versions_has(&place, newest, &found, err);
     if (rc == ERROR_NONE)
@@ -326,22 +375,65 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
-/* The dataset is there: others, who do not look at the input, find it by the settings as they are `written`. */
-static enum error_code name_dataset(const struct stage_context *context,
-                                    const struct pipeline_settings *written, const char *id,
-                                    bool found, int warnings, struct dataset_schema *schema,
-                                    struct error *err)
+/* The switch by which others, who do not look at the input, find the dataset: by the settings as they are written. */
+struct input_name {
+    struct key key;
+    char before[ID_SIZE]; /* what it named before the input was read; "": nothing */
+};
+
+static enum error_code open_input_name(const struct stage_context *context, struct input_name *name,
+                                       struct error *err)
 {
-    struct key newest;
+    const enum error_code rc = run_input_switch(context->settings, "dataset", &name->key, err);
+    return rc == ERROR_NONE ? identity_named(context->store, &name->key, name->before, err) : rc;
+}
+
+/* Sets the switch to `id`. Another process may do the same at this time. If it names a later version of the same dataset, that one stays. If
+ * it read other files, it is named: what this process read may be out of date. */
+static enum error_code set_input_name(const struct stage_context *context,
+                                      const struct input_name *name, const char *id,
+                                      struct error *err)
+{
+    for (int i = 0; i < NAME_ATTEMPTS; i++) {
+        char now[ID_SIZE];
+        bool is_later = false, is_earlier = false, matched = false;
+        enum error_code rc = identity_named(context->store, &name->key, now, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        if (now[0])
+            rc = version_chain_leads(context->store, id, now, &is_later, err);
+        is_later = is_later && strcmp(now, id) != 0;
+        if (rc != ERROR_NONE || is_later)
+            return rc; /* the same one is set anew: gc spares what was named lately */
+        if (now[0])
+            rc = version_chain_leads(context->store, now, id, &is_earlier, err);
+        if (rc == ERROR_NONE && now[0] && !is_earlier && strcmp(now, name->before) != 0)
+            return error_set(
+                err, ERROR_BUSY,
+                "while dataset %s was read, another process with the same settings read "
+                "other files, dataset %s: the input has to be read again",
+                id, now);
+        if (rc == ERROR_NONE)
+            rc = store_switch_exchange(context->store, name->key.text, now[0] ? now : NULL, id,
+                                       &matched, err);
+        if (rc != ERROR_NONE || matched)
+            return rc;
+    }
+    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", name->key.text);
+}
+
+/* The dataset is there, and is named. */
+static enum error_code name_dataset(const struct stage_context *context,
+                                    const struct input_name *name, const char *id, bool found,
+                                    int warnings, struct dataset_schema *schema, struct error *err)
+{
     if (found && !context->is_replay)
         log_info("%s dataset=%s",
                  context->update ? "the update was applied already" : "input is unchanged", id);
     enum error_code rc = dataset_schema_get(context->store, id, schema, err);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
-    rc = run_input_switch(written, "dataset", &newest, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_set(context->store, newest.text, id, err);
+    rc = set_input_name(context, name, id, err);
     if (rc == ERROR_NONE)
         rc = identity_note(context->store, id, err);
     if (rc == ERROR_NONE)
@@ -351,7 +443,7 @@ static enum error_code name_dataset(const struct stage_context *context,
 
 /* `root`: the first id of what the input makes. */
 static enum error_code find_dataset(const struct stage_context *context,
-                                    const struct pipeline_settings *written, char root[ID_SIZE],
+                                    const struct input_name *name, char root[ID_SIZE],
                                     struct dataset_schema *schema, struct error *err)
 {
     char id[ID_SIZE];
@@ -370,14 +462,13 @@ static enum error_code find_dataset(const struct stage_context *context,
         return say_what_is_there(context, id, err);
     if (rc == ERROR_NONE)
         rc = have_version(context, id, &remarks, &found, schema, err);
-    return rc == ERROR_NONE
-               ? name_dataset(context, written, id, found, remarks.warnings, schema, err)
-               : rc;
+    return rc == ERROR_NONE ? name_dataset(context, name, id, found, remarks.warnings, schema, err)
+                            : rc;
 }
 
-/* From files of this host. `written`: the settings that others have. */
+/* Reads files of this host. */
 static enum error_code read_input(const struct stage_context *context,
-                                  const struct pipeline_settings *written, char root[ID_SIZE],
+                                  const struct input_name *name, char root[ID_SIZE],
                                   struct dataset_schema *schema, struct error *err)
 {
     struct pipeline_settings *settings = NULL;
@@ -388,15 +479,15 @@ static enum error_code read_input(const struct stage_context *context,
         log_info("ingest.format is auto: %s", seen);
     own.settings = settings;
     if (rc == ERROR_NONE)
-        rc = find_dataset(&own, written, root, schema, err);
+        rc = find_dataset(&own, name, root, schema, err);
     memory_free(settings);
     return rc;
 }
 
 /* What is known of the input in S3 makes a dataset that is there: *done. */
 static enum error_code use_known(const struct stage_context *context,
-                                 const struct remote_input *remote, bool *done,
-                                 struct dataset_schema *schema, struct error *err)
+                                 const struct remote_input *remote, const struct input_name *name,
+                                 bool *done, struct dataset_schema *schema, struct error *err)
 {
     char root[ID_SIZE], newest[ID_SIZE];
     const struct version_place place = {
@@ -404,31 +495,30 @@ static enum error_code use_known(const struct stage_context *context,
     *done = false;
     if (context->is_replay || context->update || !remote_input_recall(remote, context->store, root))
         return ERROR_NONE;
-    enum error_code rc = dataset_versions_newest(&place, newest, err);
+    enum error_code rc = version_chain_newest(&place, newest, err);
     if (rc == ERROR_NONE)
         rc = dataset_versions_has(&place, newest, done, err);
     if (rc != ERROR_NONE || !*done)
         return rc;
-    return context->is_dry_run
-               ? say_what_is_there(context, root, err)
-               : name_dataset(context, context->settings, newest, true, 0, schema, err);
+    return context->is_dry_run ? say_what_is_there(context, root, err)
+                               : name_dataset(context, name, newest, true, 0, schema, err);
 }
 
 /* `own`: of this call, to be changed. */
 static enum error_code read_remote(const struct stage_context *context, struct remote_input *remote,
-                                   struct pipeline_settings *own, struct dataset_schema *schema,
-                                   struct error *err)
+                                   const struct input_name *name, struct pipeline_settings *own,
+                                   struct dataset_schema *schema, struct error *err)
 {
     char root[ID_SIZE];
     bool done = false;
     struct stage_context here = *context;
     here.settings = own;
-    enum error_code rc = use_known(context, remote, &done, schema, err);
+    enum error_code rc = use_known(context, remote, name, &done, schema, err);
     if (rc != ERROR_NONE || done)
         return rc;
     rc = remote_input_fetch(remote, context->store, err);
     if (rc == ERROR_NONE)
-        rc = read_input(&here, context->settings, root, schema, err);
+        rc = read_input(&here, name, root, schema, err);
     if (rc != ERROR_NONE)
         remote_input_name_origin(remote, err);
     else if (!context->is_replay && !context->is_dry_run)
@@ -442,12 +532,15 @@ static enum error_code read_all(const struct stage_context *context, struct remo
                                 struct error *err)
 {
     char root[ID_SIZE];
+    struct input_name name;
     *settings = *context->settings;
-    const enum error_code rc = remote_input_find(settings, remote, err);
+    enum error_code rc = remote_input_find(settings, remote, err);
+    if (rc == ERROR_NONE)
+        rc = open_input_name(context, &name, err);
     if (rc != ERROR_NONE)
         return rc;
-    return remote->count ? read_remote(context, remote, settings, schema, err)
-                         : read_input(context, context->settings, root, schema, err);
+    return remote->count ? read_remote(context, remote, &name, settings, schema, err)
+                         : read_input(context, &name, root, schema, err);
 }
 
 static enum error_code read_with_update(const struct stage_context *context,

@@ -44,6 +44,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NAME_ATTEMPTS = 100 };
+
 /* The node types and relations as the book has them. */
 struct graph_types {
     char name[NODE_TYPE_COUNT_MAX][RELATION_NAME_SIZE];
@@ -391,14 +393,48 @@ static void partition_close(void *state)
     memory_free(job);
 }
 
+/* Sets the switch that names the partition, by compare-and-set. If another process has named one meanwhile, the partition of the dataset that
+ * is the newest now stays: a slower process must not put that of an older version in its place. */
+static enum error_code name_partition(const struct partition_job *job, const struct key *key,
+                                      const char *before, struct error *err)
+{
+    struct store *store = job->context->store;
+    char now[ID_SIZE], dataset_id[ID_SIZE];
+    bool matched = false;
+    (void)text_copy(now, sizeof now, before);
+    for (int i = 0; i < NAME_ATTEMPTS; i++) {
+        enum error_code rc = store_switch_exchange(store, key->text, now[0] ? now : NULL,
+                                                   job->input.id, &matched, err);
+        if (rc != ERROR_NONE || matched)
+            return rc;
+        rc = identity_named(store, key, now, err);
+        if (rc != ERROR_NONE || strcmp(now, job->input.id) == 0)
+            return rc;
+        rc = partition_input_dataset(job->context, dataset_id, err);
+        if (rc == ERROR_NONE && strcmp(dataset_id, job->input.schema.id) != 0)
+            rc = error_set(err, ERROR_BUSY,
+                           "while dataset %s was cut, another process named dataset %s and its "
+                           "partition %s: that one has to be cut",
+                           job->input.schema.id, dataset_id, now);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key->text);
+}
+
 static enum error_code partition_work(const struct stage_context *context, void *state,
                                       const struct unit *unit, struct error *err)
 {
     struct partition_job *job = state;
     struct key newest;
+    char before[ID_SIZE] = "";
     bool found = false;
     (void)unit;
-    enum error_code rc = partition_input_read(&job->input, context, err);
+    enum error_code rc = run_input_switch(context->settings, "partition", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = identity_named(context->store, &newest, before, err);
+    if (rc == ERROR_NONE)
+        rc = partition_input_read(&job->input, context, err);
     if (context->trial_path)
         return rc == ERROR_NONE ? partition_trial(&job->input, err) : rc;
     if (rc == ERROR_NONE)
@@ -411,9 +447,7 @@ static enum error_code partition_work(const struct stage_context *context, void 
     }
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
-    rc = run_input_switch(context->settings, "partition", &newest, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_set(context->store, newest.text, job->input.id, err);
+    rc = name_partition(job, &newest, before, err);
     if (rc == ERROR_NONE)
         rc = identity_note(context->store, job->input.id, err);
     return rc == ERROR_NONE ? print_report(job, found, err) : rc;

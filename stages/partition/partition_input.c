@@ -111,17 +111,24 @@ static enum error_code check_method(const struct pipeline_settings *settings,
                      "below `ingest:`");
 }
 
+enum error_code partition_input_dataset(const struct stage_context *context,
+                                        char dataset_id[ID_SIZE], struct error *err)
+{
+    struct key newest;
+    enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_get(context->store, newest.text, dataset_id, ID_SIZE, err);
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT /* ingest sets a damaged switch anew */
+               ? error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest")
+               : rc;
+}
+
 enum error_code partition_input_read(struct partition_input *input,
                                      const struct stage_context *context, struct error *err)
 {
     char dataset_id[ID_SIZE];
-    struct key newest;
     *input = (struct partition_input){.context = context};
-    enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
-    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* ingest sets a damaged switch anew */
-        return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
+    const enum error_code rc = partition_input_dataset(context, dataset_id, err);
     return rc == ERROR_NONE ? partition_input_of(input, context, dataset_id, err) : rc;
 }
 

@@ -25,6 +25,9 @@ struct partition_input { /* {0} is empty; large for a stack */
     struct measured_loads loads; /* once they are taken */
 };
 
+/* Finds the newest dataset of the settings. Fails: ERROR_UNAVAILABLE when there is none yet. */
+MUST_CHECK enum error_code partition_input_dataset(const struct stage_context *context,
+                                                   char dataset_id[ID_SIZE], struct error *err);
 /* Finds the newest dataset of the settings, and what the partition is called. Borrows `context`.
  * Fails: ERROR_UNAVAILABLE when there is none yet; ERROR_INVALID for settings that do not fit it. */
 MUST_CHECK enum error_code partition_input_read(struct partition_input *input,

@@ -30,6 +30,7 @@ enum error_code identity_find(struct store *store, const char *digits, const cha
 enum error_code identity_note(struct store *store, const char *id, struct error *err)
 {
     const struct key key = key_current("id", identity_digits_of(id));
+    /* The last writer may win: two pipelines of different names may both have made what the digits stand for, and each name serves. */
     return store_switch_set(store, key.text, id, err);
 }
 
@@ -91,4 +92,14 @@ enum error_code identity_run(struct store *store, const struct pipeline_settings
 {
     return find_by(store, "run", settings, SETTING_OF_TRAINING | SETTING_OF_TARGET,
                    identity_digits_of(partition_id), id, err);
+}
+
+enum error_code identity_named(struct store *store, const struct key *key, char id[ID_SIZE],
+                               struct error *err)
+{
+    const enum error_code rc = store_switch_get(store, key->text, id, ID_SIZE, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    id[0] = '\0';
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
 }

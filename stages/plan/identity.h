@@ -46,5 +46,8 @@ MUST_CHECK enum error_code identity_run(struct store *store,
                                         const struct pipeline_settings *settings,
                                         const char *partition_id, char id[ID_SIZE],
                                         struct error *err);
+/* Reads a switch that names something by its id: "" if it is not set, or is damaged. */
+MUST_CHECK enum error_code identity_named(struct store *store, const struct key *key,
+                                          char id[ID_SIZE], struct error *err);
 
 #endif

@@ -35,14 +35,12 @@ static enum error_code lineage_switch(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
-/* The ids, with a blank behind each; "" when there are none, or (*is_damaged) nobody can tell. */
+/* Reads the ids, with a blank behind each; "" when there are none, or the switch is damaged. */
 static enum error_code read_siblings(struct store *store, const struct key *key,
-                                     char text[SIBLINGS_TEXT_SIZE], bool *is_damaged,
-                                     struct error *err)
+                                     char text[SIBLINGS_TEXT_SIZE], struct error *err)
 {
     text[0] = '\0';
     const enum error_code rc = store_switch_get(store, key->text, text, SIBLINGS_TEXT_SIZE, err);
-    *is_damaged = rc == ERROR_CORRUPT;
     if (rc == ERROR_NONE)
         return rc;
     text[0] = '\0';
@@ -51,7 +49,7 @@ static enum error_code read_siblings(struct store *store, const struct key *key,
 
 /* Notes the run before the others, unless somebody else has noted one since `old` was read. */
 static enum error_code note_before(struct store *store, const struct key *key, const char *run_id,
-                                   const char *old, bool is_damaged, bool *noted, struct error *err)
+                                   const char *old, bool *noted, struct error *err)
 {
     char text[SIBLINGS_TEXT_SIZE];
     int at = snprintf(text, sizeof text, "%s ", run_id);
@@ -62,9 +60,6 @@ static enum error_code note_before(struct store *store, const struct key *key, c
             at += snprintf(text + at, sizeof text - (size_t)at, "%.*s ", (int)size, id);
         id += size + (id[size] == ' ');
     }
-    *noted = true;
-    if (is_damaged)
-        return store_switch_set(store, key->text, text, err);
     return store_switch_exchange(store, key->text, *old ? old : NULL, text, noted, err);
 }
 
@@ -73,12 +68,12 @@ enum error_code run_adoption_note(struct store *store, const struct pipeline_set
 {
     struct key key;
     char old[SIBLINGS_TEXT_SIZE];
-    bool noted = false, is_damaged = false;
+    bool noted = false;
     enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
     for (int i = 0; rc == ERROR_NONE && !noted && i < NOTE_ATTEMPTS; i++) {
-        rc = read_siblings(store, &key, old, &is_damaged, err);
+        rc = read_siblings(store, &key, old, err);
         if (rc == ERROR_NONE)
-            rc = note_before(store, &key, plan->id, old, is_damaged, &noted, err);
+            rc = note_before(store, &key, plan->id, old, &noted, err);
     }
     return rc == ERROR_NONE && !noted
                ? error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text)
@@ -190,12 +185,11 @@ enum error_code run_adoption_find(struct store *store, const struct pipeline_set
 {
     struct key key;
     char ids[SIBLINGS_TEXT_SIZE];
-    bool is_damaged = false;
     plan->first_version = 0;
     plan->origin[0] = '\0';
     enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
     if (rc == ERROR_NONE)
-        rc = read_siblings(store, &key, ids, &is_damaged, err);
+        rc = read_siblings(store, &key, ids, err);
     for (char *id = ids; rc == ERROR_NONE && *id;) {
         char *end = id + strcspn(id, " ");
         const bool more = *end == ' ';

@@ -1,5 +1,6 @@
 #include "stages/plan/run_recheck.h"
 
+#include "common/base/host.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
@@ -8,7 +9,10 @@
 #include "stages/plan/run_rewind.h"
 #include "store/objects/keys.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+
+enum { RECHECK_SIZE = 32 };
 
 static struct key recheck_switch(const char *run_id)
 {
@@ -17,16 +21,21 @@ static struct key recheck_switch(const char *run_id)
 
 enum error_code run_recheck_ask(struct store *store, const char *run_id, struct error *err)
 {
-    return store_switch_set(store, recheck_switch(run_id).text, "asked", err);
+    char text[RECHECK_SIZE];
+    (void)snprintf(text, sizeof text, "asked %016" PRIx64, host_random_64());
+    /* The last writer may win: all ask for the same. Each text is another one, so that whoever is done removes no later request. */
+    return store_switch_set(store, recheck_switch(run_id).text, text, err);
 }
 
-static enum error_code is_asked(struct store *store, const char *run_id, bool *asked,
-                                struct error *err)
+/* `text`: what was read, "" for a damaged switch. */
+static enum error_code is_asked(struct store *store, const char *run_id, char text[RECHECK_SIZE],
+                                bool *asked, struct error *err)
 {
-    char text[16];
     const enum error_code rc =
-        store_switch_get(store, recheck_switch(run_id).text, text, sizeof text, err);
+        store_switch_get(store, recheck_switch(run_id).text, text, RECHECK_SIZE, err);
     *asked = rc == ERROR_NONE || rc == ERROR_CORRUPT;
+    if (rc != ERROR_NONE)
+        text[0] = '\0';
     return *asked || rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
@@ -89,8 +98,9 @@ static enum error_code look_through(struct store *store, const struct run_bindin
 enum error_code run_recheck(struct store *store, const char *run_id, struct error *err)
 {
     struct run_binding *run = NULL;
-    bool asked = false;
-    enum error_code rc = is_asked(store, run_id, &asked, err);
+    char text[RECHECK_SIZE];
+    bool asked = false, removed = false;
+    enum error_code rc = is_asked(store, run_id, text, &asked, err);
     if (rc != ERROR_NONE || !asked)
         return rc;
     rc = memory_new(&run, 1, "a run", err);
@@ -101,7 +111,8 @@ enum error_code run_recheck(struct store *store, const char *run_id, struct erro
         run_close(run);
     }
     if (rc == ERROR_NONE)
-        rc = store_switch_remove(store, recheck_switch(run_id).text, err);
+        rc = store_switch_exchange(store, recheck_switch(run_id).text, text[0] ? text : NULL, NULL,
+                                   &removed, err); /* a later request stays */
     memory_free(run);
     return rc;
 }

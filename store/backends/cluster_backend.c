@@ -163,6 +163,31 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
     return rc;
 }
 
+/* Redis keeps no time of writing. It knows when a value was last used, which a reader of this store is, too. */
+static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
+                              struct error *err)
+{
+    static const char *const kinds[] = {"record", "artifact"};
+    const int tag = cluster_tag(key);
+    if (is_ref)
+        return cluster_ref_age(state, key, seconds, err);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct cluster_name name = cluster_name(state, tag, key, kinds[i]);
+        struct cluster_words words = {0};
+        cluster_words_add(&words, "OBJECT");
+        cluster_words_add(&words, "IDLETIME");
+        cluster_words_add(&words, name.text);
+        struct cluster_command command = cluster_command(state, tag, &words);
+        const enum error_code rc = cluster_perform_one(state, &command, &words, err);
+        const bool found = rc == ERROR_NONE && redis_reply_is_integer(command.reply, seconds);
+        cluster_command_release(&command);
+        cluster_words_release(&words);
+        if (rc != ERROR_NONE || found)
+            return rc;
+    }
+    return error_set(err, ERROR_NOT_FOUND, "%s", key);
+}
+
 static enum error_code remove_key(void *state, const char *key, struct error *err)
 {
     const enum error_code rc = cluster_record_remove(state, key, err);
@@ -203,9 +228,10 @@ void cluster_store_damage(void *state, const char *key, const void *bytes, size_
     .get_many = cluster_record_get_many, .delete_if_match = cluster_record_discard,                \
     .scratch = make_scratch, .publish = cluster_artifact_publish, .files = cluster_artifact_files, \
     .get_range = cluster_artifact_read, .sweep = sweep, .has = has_key, .remove = remove_key,      \
-    .list = cluster_list_keys, .ref_get = cluster_ref_get, .ref_set = cluster_ref_set,             \
-    .ref_cas = cluster_ref_exchange, .ref_list = cluster_ref_list, .note_put = cluster_note_put,   \
-    .note_get = cluster_note_get, .memory_share = cluster_memory_share
+    .age = age_of, .list = cluster_list_keys, .ref_get = cluster_ref_get,                          \
+    .ref_set = cluster_ref_set, .ref_cas = cluster_ref_exchange, .ref_list = cluster_ref_list,     \
+    .note_put = cluster_note_put, .note_get = cluster_note_get,                                    \
+    .memory_share = cluster_memory_share
 
 const struct object_backend cluster_backend = {
     .scheme = "redis+cluster", .open = open_plain, CLUSTER_FUNCTIONS};

@@ -144,6 +144,9 @@ MUST_CHECK enum error_code cluster_ref_set(void *state, const char *name, const 
                                            struct error *err);
 MUST_CHECK enum error_code cluster_ref_exchange(void *state, const char *name, const char *expected,
                                                 const char *text, bool *matched, struct error *err);
+/* By the time in the ref's word. */
+MUST_CHECK enum error_code cluster_ref_age(void *state, const char *name, int64_t *seconds,
+                                           struct error *err);
 MUST_CHECK enum error_code cluster_ref_list(void *state, store_visitor visit, void *context,
                                             struct error *err);
 MUST_CHECK enum error_code cluster_note_put(void *state, const char *name, const char *text,

@@ -12,7 +12,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { WORD_SIZE = 17, REF_SIZE = 8192 };
 
@@ -21,9 +23,11 @@ static int refs_tag(void)
     return cluster_tag("refs");
 }
 
+/* The time in seconds, 8 digits, by which the age of a ref is known, and 8 random digits. */
 static void draw_word(char word[WORD_SIZE])
 {
-    (void)snprintf(word, WORD_SIZE, "%016" PRIx64, host_random_64());
+    (void)snprintf(word, WORD_SIZE, "%08" PRIx32 "%08" PRIx32, (uint32_t)time(NULL),
+                   (uint32_t)host_random_64());
 }
 
 /* One command on the hash of refs, which may be a script. */
@@ -65,6 +69,26 @@ enum error_code cluster_ref_get(void *state, const char *name, char *text, size_
         rc = value ? take_ref(name, value, value_size, text, size, err)
                    : error_set(err, ERROR_NOT_FOUND, "%s", name);
     }
+    cluster_batch_release(&batch);
+    return rc;
+}
+
+/* An older program drew the whole word: such a ref may seem to be of any age, and one from the future counts as new. */
+enum error_code cluster_ref_age(void *state, const char *name, int64_t *seconds, struct error *err)
+{
+    struct cluster_batch batch;
+    size_t value_size = 0;
+    char digits[9] = "";
+    enum error_code rc = begin(&batch, state, "HGET", name, err);
+    if (rc == ERROR_NONE)
+        rc = cluster_batch_perform(&batch, err);
+    const char *value =
+        rc == ERROR_NONE ? redis_reply_bytes(cluster_batch_reply(&batch, 0), &value_size) : NULL;
+    if (rc == ERROR_NONE && !value)
+        rc = error_set(err, ERROR_NOT_FOUND, "%s", name);
+    if (value && value_size >= WORD_SIZE)
+        memcpy(digits, value, sizeof digits - 1);
+    *seconds = (int64_t)time(NULL) - (int64_t)strtoull(digits, NULL, 16);
     cluster_batch_release(&batch);
     return rc;
 }

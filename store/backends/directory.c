@@ -326,6 +326,25 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
     return rc == ERROR_NONE ? key_walk_is_artifact(path, found, err) : rc;
 }
 
+static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
+                              struct error *err)
+{
+    const struct directory *directory = state;
+    char path[FILE_PATH_SIZE];
+    int64_t written = 0;
+    enum error_code rc = is_ref ? file_path(path, err, "%s/switch/%s", directory->root, key)
+                                : record_path(directory, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = directory_written_at(path, &written, err);
+    if (rc == ERROR_NOT_FOUND && !is_ref) {
+        rc = artifact_path(directory, key, path, err);
+        if (rc == ERROR_NONE)
+            rc = directory_written_at(path, &written, err);
+    }
+    *seconds = rc == ERROR_NONE ? directory_now(directory) - written : 0;
+    return rc;
+}
+
 /* An artifact leaves its name at once and is taken apart in tmp/: no reader meets half of one. */
 static enum error_code remove_key(void *state, const char *key, struct error *err)
 {
@@ -431,6 +450,7 @@ const struct object_backend directory_backend = {
     .has = has_key,
     .remove = remove_key,
     .list = list_keys,
+    .age = age_of,
     .ref_get = directory_ref_get,
     .ref_set = directory_ref_set,
     .ref_cas = directory_ref_exchange,

@@ -56,4 +56,10 @@ MUST_CHECK enum error_code directory_rename_first(const struct directory *direct
                                                   const char *from, const char *path, bool *existed,
                                                   struct error *err);
 
+/* The time by the clock of the file system that the store lies on, in seconds: the hosts that share it may disagree. */
+int64_t directory_now(const struct directory *directory);
+/* When the file or folder was last written, by that clock. Fails: ERROR_NOT_FOUND; ERROR_IO. */
+MUST_CHECK enum error_code directory_written_at(const char path[FILE_PATH_SIZE], int64_t *seconds,
+                                                struct error *err);
+
 #endif

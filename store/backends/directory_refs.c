@@ -67,8 +67,7 @@ static enum error_code replace_ref(struct directory *directory, const char *path
     return directory_flush_folders(directory, path, err);
 }
 
-enum error_code directory_ref_set(void *state, const char *name, const char *text,
-                                  struct error *err)
+static enum error_code set_ref(void *state, const char *name, const char *text, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = ref_path(state, name, path, err);
@@ -79,8 +78,8 @@ enum error_code directory_ref_set(void *state, const char *name, const char *tex
     return rc;
 }
 
-/* A lock over all refs for who exchanges one: *fd is to be closed. A file system without locks has none to give, and two
- * hosts that exchange the same ref within microseconds then may both succeed. */
+/* Takes a lock over all refs for whoever changes one; the caller closes *fd. A file system without locks has none to give, and two
+ * hosts that exchange the same ref within microseconds may both succeed there. */
 static enum error_code lock_refs(const struct directory *directory, int *fd, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -104,6 +103,18 @@ static enum error_code lock_refs(const struct directory *directory, int *fd, str
     return ERROR_NONE;
 }
 
+enum error_code directory_ref_set(void *state, const char *name, const char *text,
+                                  struct error *err)
+{
+    int fd = -1;
+    enum error_code rc = lock_refs(state, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = set_ref(state, name, text, err);
+    (void)close(fd);
+    return rc;
+}
+
 enum error_code directory_ref_exchange(void *state, const char *name, const char *expected,
                                        const char *text, bool *matched, struct error *err)
 {
@@ -116,7 +127,7 @@ enum error_code directory_ref_exchange(void *state, const char *name, const char
     rc = directory_ref_get(state, name, found, sizeof found, err);
     if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND) {
         *matched = rc == ERROR_NONE ? expected && strcmp(found, expected) == 0 : !expected;
-        rc = *matched ? directory_ref_set(state, name, text, err) : ERROR_NONE;
+        rc = *matched ? set_ref(state, name, text, err) : ERROR_NONE;
     }
     (void)close(fd);
     return rc;

@@ -1,5 +1,6 @@
 #include "store/backends/memory_backend.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/backends/memory_artifacts.h"
@@ -181,6 +182,19 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
     return ERROR_NONE;
 }
 
+static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
+                              struct error *err)
+{
+    (void)pthread_mutex_lock(&memory_store_lock);
+    struct memory_item **at = memory_item_find(state, is_ref ? ITEM_REF : ITEM_RECORD, key);
+    if (!at && !is_ref)
+        at = memory_item_find(state, ITEM_ARTIFACT, key);
+    *seconds = at ? (clock_ms() - (*at)->put_ms) / 1000 : 0;
+    const enum error_code rc = at ? ERROR_NONE : error_set(err, ERROR_NOT_FOUND, "%s", key);
+    (void)pthread_mutex_unlock(&memory_store_lock);
+    return rc;
+}
+
 static enum error_code remove_key(void *state, const char *key, struct error *err)
 {
     (void)err;
@@ -334,6 +348,7 @@ const struct object_backend memory_backend = {
     .has = has_key,
     .remove = remove_key,
     .list = list_keys,
+    .age = age_of,
     .ref_get = get_ref,
     .ref_set = set_ref,
     .ref_cas = exchange_ref,

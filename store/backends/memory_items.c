@@ -1,5 +1,6 @@
 #include "store/backends/memory_items.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 #include <stdlib.h>
@@ -61,6 +62,7 @@ enum error_code memory_item_put(struct memory_place *place, enum memory_item_kin
     item->kind = kind;
     item->data = data;
     item->size = size;
+    item->put_ms = clock_ms();
     item->next = *at;
     must(text_copy(item->key, KEY_SIZE, key) && text_copy(item->file, MEMORY_FILE_NAME_SIZE, file));
     *at = item;

@@ -24,6 +24,7 @@ struct memory_item {
     char file[MEMORY_FILE_NAME_SIZE]; /* of an artifact */
     uint8_t *data;                    /* [size] */
     size_t size;
+    int64_t put_ms;           /* of the process's clock */
     struct memory_item *next; /* in the order of keys, kinds and files */
 };
 

@@ -2,14 +2,17 @@
 
 #include "common/base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 void s3_answer_forget(struct s3_request *r)
 {
     r->answer_size = 0;
     r->total = 0;
     r->status = 0;
+    r->modified_s = r->now_s = 0;
     r->no_bucket = false;
     r->etag[0] = r->found_writer[0] = '\0';
 }
@@ -41,6 +44,24 @@ static void take_number(const char *text, uint64_t *out)
         *out = (uint64_t)number;
 }
 
+/* "Wed, 21 Oct 2015 07:28:00 GMT", the one form that HTTP has today. */
+static void take_date(const char *text, int64_t *out)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    struct tm date = {0};
+    char month[4] = "";
+    /* No field has more than four digits. NOLINTNEXTLINE(cert-err34-c) */
+    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT", &date.tm_mday, month,
+               &date.tm_year, &date.tm_hour, &date.tm_min, &date.tm_sec) != 6)
+        return;
+    const char *at = strlen(month) == 3 ? strstr(months, month) : NULL;
+    if (!at)
+        return;
+    date.tm_mon = (int)(at - months) / 3;
+    date.tm_year -= 1900;
+    *out = (int64_t)timegm(&date);
+}
+
 void s3_answer_header(struct s3_request *request, const char *line, size_t size)
 {
     char value[S3_ETAG_SIZE];
@@ -49,6 +70,10 @@ void s3_answer_header(struct s3_request *request, const char *line, size_t size)
     if (header_value(line, size, "x-amz-meta-writer", value, sizeof value) &&
         !text_copy(request->found_writer, sizeof request->found_writer, value))
         request->found_writer[0] = '\0';
+    if (header_value(line, size, "last-modified", value, sizeof value))
+        take_date(value, &request->modified_s);
+    if (header_value(line, size, "date", value, sizeof value))
+        take_date(value, &request->now_s);
     if (!request->has_range && header_value(line, size, "content-length", value, sizeof value))
         take_number(value, &request->total);
     if (header_value(line, size, "content-range", value, sizeof value) && strchr(value, '/'))

@@ -32,9 +32,8 @@ static void name_file(const char *key, const char *attempt, size_t number,
     (void)snprintf(object, S3_OBJECT_SIZE, "%s!files/%s/%zu", key, attempt, number);
 }
 
-/* The manifest, checked. *text: memory_free(). */
-static enum error_code read_manifest(void *state, const char *key, char **text,
-                                     char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
+static enum error_code read_manifest_once(void *state, const char *key, char **text,
+                                          char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {
     struct s3_place *place = state;
     char object[1][S3_OBJECT_SIZE];
@@ -60,6 +59,14 @@ static enum error_code read_manifest(void *state, const char *key, char **text,
     }
     stored_bytes_release(&get.bytes);
     return rc;
+}
+
+/* The manifest, checked, and read a second time if it is damaged: that may have happened on its way here. *text: memory_free(). */
+static enum error_code read_manifest(void *state, const char *key, char **text,
+                                     char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
+{
+    const enum error_code rc = read_manifest_once(state, key, text, attempt, err);
+    return rc == ERROR_CORRUPT ? read_manifest_once(state, key, text, attempt, err) : rc;
 }
 
 /* --- publish --- */

@@ -164,6 +164,36 @@ static enum error_code discard_record(void *state, const char *key, const struct
     return rc == ERROR_NOT_FOUND || rc == ERROR_BUSY ? ERROR_NONE : rc;
 }
 
+static enum error_code age_of_object(const struct s3_place *place, const char *object,
+                                     int64_t *seconds, struct error *err)
+{
+    struct s3_request request = {.method = S3_HEAD, .object = object};
+    enum error_code rc = s3_perform_one(place->client, &request, err);
+    if (rc == ERROR_NONE && (!request.modified_s || !request.now_s))
+        rc = error_set(err, ERROR_IO,
+                       "S3 does not say when %s was put: expected the headers Date and "
+                       "Last-Modified",
+                       object);
+    *seconds = request.now_s - request.modified_s;
+    s3_request_release(&request);
+    return rc;
+}
+
+static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
+                              struct error *err)
+{
+    char object[S3_OBJECT_SIZE];
+    if (is_ref)
+        (void)snprintf(object, sizeof object, "!switch/%s!text", key);
+    else
+        name_record(key, object);
+    const enum error_code rc = age_of_object(state, object, seconds, err);
+    if (rc != ERROR_NOT_FOUND || is_ref)
+        return rc;
+    (void)snprintf(object, sizeof object, "%s!artifact", key);
+    return age_of_object(state, object, seconds, err);
+}
+
 /* --- scratch --- */
 
 static enum error_code make_scratch(void *state, char path[FILE_PATH_SIZE], struct error *err)
@@ -258,6 +288,7 @@ const struct object_backend s3_backend = {
     .has = has_key,
     .remove = remove_key,
     .list = s3_list_keys,
+    .age = age_of,
     .ref_get = s3_ref_get,
     .ref_set = s3_ref_set,
     .ref_cas = s3_ref_exchange,

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
+#include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "store/backends/curl_library.h"
 #include "store/backends/s3_answer.h"
@@ -63,7 +64,7 @@ struct s3_client {
 struct progress {
     int64_t begun_ms, deadline_ms, next_ms;
     int attempts;
-    bool runs, is_done, renewed;
+    bool runs, is_done, renewed, was_short;
     char payload[S3_SHA256_TEXT_SIZE];
     char last[256]; /* why the last attempt did not count */
 };
@@ -209,7 +210,7 @@ static int look_at_progress(void *context, curl_off_t to_get, curl_off_t got, cu
         slot->moved = got + put;
         slot->moved_at_ms = now;
     }
-    return now - slot->moved_at_ms > slot->idle_ms;
+    return now - slot->moved_at_ms > slot->idle_ms || stop_signal_is_pressing();
 }
 
 /* --- one attempt --- */
@@ -373,6 +374,20 @@ static bool renew_credentials(struct s3_client *client, const char *code, struct
     return true;
 }
 
+/* Whether what came cannot be all: fewer bytes of a range than the object has there, or a list that is no XML. */
+static bool is_short(const struct s3_request *r)
+{
+    char text[8];
+    if (r->method == S3_GET && !r->object)
+        return s3_xml_find(r->answer, r->answer_size, "IsTruncated", text, sizeof text, NULL) ==
+               ERROR_CORRUPT;
+    const uint64_t left = r->total > r->offset ? r->total - r->offset : 0;
+    if (r->method != S3_GET || !r->has_range)
+        return false;
+    return r->into ? r->answer_size < r->into_size
+                   : r->answer_size < (left < r->range_size ? left : r->range_size);
+}
+
 /* An answer has come, whole. True: the request is tried again. */
 static bool judge_answer(struct s3_client *client, struct s3_request *r, struct progress *p)
 {
@@ -382,6 +397,12 @@ static bool judge_answer(struct s3_client *client, struct s3_request *r, struct 
     /* A completed upload may fail after its "200 OK" went out. */
     if (bad || (r->method == S3_POST && !r->into))
         bad = s3_xml_failure(r->answer, r->answer_size, &failure) || bad;
+    if (!bad && is_short(r) && !p->was_short) { /* what is stored so says it a second time */
+        p->was_short = true;
+        (void)snprintf(p->last, sizeof p->last, "an answer of %zu bytes is not whole",
+                       r->answer_size);
+        return true;
+    }
     if (!bad) {
         r->rc = ERROR_NONE;
         return false;
@@ -436,7 +457,7 @@ static void wait_or_give_up(const struct s3_client *client, struct s3_request *r
     const int64_t bound = most < LONGEST_BACKOFF_MS ? most : LONGEST_BACKOFF_MS;
     p->next_ms = now + 1 + (int64_t)(host_random_64() % (uint64_t)bound);
     r->was_repeated = true;
-    if (p->next_ms < p->deadline_ms)
+    if (p->next_ms < p->deadline_ms && !stop_signal_is_pressing())
         return;
     r->rc = error_set(&r->err, ERROR_UNAVAILABLE, "%s of %s at %s: %s; tried %d times in %lld ms",
                       method_name[r->method], s3_name(&client->address, r, name),
@@ -485,7 +506,7 @@ static int64_t begin_due(struct performance *w)
             free_slot++;
         if (free_slot == S3_AT_ONCE)
             break;
-        if (p->next_ms > now) {
+        if (p->next_ms > now && !stop_signal_is_pressing()) {
             wait = p->next_ms - now < wait ? p->next_ms - now : wait;
             continue;
         }

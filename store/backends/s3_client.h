@@ -58,8 +58,9 @@ struct s3_request {
     bool no_bucket;          /* 404, for want of the bucket */
     char etag[S3_ETAG_SIZE]; /* of the object */
     char found_writer[S3_WRITER_SIZE];
-    uint64_t total;  /* bytes of the whole object */
-    uint8_t *answer; /* s3_request_release() */
+    int64_t modified_s, now_s; /* Last-Modified and Date, of the server's clock; 0: not told */
+    uint64_t total;            /* bytes of the whole object */
+    uint8_t *answer;           /* s3_request_release() */
     size_t answer_size, answer_room;
 };
 

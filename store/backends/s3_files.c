@@ -5,6 +5,7 @@
 #include "store/backends/s3_client.h"
 #include "store/backends/s3_names.h"
 #include "store/backends/s3_place.h"
+#include "store/backends/s3_signature.h"
 #include "store/backends/s3_xml.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60 * 1000, PIECE_BYTES = 4 << 20 };
+enum { TIMEOUT_MS = 60 * 1000, PIECE_BYTES = 4 << 20, READS_MAX = 4 };
 
 struct s3_entry {
     char *name; /* of the object, whole; owned */
@@ -354,7 +355,7 @@ static enum error_code check_piece(const struct s3_request *request, struct erro
 /* The next pieces of an object, side by side, behind what is in the file. */
 static enum error_code fetch_pieces(const struct s3_files *files, const struct s3_entry *entry,
                                     uint64_t *at, uint8_t *bytes, int fd, const char *path,
-                                    struct error *err)
+                                    struct s3_md5 *md5, struct error *err)
 {
     struct s3_request request[S3_AT_ONCE];
     enum error_code rc = ERROR_NONE;
@@ -378,21 +379,57 @@ static enum error_code fetch_pieces(const struct s3_files *files, const struct s
             rc = check_piece(&request[i], err);
         s3_request_release(&request[i]);
     }
+    if (rc == ERROR_NONE)
+        (void)s3_md5_update(md5, bytes, (size_t)(*at - from));
     return rc == ERROR_NONE ? file_write_at(fd, bytes, (size_t)(*at - from), from, path, err) : rc;
 }
 
-static enum error_code fetch_entry(const struct s3_files *files, const struct s3_entry *entry,
-                                   uint8_t *bytes, const char *path, struct error *err)
+/* `sum`: the MD5 of what came, "" where there is none. */
+static enum error_code fetch_once(const struct s3_files *files, const struct s3_entry *entry,
+                                  uint8_t *bytes, const char *path, char sum[S3_MD5_TEXT_SIZE],
+                                  struct error *err)
 {
+    struct s3_md5 md5 = {NULL};
     enum error_code rc = ERROR_NONE;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return error_set_errno(err, ERROR_IO, "%s", path);
     for (uint64_t at = 0; rc == ERROR_NONE && at < entry->size;)
-        rc = fetch_pieces(files, entry, &at, bytes, fd, path, err);
+        rc = fetch_pieces(files, entry, &at, bytes, fd, path, &md5, err);
+    if (!s3_md5_end(&md5, sum))
+        sum[0] = '\0';
     if (close(fd) != 0 && rc == ERROR_NONE)
         rc = error_set_errno(err, ERROR_IO, "%s", path);
     return rc;
+}
+
+/* Whether the ETag says that these are the bytes of the object. One with a '-' is of an upload in parts, and says nothing that could be
+ * compared. */
+static bool is_confirmed(const struct s3_entry *entry, const char *sum)
+{
+    const char *etag = entry->etag + (*entry->etag == '"');
+    const size_t digits = strspn(etag, "0123456789abcdef");
+    return !sum[0] || digits != S3_MD5_TEXT_SIZE - 1 || (etag[digits] && etag[digits] != '"') ||
+           strncmp(etag, sum, digits) == 0;
+}
+
+/* A byte may change on its way. If the ETag says so, the object is read again, until it is confirmed or two reads agree: then the ETag
+ * is no MD5, as where the server encrypts. */
+static enum error_code fetch_entry(const struct s3_files *files, const struct s3_entry *entry,
+                                   uint8_t *bytes, const char *path, struct error *err)
+{
+    char sum[S3_MD5_TEXT_SIZE] = "", before[S3_MD5_TEXT_SIZE] = "";
+    for (int i = 0; i < READS_MAX; i++) {
+        const enum error_code rc = fetch_once(files, entry, bytes, path, sum, err);
+        if (rc != ERROR_NONE || is_confirmed(entry, sum) || strcmp(sum, before) == 0)
+            return rc;
+        memcpy(before, sum, sizeof before);
+    }
+    return error_set(
+        err, ERROR_IO,
+        "the object %s: expected bytes with the MD5 of its ETag %s, and found others in "
+        "each of %d reads",
+        entry->name, entry->etag, READS_MAX);
 }
 
 /* The folders above a file of the folder. */

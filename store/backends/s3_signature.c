@@ -74,6 +74,31 @@ static void add_request(struct line *line, const struct s3_signing *s)
     add(line, s->payload);
 }
 
+bool s3_md5_update(struct s3_md5 *md5, const void *bytes, size_t size)
+{
+    EVP_MD_CTX *context = md5->context;
+    if (!context) {
+        context = EVP_MD_CTX_new();
+        md5->context = context;
+        if (!context || EVP_DigestInit_ex(context, EVP_md5(), NULL) != 1)
+            return false;
+    }
+    return EVP_DigestUpdate(context, bytes, size) == 1;
+}
+
+bool s3_md5_end(struct s3_md5 *md5, char out[S3_MD5_TEXT_SIZE])
+{
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    const bool works = md5->context && EVP_DigestFinal_ex(md5->context, sum, &size) == 1 &&
+                       2 * size + 1 == S3_MD5_TEXT_SIZE;
+    for (unsigned int i = 0; works && i < size; i++)
+        (void)snprintf(out + 2 * (size_t)i, 3, "%02x", sum[i]);
+    EVP_MD_CTX_free(md5->context);
+    md5->context = NULL;
+    return works;
+}
+
 static void hmac(const void *key, size_t key_size, const char *text, unsigned char out[SHA256_SIZE])
 {
     unsigned int size = 0;

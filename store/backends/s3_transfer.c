@@ -284,7 +284,10 @@ static enum error_code take_object(struct s3_place *place, const struct s3_reque
                                    struct stored_bytes *out, struct error *err)
 {
     /* A range of what has no bytes is none that there could be. */
-    const uint64_t total = head->status == 416 ? 0 : head->total;
+    const uint64_t total = head->status == 416 ? 0
+                           : head->status == 200
+                               ? head->answer_size /* all of it came, whatever was asked for */
+                               : head->total;
     const size_t first = head->status == 416 ? 0 : head->answer_size;
     if (head->rc != ERROR_NONE && head->status != 416) {
         if (err)

@@ -227,6 +227,21 @@ static enum error_code sweep(void *state, struct error *err)
     return rc == ERROR_NONE && fast.backend ? fast.backend->sweep(fast.state, err) : rc;
 }
 
+/* What is in both was put in the fast store first, and is as young as its younger copy. */
+static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
+                              struct error *err)
+{
+    const struct tier_store durable = durable_of(state), fast = fast_of(state);
+    int64_t other = 0;
+    const enum error_code rc = durable.backend->age(durable.state, key, is_ref, seconds, err);
+    if (is_ref || !fast.backend || (rc != ERROR_NONE && rc != ERROR_NOT_FOUND))
+        return rc;
+    const enum error_code found = fast.backend->age(fast.state, key, is_ref, &other, err);
+    if (found == ERROR_NONE && (rc == ERROR_NOT_FOUND || other < *seconds))
+        *seconds = other;
+    return found == ERROR_NOT_FOUND ? rc : found;
+}
+
 static void start_writeback(void *state)
 {
     const struct tier_store store[] = {fast_of(state), durable_of(state)};
@@ -280,6 +295,7 @@ const struct object_backend tiered_backend = {
     .has = tiered_has,
     .remove = tiered_remove,
     .list = tiered_list,
+    .age = age_of,
     .ref_get = get_ref,
     .ref_set = set_ref,
     .ref_cas = exchange_ref,

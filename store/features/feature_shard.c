@@ -88,19 +88,26 @@ static enum error_code open_delta(struct store *store, const char *key,
     return rc;
 }
 
-enum error_code feature_shard_open_sealed(struct store *store, const char *key,
-                                          const struct shard_seal *seal, struct feature_shard **out,
-                                          struct error *err)
+static enum error_code open_files(struct store *store, const char *key,
+                                  const struct shard_seal *seal, struct feature_shard **out,
+                                  bool *was_copied, struct error *err)
 {
-    if (seal->is_delta)
-        return open_delta(store, key, seal, out, err);
     const struct checksum content =
         checksum_of(seal->content, (size_t)seal->tensor_count * sizeof *seal->content);
     const struct artifact_request request = {.store = store, .key = key, .seal = &content};
     struct artifact_handle files;
     enum error_code rc = artifact_acquire(&request, &files, err);
+    *was_copied = rc == ERROR_NONE && files.is_copy;
     if (rc == ERROR_NONE)
         rc = feature_shard_open_folder(files.path, key, seal, out, err);
+    if (rc == ERROR_NONE && files.is_fresh) {
+        rc = feature_shard_verify(
+            *out, err); /* blocks are read later, when nobody could fetch them again */
+        if (rc != ERROR_NONE) {
+            feature_shard_close(*out);
+            *out = NULL;
+        }
+    }
     if (rc == ERROR_NONE)
         (*out)->files = files;
     else if (rc == ERROR_CORRUPT)
@@ -108,6 +115,19 @@ enum error_code feature_shard_open_sealed(struct store *store, const char *key,
     else
         artifact_release(&files);
     return rc;
+}
+
+enum error_code feature_shard_open_sealed(struct store *store, const char *key,
+                                          const struct shard_seal *seal, struct feature_shard **out,
+                                          struct error *err)
+{
+    bool was_copied = false;
+    if (seal->is_delta)
+        return open_delta(store, key, seal, out, err);
+    const enum error_code rc = open_files(store, key, seal, out, &was_copied, err);
+    /* The copy may have been damaged on its way: it is discarded, and another one is fetched. */
+    return rc == ERROR_CORRUPT && was_copied ? open_files(store, key, seal, out, &was_copied, err)
+                                             : rc;
 }
 
 enum error_code feature_shard_open(struct store *store, const char *key, const char *seal_key,

@@ -2,6 +2,7 @@
  * What is the same of records for every backend: they are hashed and compared, damaged ones make way, and a replay
  * compares instead of writing. Declared in store.h.
  */
+#include "common/base/log.h"
 #include "common/base/text.h"
 #include "store/objects/keys.h"
 #include "store/objects/store_state.h"
@@ -64,14 +65,28 @@ static enum error_code to_view(struct store *store, enum error_code rc, const ch
     return rc;
 }
 
+/* A byte may have changed on its way, not where it is stored: a record counts as damaged when two reads say so. */
+static enum error_code read_again(struct store *store, const char *key, const char *owner_id,
+                                  struct record_view *view, struct error *err)
+{
+    struct stored_bytes bytes = {0};
+    enum error_code rc = get_bytes(store, key, &bytes, err);
+    rc = to_view(store, rc, key, owner_id, &bytes, view, err);
+    if (rc == ERROR_NONE)
+        log_warn("record %s was damaged on its way here: the second read is sound", key);
+    return rc;
+}
+
 enum error_code store_get(struct store *store, const char *key, const char *owner_id,
                           struct record_view *view, struct error *err)
 {
     struct stored_bytes bytes = {0};
     enum error_code rc = store_check_key(key, err);
-    if (rc == ERROR_NONE)
-        rc = get_bytes(store, key, &bytes, err);
-    return to_view(store, rc, key, owner_id, &bytes, view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = get_bytes(store, key, &bytes, err);
+    rc = to_view(store, rc, key, owner_id, &bytes, view, err);
+    return rc == ERROR_CORRUPT ? read_again(store, key, owner_id, view, err) : rc;
 }
 
 enum error_code store_remove_damaged(struct store *store, const char *key, struct error *err)
@@ -79,6 +94,7 @@ enum error_code store_remove_damaged(struct store *store, const char *key, struc
     struct stored_bytes bytes = {0};
     struct record_view view;
     enum error_code rc = store_check_change(store, key, err);
+    /* A backend removes it only if a second read gives the same bytes. */
     if (rc != ERROR_NONE || store->flags & STORE_REPLAY ||
         get_bytes(store, key, &bytes, NULL) != ERROR_NONE)
         return rc;
@@ -112,6 +128,8 @@ static enum error_code get_some(struct store *store, const struct store_series *
         if (get[i].rc != ERROR_NONE && err)
             *err = get[i].err;
         rc = to_view(store, get[i].rc, get[i].key, series->owner_id, &get[i].bytes, &view, err);
+        if (rc == ERROR_CORRUPT)
+            rc = read_again(store, get[i].key, series->owner_id, &view, err);
         if (rc == ERROR_NONE)
             rc = series->visit(series->context, first + i, &view, err);
         store_release_record(&view);
@@ -209,6 +227,14 @@ static enum error_code meet_existing(struct store *store, const struct outgoing 
     if (rc != ERROR_NONE)
         return rc;
     rc = decode(&bytes, out->key, owner_id, &stored, err);
+    if (rc == ERROR_CORRUPT) { /* perhaps on its way alone */
+        stored_bytes_release(&bytes);
+        rc = get_bytes(store, out->key, &bytes, err);
+        if (rc == ERROR_NONE)
+            rc = decode(&bytes, out->key, owner_id, &stored, err);
+        if (rc == ERROR_NOT_FOUND)
+            return ERROR_NONE; /* removed since */
+    }
     if (rc == ERROR_CORRUPT && durability == STORE_RECOMPUTABLE) {
         rc = store->backend->delete_if_match(store->state, out->key, &bytes, err);
     } else if (rc != ERROR_NONE) {

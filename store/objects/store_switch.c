@@ -1,10 +1,12 @@
 /*
- * Switches, with their checksums, and notes. Declared in store.h.
+ * Switches, with their checksums, notes, and how old things are. Declared in store.h.
  */
 #include "store/objects/store_state.h"
 #include "store/objects/switch_text.h"
 
 #include <string.h>
+
+enum { READS = 2 };
 
 static enum error_code check_switch(const struct store *store, const char *key, const char *text,
                                     struct error *err)
@@ -30,11 +32,41 @@ enum error_code store_switch_set(struct store *store, const char *key, const cha
     return store->backend->ref_set(store->state, key, line, err);
 }
 
+/* Reads a switch, and a second time if it is damaged: that may have happened on its way here. `line`: as it is stored. */
+static enum error_code read_switch(struct store *store, const char *key,
+                                   char line[SWITCH_LINE_SIZE], char *text, size_t size,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_CORRUPT;
+    for (int i = 0; i < READS && rc == ERROR_CORRUPT; i++) {
+        line[0] = '\0';
+        rc = store->backend->ref_get(store->state, key, line, SWITCH_LINE_SIZE, err);
+        if (rc == ERROR_NONE)
+            rc = switch_text_decode(key, line, text, size, err);
+    }
+    return rc;
+}
+
+/* Puts `line` in the place of a switch that is damaged. *matched is false when it is sound, or gone. */
+static enum error_code replace_damaged(struct store *store, const char *key, const char *line,
+                                       bool *matched, struct error *err)
+{
+    char seen[SWITCH_LINE_SIZE], value[SWITCH_VALUE_MAX + 1];
+    const enum error_code rc = read_switch(store, key, seen, value, sizeof value, err);
+    *matched = false;
+    if (rc != ERROR_CORRUPT)
+        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    if (seen[0])
+        return store->backend->ref_cas(store->state, key, seen, line, matched, err);
+    *matched = true; /* nothing, or not even text: there is nothing to compare it by */
+    return store->backend->ref_set(store->state, key, line, err);
+}
+
 enum error_code store_switch_exchange(struct store *store, const char *key, const char *expected,
                                       const char *text, bool *matched, struct error *err)
 {
     char old[SWITCH_LINE_SIZE], line[SWITCH_LINE_SIZE];
-    enum error_code rc = check_switch(store, key, text, err);
+    enum error_code rc = check_switch(store, key, text ? text : "", err);
     if (rc == ERROR_NONE && expected)
         rc = check_switch(store, key, expected, err);
     *matched = rc == ERROR_NONE;
@@ -42,8 +74,13 @@ enum error_code store_switch_exchange(struct store *store, const char *key, cons
         return rc;
     if (expected)
         switch_text_encode(key, expected, old);
-    switch_text_encode(key, text, line);
-    return store->backend->ref_cas(store->state, key, expected ? old : NULL, line, matched, err);
+    if (text)
+        switch_text_encode(key, text, line);
+    rc = store->backend->ref_cas(store->state, key, expected ? old : NULL, text ? line : NULL,
+                                 matched, err);
+    if (expected || (rc == ERROR_NONE && *matched) || (rc != ERROR_NONE && rc != ERROR_CORRUPT))
+        return rc;
+    return replace_damaged(store, key, text ? line : NULL, matched, err);
 }
 
 enum error_code store_switch_get(struct store *store, const char *key, char *text, size_t size,
@@ -52,10 +89,8 @@ enum error_code store_switch_get(struct store *store, const char *key, char *tex
     char line[SWITCH_LINE_SIZE];
     enum error_code rc = store_check_key(key, err);
     if (rc == ERROR_NONE)
-        rc = store->backend->ref_get(store->state, key, line, sizeof line, err);
-    if (rc == ERROR_NOT_FOUND)
-        return error_set(err, rc, "switch %s is not set", key);
-    return rc == ERROR_NONE ? switch_text_decode(key, line, text, size, err) : rc;
+        rc = read_switch(store, key, line, text, size, err);
+    return rc == ERROR_NOT_FOUND ? error_set(err, rc, "switch %s is not set", key) : rc;
 }
 
 enum error_code store_switch_remove(struct store *store, const char *key, struct error *err)
@@ -70,6 +105,29 @@ enum error_code store_switch_list(struct store *store, store_visitor visit, void
                                   struct error *err)
 {
     return store->backend->ref_list(store->state, visit, context, err);
+}
+
+static enum error_code age_of(struct store *store, const char *key, bool is_switch,
+                              int64_t *seconds, struct error *err)
+{
+    enum error_code rc = store_check_key(key, err);
+    *seconds = 0;
+    if (rc == ERROR_NONE && store->backend->age)
+        rc = store->backend->age(store->state, key, is_switch, seconds, err);
+    if (rc == ERROR_NONE && *seconds < 0)
+        *seconds = 0; /* put at this moment, by a clock that is a little ahead */
+    return rc;
+}
+
+enum error_code store_age(struct store *store, const char *key, int64_t *seconds, struct error *err)
+{
+    return age_of(store, key, false, seconds, err);
+}
+
+enum error_code store_switch_age(struct store *store, const char *key, int64_t *seconds,
+                                 struct error *err)
+{
+    return age_of(store, key, true, seconds, err);
 }
 
 enum error_code store_note_put(struct store *store, const char *name, const char *text, size_t size,

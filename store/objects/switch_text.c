@@ -8,7 +8,12 @@
 
 static const char mark[] = " v1:";
 
-enum { MARK_SIZE = sizeof mark - 1, DIGITS = 16, TAIL_SIZE = MARK_SIZE + DIGITS + 1 };
+enum {
+    MARK_SIZE = sizeof mark - 1,
+    DIGITS = 16,
+    TAIL_SIZE = MARK_SIZE + DIGITS + 1,
+    SHOWN_SIZE = 61
+};
 
 _Static_assert(SWITCH_LINE_SIZE == SWITCH_VALUE_MAX + TAIL_SIZE + 1, "a line holds any value");
 
@@ -36,10 +41,15 @@ enum error_code switch_text_decode(const char *key, const char *line, char *valu
     char tail[TAIL_SIZE + 1];
     const size_t all = strlen(line), length = all < TAIL_SIZE ? 0 : all - TAIL_SIZE;
     make_tail(key, line, length, tail);
-    if (strcmp(line + length, tail) != 0)
-        return error_set(err, ERROR_CORRUPT,
-                         "switch %s: expected a value and '%.*s', found '%.60s'", key,
-                         (int)TAIL_SIZE - 1, tail, line);
+    if (strcmp(line + length, tail) != 0) {
+        char found[SHOWN_SIZE]; /* in ASCII: what is damaged may be no text */
+        (void)snprintf(found, sizeof found, "%s", line);
+        for (char *c = found; *c; c++)
+            if (*c < ' ' || *c > '~')
+                *c = '?';
+        return error_set(err, ERROR_CORRUPT, "switch %s: expected a value and '%.*s', found '%s'",
+                         key, (int)TAIL_SIZE - 1, tail, found);
+    }
     if (length >= size)
         return error_set(err, ERROR_CORRUPT,
                          "switch %s: expected a value of at most %zu bytes, found %zu", key,

@@ -1,13 +1,14 @@
 #include "store/records/outputs_seal.h"
 
 #include "common/base/file.h"
+#include "common/base/memory.h"
 #include "common/base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 2 };
+enum { VERSION = 2, READS = 2 };
 
 enum error_code outputs_seal_put(struct store *store, const char *key, const char *run_id,
                                  const struct outputs_seal *seal, struct error *err)
@@ -126,4 +127,45 @@ enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *
                              line.name, line.size, line.text, found_size, found);
     }
     return ERROR_NONE;
+}
+
+static enum error_code acquire_sealed(struct store *store, const char *key,
+                                      const struct outputs_seal *seal, struct artifact_handle *out,
+                                      struct error *err)
+{
+    const struct artifact_request request = {.store = store, .key = key};
+    enum error_code rc = ERROR_CORRUPT;
+    for (int i = 0; rc == ERROR_CORRUPT && i < READS; i++) {
+        rc = artifact_acquire(&request, out, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        rc = outputs_seal_check(seal, out->path, err);
+        if (rc == ERROR_CORRUPT)
+            artifact_discard(out);
+        else if (rc != ERROR_NONE)
+            artifact_release(out);
+    }
+    return rc;
+}
+
+enum error_code outputs_acquire(struct store *store, const char *key,
+                                const struct outputs_seal *seal, struct artifact_handle *out,
+                                struct error *err)
+{
+    struct outputs_seal *stored = NULL;
+    char seal_key[KEY_SIZE];
+    const struct artifact_request in_place = {.store = store, .key = key};
+    *out = (struct artifact_handle){.path = ""};
+    if (store_capabilities(store) & STORE_HAS_PATHS)
+        return artifact_acquire(&in_place, out, err);
+    if (seal)
+        return acquire_sealed(store, key, seal, out, err);
+    (void)snprintf(seal_key, sizeof seal_key, "%.190s_seal", key);
+    enum error_code rc = memory_new(&stored, 1, "a seal", err);
+    if (rc == ERROR_NONE)
+        rc = outputs_seal_get(store, seal_key, NULL, stored, err);
+    if (rc == ERROR_NONE)
+        rc = acquire_sealed(store, key, stored, out, err);
+    memory_free(stored);
+    return rc;
 }

@@ -13,6 +13,7 @@
 #define STORE_RECORDS_OUTPUTS_SEAL_H
 
 #include "common/base/error.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/store.h"
 #include "store/records/weights_identity.h"
 
@@ -48,5 +49,11 @@ MUST_CHECK enum error_code outputs_seal_check_sizes(const struct outputs_seal *s
  * found. */
 MUST_CHECK enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *folder,
                                               struct error *err);
+
+/* Acquires outputs as artifact_acquire() does. A copy is compared with the seal (NULL: with the one that is stored), and fetched a second time if it
+ * differs: it may have been damaged on its way. Fails: also ERROR_CORRUPT. */
+MUST_CHECK enum error_code outputs_acquire(struct store *store, const char *key,
+                                           const struct outputs_seal *seal,
+                                           struct artifact_handle *out, struct error *err);
 
 #endif

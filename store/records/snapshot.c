@@ -215,14 +215,11 @@ static bool is_lost(enum error_code rc)
 
 /* --- where a run stands --- */
 
-enum error_code snapshot_position_get(struct store *store, const char *run_id,
-                                      struct snapshot_position *out, struct error *err)
+enum { POSITION_SIZE = 48, ADVANCE_ATTEMPTS = 100 };
+
+static enum error_code read_position(const struct key *key, const char *text,
+                                     struct snapshot_position *out, struct error *err)
 {
-    char text[48];
-    const struct key key = key_current_snapshot(run_id);
-    const enum error_code rc = store_switch_get(store, key.text, text, sizeof text, err);
-    if (rc != ERROR_NONE)
-        return rc;
     const size_t first = strcspn(text, " ");
     const char *second = text[first] ? text + first + 1 : "";
     if (!text_int64(text, first, &out->version) ||
@@ -230,22 +227,82 @@ enum error_code snapshot_position_get(struct store *store, const char *run_id,
         out->kept_from > out->version)
         return error_set(err, ERROR_CORRUPT,
                          "%s is '%s', expected the version of a snapshot and one up to it",
-                         key.text, text);
+                         key->text, text);
     return ERROR_NONE;
+}
+
+static void write_position(struct snapshot_position position, char text[POSITION_SIZE])
+{
+    (void)snprintf(text, POSITION_SIZE, "%" PRId64 " %" PRId64, position.version,
+                   position.kept_from);
+}
+
+enum error_code snapshot_position_get(struct store *store, const char *run_id,
+                                      struct snapshot_position *out, struct error *err)
+{
+    char text[POSITION_SIZE];
+    const struct key key = key_current_snapshot(run_id);
+    const enum error_code rc = store_switch_get(store, key.text, text, sizeof text, err);
+    return rc == ERROR_NONE ? read_position(&key, text, out, err) : rc;
 }
 
 enum error_code snapshot_position_set(struct store *store, const char *run_id,
                                       struct snapshot_position position, struct error *err)
 {
-    char text[48];
+    char text[POSITION_SIZE];
     enum error_code rc = ERROR_NONE;
     must(position.kept_from >= 0 && position.kept_from <= position.version);
     if (position.version > 0)
         rc = store_flush(store, key_snapshot(run_id, position.version).text, err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)snprintf(text, sizeof text, "%" PRId64 " %" PRId64, position.version, position.kept_from);
+    write_position(position, text);
+    /* The last writer may win: this sets a run back, or begins one. If a worker moves it on at the same time, the newest whole snapshot
+     * is found where the run is read next. */
     return store_switch_set(store, key_current_snapshot(run_id).text, text, err);
+}
+
+/* Whether the switch names a snapshot of `version` or a later one that is whole. */
+static enum error_code is_further(struct store *store, const char *run_id, const struct key *key,
+                                  const char *text, int64_t version, bool *further,
+                                  struct error *err)
+{
+    struct snapshot_position position;
+    struct snapshot named = {0};
+    *further =
+        read_position(key, text, &position, NULL) == ERROR_NONE && position.version >= version;
+    if (!*further || position.version == version)
+        return ERROR_NONE;
+    const enum error_code rc = snapshot_get(store, run_id, position.version, &named, err);
+    store_release_record(&named.view);
+    *further = rc == ERROR_NONE;
+    return is_lost(rc) ? ERROR_NONE : rc;
+}
+
+enum error_code snapshot_position_advance(struct store *store, const char *run_id,
+                                          struct snapshot_position next, struct error *err)
+{
+    const struct key key = key_current_snapshot(run_id);
+    char now[POSITION_SIZE], text[POSITION_SIZE];
+    enum error_code rc = store_flush(store, key_snapshot(run_id, next.version).text, err);
+    for (int i = 0; rc == ERROR_NONE && i < ADVANCE_ATTEMPTS; i++) {
+        bool moved = false, further = false;
+        rc = store_switch_get(store, key.text, now, sizeof now, err);
+        const bool is_there = rc == ERROR_NONE;
+        if (!is_lost(rc) && rc != ERROR_NONE)
+            return rc;
+        rc = is_there ? is_further(store, run_id, &key, now, next.version, &further, err)
+                      : ERROR_NONE;
+        if (rc != ERROR_NONE || further)
+            return rc;
+        write_position(next, text);
+        rc = store_switch_exchange(store, key.text, is_there ? now : NULL, text, &moved, err);
+        if (rc != ERROR_NONE || moved)
+            return rc;
+    }
+    return rc == ERROR_NONE
+               ? error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text)
+               : rc;
 }
 
 enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
+#include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "store/redis/redis_policy.h"
 
@@ -170,7 +171,8 @@ enum error_code cluster_client_open(const struct cluster_access *access, int64_t
                                access->seed[i].port);
     const int64_t until = clock_ms() + open_ms;
     rc = refresh_map(c, err);
-    for (int64_t pause = 0; rc == ERROR_UNAVAILABLE && clock_ms() < until;) {
+    for (int64_t pause = 0;
+         rc == ERROR_UNAVAILABLE && clock_ms() < until && !stop_signal_is_pressing();) {
         pause = longer_pause(pause);
         wait_some(pause, until);
         rc = refresh_map(c, err);
@@ -409,7 +411,7 @@ void cluster_client_perform(struct cluster_client *client, struct cluster_comman
         receive_all(&a);
         if (is_through(&a))
             return;
-        if (clock_ms() >= a.until) {
+        if (clock_ms() >= a.until || stop_signal_is_pressing()) {
             give_up(&a);
             return;
         }

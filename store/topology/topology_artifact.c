@@ -22,13 +22,14 @@ static enum error_code check_file(const char *path, const char *key,
                      key, expected_text, seal->file_size, found_text, size);
 }
 
-enum error_code topology_artifact_acquire(struct store *store, const char *key,
-                                          const struct topology_seal *seal,
-                                          struct artifact_handle *out, struct error *err)
+static enum error_code acquire(struct store *store, const char *key,
+                               const struct topology_seal *seal, struct artifact_handle *out,
+                               bool *was_copied, struct error *err)
 {
     const struct artifact_request request = {
         .store = store, .key = key, .seal = &seal->file, .is_mapped = true};
     enum error_code rc = artifact_acquire(&request, out, err);
+    *was_copied = rc == ERROR_NONE && out->is_copy;
     if (rc == ERROR_NONE && !(out->is_fresh && checksum_equal(&out->sum, &seal->file)))
         rc = check_file(out->path, key, seal, err);
     if (rc == ERROR_CORRUPT)
@@ -36,4 +37,15 @@ enum error_code topology_artifact_acquire(struct store *store, const char *key,
     else if (rc != ERROR_NONE)
         artifact_release(out);
     return rc;
+}
+
+enum error_code topology_artifact_acquire(struct store *store, const char *key,
+                                          const struct topology_seal *seal,
+                                          struct artifact_handle *out, struct error *err)
+{
+    bool was_copied = false;
+    const enum error_code rc = acquire(store, key, seal, out, &was_copied, err);
+    /* The copy may have been damaged on its way: it is discarded, and another one is fetched. */
+    return rc == ERROR_CORRUPT && was_copied ? acquire(store, key, seal, out, &was_copied, err)
+                                             : rc;
 }

@@ -26,6 +26,8 @@ static const char *const names[] = {
     "own_rows",    "own_content", "held",      "edge_widths", "type",         "new_node",
     "split_node",  "split",       "method",    "full_cut"};
 
+enum { WALKED_NODES_MAX = 1 << 16 };
+
 static volatile uint64_t sink; /* what is read goes here, for the sanitizer to see it read */
 
 static enum error_code read_book(struct store *store, const char *key, struct error *err)
@@ -99,10 +101,16 @@ static enum error_code read_delta(struct store *store, const char *key, struct e
     const enum error_code rc = partition_delta_get(store, "p", &delta, err);
     if (rc != ERROR_NONE)
         return rc;
+    const uint32_t count = delta.base_book[delta.part_count];
+    if (count >
+        WALKED_NODES_MAX) { /* a few bytes may say 4 billion: a walk over those would find nothing more */
+        store_release_record(&delta.view);
+        return rc;
+    }
     must(node_shift_init(&shift, &delta, NULL) == ERROR_NONE);
     uint32_t last = 0, gone = 0;
     const struct type_ranges ranges = partition_delta_ranges(&delta);
-    for (uint32_t node = 0; node < delta.base_book[delta.part_count]; node++) {
+    for (uint32_t node = 0; node < count; node++) {
         const int part = type_ranges_part(&ranges, node);
         const uint32_t type = type_ranges_type(&ranges, part, node);
         must(!node_shift_is_gone(&shift, node) || delta.gone[gone] == node);

@@ -35,7 +35,7 @@ python3 -c 'import json; a, b = json.load(open("same.json")); assert a == b and 
 
 # A dry run changes nothing; what it says goes is what then goes.
 find runs -type f -o -type l | sort >files.before
-"$bin/graphmill" gc runs/club --dry-run >dry.txt
+"$bin/graphmill" gc runs/club --dry-run --grace 0 >dry.txt
 find runs -type f -o -type l | sort | cmp - files.before || fail "a dry run changed something"
 for gone in "$one" "$two"; do grep -q "would remove run .*$gone" dry.txt || fail "$gone would stay: $(cat dry.txt)"; done
 grep -q "would remove partition" dry.txt || fail "the first partition would stay"
@@ -46,29 +46,29 @@ traced=yes
 strace -o /dev/null true 2>/dev/null || traced=
 for calls in ${traced:+1 3 9}; do
     strace -f -o /dev/null -e trace=unlink,unlinkat,rmdir -e inject=unlink,unlinkat:signal=KILL:when=$calls \
-        "$bin/graphmill" gc runs/club >/dev/null 2>&1 && fail "gc was not killed at call $calls"
+        "$bin/graphmill" gc runs/club --grace 0 >/dev/null 2>&1 && fail "gc was not killed at call $calls"
     "$bin/graphmill" verify runs/club --run "$three" >/dev/null || fail "killed at call $calls: the newest run is damaged"
 done
-"$bin/graphmill" gc runs/club >gone.txt
+"$bin/graphmill" gc runs/club --grace 0 >gone.txt
 [ "$("$bin/graphmill" list runs/club | wc -l)" -eq 1 ] || fail "other runs are still listed"
 ! grep -rlq "$one\|$two" runs/club/store/switch || fail "a switch names what is gone: $(grep -rl "$one\|$two" runs/club/store/switch)"
 [ -z "$(find runs/club/store -type f -path "*$one*" -o -type f -path "*$two*")" ] || fail "something of the runs is left: $(find runs/club/store -type f)"
 "$bin/graphmill" verify runs/club >/dev/null || fail "the store is damaged"
 after=$("$bin/graphmill" export runs/club --what logits --output three.npy --json | json run; sha256sum <three.npy)
 [ "$before" = "$after" ] || fail "the run that stayed gives other logits"
-"$bin/graphmill" gc runs/club >again.txt
+"$bin/graphmill" gc runs/club --grace 0 >again.txt
 grep -q "freed 0 pieces" again.txt || fail "a second gc found something"
 
 # What is gone is made again, the same; more epochs begin from a sibling that is there, and from nothing where it is gone.
 [ "$(run runs/club "$pipeline" | json run)" = "$one" ] || fail "the first run is another one now"
 [ "$("$bin/graphmill" list runs/club | wc -l)" -eq 2 ] || fail "the first run is not listed again"
 more=$(run runs/club "$pipeline" --set epochs=40 | json weights_hash)
-"$bin/graphmill" gc runs/club --run "$one" >/dev/null
+"$bin/graphmill" gc runs/club --grace 0 --run "$one" >/dev/null
 [ "$(run elsewhere "$pipeline" --set epochs=40 | json weights_hash)" = "$more" ] || fail "other weights beside a sibling"
 "$bin/graphmill" verify runs/club >/dev/null || fail "damaged without the sibling"
 run runs/club "$pipeline" --set epochs=50 >/dev/null || fail "a lineage with a run that is gone stops a new one"
 
-expect 65 'no run nothing-here' "$bin/graphmill" gc runs/club --run nothing-here
+expect 65 'no run nothing-here' "$bin/graphmill" gc runs/club --grace 0 --run nothing-here
 expect 64 'one run.s folder' "$bin/graphmill" gc
 expect 65 'no such folder' "$bin/graphmill" list nowhere
 expect 64 '2 to 8 runs' "$bin/graphmill" compare runs/club

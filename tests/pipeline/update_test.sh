@@ -15,9 +15,9 @@ run r g.yaml >first.json
 update "$work/r" "${files[@]}" --json >version.json
 [ "$(json added_nodes <version.json)/$(json removed_nodes <version.json)/$(json nodes <version.json)" = 2/2/60 ] ||
     fail "update: $(cat version.json)"
-"$bin/graphmill" gc "$work/r" >/dev/null # what no run stands on yet stays: it is the newest version
+"$bin/graphmill" gc "$work/r" --grace 0 >/dev/null # what no run stands on yet stays: it is the newest version
 run r g.yaml >second.json
-"$bin/graphmill" gc "$work/r" | tail -1 >gc.txt
+"$bin/graphmill" gc "$work/r" --grace 0 | tail -1 >gc.txt
 [ "$(ls "$work/r/store/dataset" | wc -l)/$(ls "$work/r/store/run" | wc -l)" = 2/1 ] || fail "gc: $(cat gc.txt)"
 [ "$(json weights_hash <first.json)" != "$(json weights_hash <second.json)" ] || fail 'the run is the same'
 predictions=$work/r/outputs/predictions.csv

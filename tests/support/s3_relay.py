@@ -9,6 +9,11 @@ Writes its port to FOLDER/port, and a line for each request to FOLDER/load: how 
   cut      the server is asked, and half of its answer passes
   lost     the server is asked, and nothing of its answer passes
   stall    the server is not asked, and no answer comes
+  flip     the server is asked, and one byte of the body of its answer to a GET is another one
+  empty    the server is asked, and its answer to a GET says 200 and has no body
+  short    the server is asked, and its answer to a GET lacks the second half of the body, and says so
+  lies     from here on the first good answer to a GET of each object, and of each range of it, is spoilt by one of these three; the word stays
+  crawl    from here on everything takes 20 s; the word stays
   storm    from here on one of these at random, half of the time (a fixed seed); the word stays
 """
 import os
@@ -23,6 +28,7 @@ folder = sys.argv[2]
 lock = threading.Lock()
 load = 0
 dice = random.Random(20261123)
+told = set()  # GETs that were answered once
 
 
 def next_word():
@@ -35,6 +41,8 @@ def next_word():
             return "ok"
         if not words:
             return "ok"
+        if words[0] in ("lies", "crawl"):
+            return words[0]
         if words[0] == "storm":
             return dice.choice(["500", "503", "refuse", "slow", "cut", "lost"]) if dice.random() < 0.5 else "ok"
         with open(plan + ".new", "w") as file:
@@ -75,6 +83,36 @@ def ask(request):
             answer += piece
 
 
+def spoil(word, request, answer):
+    """The answer to a GET as somebody on the way has changed it; a list of names has no checksum, and is only emptied."""
+    head, mark, body = answer.partition(b"\r\n\r\n")
+    if not request.startswith(b"GET") or not body or head.split(b" ")[1][:1] != b"2":
+        return answer
+    is_list = b"list-type=2" in request.split(b"\r\n", 1)[0]
+    if word == "flip":
+        if is_list:
+            return answer
+        at = dice.randrange(len(body))
+        return head + mark + body[:at] + bytes([body[at] ^ (1 << dice.randrange(8))]) + body[at + 1 :]
+    kept = b"" if word == "empty" else body[: len(body) // 2]
+    lines = [line for line in head.split(b"\r\n") if not line.lower().startswith((b"content-length:", b"content-range:"))]
+    lines[0] = b"HTTP/1.1 200 OK"
+    return b"\r\n".join(lines + [b"Content-Length: %d" % len(kept)]) + mark + kept
+
+
+def lie(request, answer):
+    lines = request.split(b"\r\n")
+    key = (lines[0], *(line.lower() for line in lines if line.lower().startswith(b"range:")))
+    with lock:
+        if key in told or not answer.partition(b"\r\n\r\n")[2]:
+            return answer
+        told.add(key)
+        word = dice.choice(["flip", "empty", "short"])
+        with open(os.path.join(folder, "lies"), "a") as file:
+            file.write(f"{word} {lines[0].decode()}\n")
+    return spoil(word, request, answer)
+
+
 def serve(client):
     with client:
         word = next_word()
@@ -96,7 +134,13 @@ def serve(client):
             return
         if word == "slow":
             time.sleep(0.25)
+        if word == "crawl":
+            time.sleep(20)
         answer = ask(request)
+        if word == "lies":
+            answer = lie(request, answer)
+        if word in ("flip", "empty", "short"):
+            answer = spoil(word, request, answer)
         if word == "cut":
             answer = answer[: len(answer) // 2]
         if word == "lost":

@@ -220,6 +220,13 @@ static enum error_code ref_list(void *state, store_visitor visit, void *context,
     ANSWER("ref_list", f->inner->ref_list(f->state, visit, context, err), );
 }
 
+static enum error_code age(void *state, const char *key, bool is_ref, int64_t *seconds,
+                           struct error *err)
+{
+    FRONT;
+    ANSWER("age", f->inner->age(f->state, key, is_ref, seconds, err), );
+}
+
 static enum error_code note_put(void *state, const char *name, const char *text, size_t size,
                                 struct error *err)
 {
@@ -248,7 +255,7 @@ static enum error_code note_path(const void *state, const char *name, char path[
     .delete_if_match = delete_if_match, .scratch = scratch, .publish = publish, .files = files,    \
     .get_range = get_range, .sweep = sweep, .has = has, .remove = remove_key, .list = list,        \
     .ref_get = ref_get, .ref_set = ref_set, .ref_cas = ref_cas, .ref_list = ref_list,              \
-    .note_put = note_put, .note_get = note_get
+    .note_put = note_put, .note_get = note_get, .age = age
 
 static const struct object_backend faulty_backend = {FAULTY, .path = path_of,
                                                      .note_path = note_path};

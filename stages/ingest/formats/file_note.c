@@ -53,6 +53,7 @@ static void remember(const struct file_notes *notes, const char *key, const char
     struct error err = {0};
     checksum_text(sum, digits);
     (void)snprintf(note, sizeof note, "%s %s", state, digits);
+    /* The last writer may win: the note says of which size and time of the file its checksum is. */
     if (store_switch_set(notes->store, key, note, &err) != ERROR_NONE)
         log_debug("an input file is read again next time: %s", err.message);
 }

@@ -4,90 +4,18 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/update/update_reader.h"
+#include "stages/ingest/update/version_chain.h"
 #include "stages/ingest/update/version_writer.h"
 #include "stages/plan/identity.h"
+#include "store/objects/store_kept.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/dataset_merge.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct key newest_key(const char *root)
-{
-    return key_current("version", identity_digits_of(root));
-}
-
-/* ---- the newest --------------------------------------------------------------------------------- */
-
-struct search {
-    const struct version_place *place;
-    uint64_t depth;
-    char id[ID_SIZE];
-};
-
-/* Every whole version of the root. A damaged delta is not one that could be gone on from. */
-static enum error_code consider(void *context, const char *key, bool is_artifact, struct error *err)
-{
-    static const char before[] = "dataset/", behind[] = "/delta";
-    struct search *search = context;
-    const size_t size = strlen(key);
-    char id[ID_SIZE];
-    struct dataset_delta delta;
-    bool found = false;
-    const size_t around = sizeof before - 1 + sizeof behind - 1;
-    if (is_artifact || size <= around || size - around >= sizeof id ||
-        strcmp(key + size - (sizeof behind - 1), behind) != 0)
-        return ERROR_NONE;
-    (void)snprintf(id, sizeof id, "%.*s", (int)(size - around), key + sizeof before - 1);
-    if (dataset_delta_get(search->place->store, id, &delta, NULL) != ERROR_NONE)
-        return ERROR_NONE;
-    const bool is_longer =
-        strcmp(delta.root, search->place->root) == 0 && delta.depth > search->depth;
-    const uint64_t depth = delta.depth;
-    store_release_record(&delta.view);
-    const enum error_code rc =
-        store_has(search->place->store, key_dataset(id, "schema").text, &found, err);
-    if (rc != ERROR_NONE || !found || !is_longer)
-        return rc;
-    search->depth = depth;
-    (void)text_copy(search->id, sizeof search->id, id);
-    return ERROR_NONE;
-}
-
-static enum error_code find_longest(const struct version_place *place, char id[ID_SIZE],
-                                    struct error *err)
-{
-    struct search search = {.place = place};
-    (void)text_copy(search.id, sizeof search.id, place->root);
-    const enum error_code rc = store_list(place->store, "dataset", consider, &search, err);
-    (void)text_copy(id, ID_SIZE, search.id);
-    if (rc == ERROR_NONE && search.depth)
-        log_info("%s is the newest version that the store has, and the switch %s was not set", id,
-                 newest_key(place->root).text);
-    return rc;
-}
-
-enum error_code dataset_versions_newest(const struct version_place *place, char id[ID_SIZE],
-                                        struct error *err)
-{
-    const enum error_code rc =
-        store_switch_get(place->store, newest_key(place->root).text, id, ID_SIZE, err);
-    if (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
-        return rc;
-    return find_longest(place, id, err);
-}
-
-enum error_code dataset_versions_mend(const struct version_place *place, const char *newest,
-                                      struct error *err)
-{
-    const struct key key = newest_key(place->root);
-    char now[ID_SIZE];
-    const enum error_code rc = store_switch_get(place->store, key.text, now, sizeof now, err);
-    if (rc == ERROR_NONE || (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT))
-        return rc;
-    return store_switch_set(place->store, key.text, newest, err);
-}
+/* Each attempt that another update beats is one that made the chain longer. */
+enum { ATTEMPTS_MAX = 100 };
 
 /* ---- made again ---------------------------------------------------------------------------------- */
 
@@ -105,12 +33,19 @@ static enum error_code get_delta(const struct version_place *place, const char *
                                  struct dataset_delta *delta, struct error *err)
 {
     const enum error_code rc = dataset_delta_get(place->store, id, delta, err);
+    if (rc == ERROR_CORRUPT)
+        return error_context(
+            err, rc,
+            "dataset %s: graphmill update with the files that the version was made of "
+            "makes its delta again",
+            id);
     if (rc != ERROR_NOT_FOUND)
         return rc;
-    return error_set(err, ERROR_CORRUPT,
-                     "dataset %s: expected the record %s, from which what is lost of this version "
-                     "can be made again: found none; a folder of another name begins anew",
-                     id, key_dataset(id, "delta").text);
+    return error_set(
+        err, ERROR_CORRUPT,
+        "dataset %s: expected the record %s, which says what this version changed: found "
+        "none; graphmill update with the files that the version was made of makes it again",
+        id, key_dataset(id, "delta").text);
 }
 
 /* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is the version itself and, as long as they
@@ -213,18 +148,25 @@ static enum error_code name_version(const struct version_place *place, const cha
                                     struct dataset_delta *delta, char id[ID_SIZE],
                                     struct error *err)
 {
-    struct dataset_delta before;
-    char text[ID_SIZE + CHECKSUM_TEXT_SIZE], content[CHECKSUM_TEXT_SIZE];
+    char text[ID_SIZE + CHECKSUM_TEXT_SIZE], content[CHECKSUM_TEXT_SIZE], before[ID_SIZE];
     char digits[IDENTITY_DIGITS_SIZE];
+    bool has_delta = false;
     delta->depth = 1;
     (void)text_copy(delta->base, sizeof delta->base, base);
     (void)text_copy(delta->root, sizeof delta->root, place->root);
     if (strcmp(base, place->root) != 0) {
-        const enum error_code rc = dataset_delta_get(place->store, base, &before, err);
+        const enum error_code rc =
+            version_chain_base(place, base, before, &delta->depth, &has_delta, err);
         if (rc != ERROR_NONE)
             return rc;
-        delta->depth = before.depth + 1;
-        store_release_record(&before.view);
+        if (!delta->depth)
+            return error_set(
+                err, ERROR_CORRUPT,
+                "dataset %s: its record %s and the switch that names the version before it "
+                "are lost; graphmill update with the files that it was made of makes them "
+                "again",
+                base, key_dataset(base, "delta").text);
+        delta->depth++;
     }
     /* By the digits alone, as all ids: what a dataset is called does not count. */
     struct dataset_delta nameless = *delta;
@@ -235,76 +177,171 @@ static enum error_code name_version(const struct version_place *place, const cha
     return identity_find(place->store, digits, place->settings->name, id, err);
 }
 
-/* The version of the chain that was made of the one that the files are for, which others may stand on by now; the newest where
- * there is none, or nothing says which they are for. */
+/* Finds the version that was made of the one that the files are for: others may stand on it by now. It is the newest if there is none, or
+ * if the request does not say which version the files are for. */
 static enum error_code find_made(const struct version_place *place,
                                  const struct update_request *request, const char *newest,
                                  char id[ID_SIZE], struct error *err)
 {
     (void)text_copy(id, ID_SIZE, newest);
     while (request->base && strcmp(id, place->root) != 0) {
-        struct dataset_delta delta;
-        const enum error_code rc = dataset_delta_get(place->store, id, &delta, err);
+        char base[ID_SIZE];
+        uint64_t depth = 0;
+        bool has_delta = false;
+        const enum error_code rc = version_chain_base(place, id, base, &depth, &has_delta, err);
         if (rc != ERROR_NONE)
             return rc;
-        const bool is_made = strcmp(delta.base, request->base) == 0;
-        if (!is_made)
-            (void)text_copy(id, ID_SIZE, delta.base);
-        store_release_record(&delta.view);
-        if (is_made)
+        if (strcmp(base, request->base) == 0)
             return ERROR_NONE;
+        (void)text_copy(id, ID_SIZE, base);
     }
     (void)text_copy(id, ID_SIZE, newest);
     return ERROR_NONE;
 }
 
-/* Whether a version is what these files made of the one before it. */
-static enum error_code was_done(const struct version_place *place,
-                                const struct update_request *request, const char *version,
-                                bool *done, struct error *err)
+/* What is read of an update; large, so it is allocated. */
+struct attempt {
+    struct update_reader reader;
+    struct dataset_schema schema; /* of the base */
+};
+
+static void attempt_free(struct attempt *attempt)
 {
-    struct dataset_delta last;
-    struct update_reader *reader = NULL;
-    struct dataset_schema *schema = NULL;
-    char id[ID_SIZE];
-    *done = false;
-    enum error_code rc = dataset_delta_get(place->store, version, &last, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = memory_new(&reader, 1, "an update", err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&schema, 1, "a schema", err);
-    if (rc == ERROR_NONE)
-        rc = read_update(place, request, last.base, reader, schema, err);
-    if (rc == ERROR_NONE)
-        rc = name_version(place, last.base, &reader->delta, id, err);
-    *done = rc == ERROR_NONE && strcmp(id, version) == 0;
-    if (rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND)
-        rc =
-            ERROR_NONE; /* the version before is gone, or the files do not fit it: another update */
-    if (reader)
-        update_reader_release(reader);
-    memory_free(reader);
-    memory_free(schema);
-    store_release_record(&last.view);
-    return rc;
+    if (attempt)
+        update_reader_release(&attempt->reader);
+    memory_free(attempt);
 }
 
-/* One that is there, of a command that was killed, says the same, but for what its files were called, by which it stays. */
+/* Reads the files as an update of `base`, and names the version that they make of it. */
+static enum error_code attempt_new(const struct version_place *place,
+                                   const struct update_request *request, const char *base,
+                                   struct attempt **out, char id[ID_SIZE], struct error *err)
+{
+    enum error_code rc = memory_new(out, 1, "an update", err);
+    if (rc == ERROR_NONE)
+        rc = read_update(place, request, base, &(*out)->reader, &(*out)->schema, err);
+    return rc == ERROR_NONE ? name_version(place, base, &(*out)->reader.delta, id, err) : rc;
+}
+
+/* A delta that is there, of a command that was killed, says the same, except for the names of its files: it stays. One that is damaged is
+ * replaced. */
 static enum error_code put_delta(const struct version_place *place, struct dataset_delta *delta,
                                  const char *id, struct error *err)
 {
     struct dataset_delta there;
-    if (dataset_delta_get(place->store, id, &there, NULL) != ERROR_NONE)
-        return dataset_delta_put(place->store, id, delta, err);
+    if (dataset_delta_get(place->store, id, &there, NULL) != ERROR_NONE) {
+        const enum error_code rc =
+            store_remove_damaged(place->store, key_dataset(id, "delta").text, err);
+        return rc == ERROR_NONE ? dataset_delta_put(place->store, id, delta, err) : rc;
+    }
     must(text_copy(delta->negative_weight, sizeof delta->negative_weight, there.negative_weight));
     store_release_record(&there.view);
     return ERROR_NONE;
 }
 
-/* What is refused while the version is made leaves no delta behind. */
+/* Whether a version is what these files make of the one before it. If so, and its delta is lost or damaged, the delta is made again. */
+static enum error_code was_done(const struct version_place *place,
+                                const struct update_request *request, const char *version,
+                                bool *done, struct error *err)
+{
+    struct attempt *attempt = NULL;
+    char base[ID_SIZE], id[ID_SIZE];
+    uint64_t depth = 0;
+    bool has_delta = false;
+    *done = false;
+    enum error_code rc = version_chain_base(place, version, base, &depth, &has_delta, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = attempt_new(place, request, base, &attempt, id, err);
+    *done = rc == ERROR_NONE && strcmp(id, version) == 0;
+    if (rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND)
+        rc =
+            ERROR_NONE; /* the version before is gone, or the files do not fit it: another update */
+    if (*done && !has_delta && store_may_write(place->store)) {
+        rc = put_delta(place, &attempt->reader.delta, id, err);
+        if (rc == ERROR_NONE)
+            log_info("the delta of version %s was lost, and is made again from the same files", id);
+    }
+    attempt_free(attempt);
+    return rc;
+}
+
+/* Makes the base whole, where it can be, and looks whether the files make the version of it. */
+static enum error_code try_files(const struct version_place *place,
+                                 const struct update_request *request, const char *base,
+                                 const char *version, bool *done, struct error *err)
+{
+    bool needs_root = false;
+    const enum error_code rc = strcmp(base, place->root) == 0
+                                   ? ERROR_NONE
+                                   : dataset_versions_restore(place, base, false, &needs_root, err);
+    return rc == ERROR_NONE ? was_done(place, request, version, done, err) : rc;
+}
+
+enum error_code dataset_versions_repair(const struct version_place *place,
+                                        const struct update_request *request, const char *newest,
+                                        bool *repaired, struct error *err)
+{
+    char at[ID_SIZE], base[ID_SIZE];
+    (void)text_copy(at, sizeof at, newest);
+    *repaired = false;
+    while (!*repaired && strcmp(at, place->root) != 0) {
+        uint64_t depth = 0;
+        bool has_delta = false;
+        enum error_code rc = version_chain_base(place, at, base, &depth, &has_delta, NULL);
+        if (rc != ERROR_NONE)
+            return rc == ERROR_CORRUPT ? ERROR_NONE : rc; /* nothing says what stands below it */
+        if (!has_delta)
+            rc = try_files(place, request, base, at, repaired, err);
+        if (rc != ERROR_NONE && rc != ERROR_CORRUPT) /* the version before may be lost, too */
+            return rc;
+        (void)text_copy(at, sizeof at, base);
+    }
+    if (*repaired)
+        store_kept_forget(place->store);
+    return ERROR_NONE;
+}
+
+enum error_code dataset_versions_settle(const struct version_place *place,
+                                        const struct update_request *request, bool *settled,
+                                        struct error *err)
+{
+    struct attempt *attempt = NULL;
+    char base[ID_SIZE], id[ID_SIZE], other[ID_SIZE];
+    bool lost = false;
+    *settled = false;
+    enum error_code rc = version_chain_last(place, base, err);
+    if (rc == ERROR_NONE)
+        rc = attempt_new(place, request, base, &attempt, id, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(place->store, key_dataset(id, "schema").text, settled, err);
+    if (rc == ERROR_NONE && *settled)
+        rc = version_chain_claim(place, base, id, &lost, other, err);
+    attempt_free(attempt);
+    return rc;
+}
+
+static enum error_code remove_key(void *store, const char *key, bool is_artifact, struct error *err)
+{
+    (void)is_artifact;
+    return store_remove(store, key, err);
+}
+
+/* Removes a version that another one was faster than. Nobody stands on it, and nobody ever will. */
+static enum error_code discard(const struct version_place *place, const char *id, struct error *err)
+{
+    enum error_code rc = store_remove(place->store, key_dataset(id, "delta").text, err);
+    if (rc == ERROR_NONE)
+        rc = store_remove(place->store, key_dataset(id, "schema").text, err);
+    return rc == ERROR_NONE
+               ? store_list(place->store, key_dataset(id, "").text, remove_key, place->store, err)
+               : rc;
+}
+
+/* Stores the version and makes it the next one. *lost: another version of the same base became that; this one is removed. A version that is
+ * refused while it is made leaves no delta behind. */
 static enum error_code put_version(const struct version_place *place, struct update_reader *reader,
-                                   const char *id, struct error *err)
+                                   const char *id, bool *lost, struct error *err)
 {
     const struct update_request *request = reader->request;
     const struct update_places places = {.paths = &reader->paths,
@@ -312,6 +349,7 @@ static enum error_code put_version(const struct version_place *place, struct upd
                                          .nodes = &reader->nodes,
                                          .removal = request->remove_edges ? request->remove_edges
                                                                           : request->remove_nodes};
+    char other[ID_SIZE] = "";
     bool found = false;
     enum error_code rc = store_has(place->store, key_dataset(id, "schema").text, &found, err);
     if (rc == ERROR_NONE)
@@ -320,8 +358,13 @@ static enum error_code put_version(const struct version_place *place, struct upd
         rc = build(place, id, &reader->delta, &places, VERSION_AS_FITS, err);
     if (rc == ERROR_INPUT)
         error_ignore(store_remove(place->store, key_dataset(id, "delta").text, NULL));
-    return rc == ERROR_NONE ? store_switch_set(place->store, newest_key(place->root).text, id, err)
-                            : rc;
+    if (rc == ERROR_NONE)
+        rc = version_chain_claim(place, reader->delta.base, id, lost, other, err);
+    if (rc != ERROR_NONE || !*lost)
+        return rc;
+    log_info("another update made the version %s of %s meanwhile: this one is applied to that",
+             other, reader->delta.base);
+    return discard(place, id, err);
 }
 
 static enum error_code check_base(const struct update_request *request, const char *newest,
@@ -335,15 +378,15 @@ static enum error_code check_base(const struct update_request *request, const ch
                      request->base, newest);
 }
 
-enum error_code dataset_versions_update(const struct version_place *place,
-                                        const struct update_request *request, char id[ID_SIZE],
-                                        bool *unchanged, struct error *err)
+/* One attempt, on the version that is the newest now. *lost: another update was faster. */
+static enum error_code update_newest(const struct version_place *place,
+                                     const struct update_request *request, char id[ID_SIZE],
+                                     bool *unchanged, bool *lost, struct error *err)
 {
     char newest[ID_SIZE], made[ID_SIZE];
-    struct update_reader *reader = NULL;
-    struct dataset_schema *schema = NULL;
-    *unchanged = false;
-    enum error_code rc = dataset_versions_newest(place, newest, err);
+    struct attempt *attempt = NULL;
+    *lost = *unchanged = false;
+    enum error_code rc = version_chain_newest(place, newest, err);
     const bool is_for_newest =
         rc == ERROR_NONE && request->base && strcmp(request->base, newest) == 0;
     if (rc == ERROR_NONE && strcmp(newest, place->root) != 0 && !is_for_newest) {
@@ -356,18 +399,24 @@ enum error_code dataset_versions_update(const struct version_place *place,
         return rc;
     rc = check_base(request, newest, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&reader, 1, "an update", err);
+        rc = attempt_new(place, request, newest, &attempt, id, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&schema, 1, "a schema", err);
-    if (rc == ERROR_NONE)
-        rc = read_update(place, request, newest, reader, schema, err);
-    if (rc == ERROR_NONE)
-        rc = name_version(place, newest, &reader->delta, id, err);
-    if (rc == ERROR_NONE)
-        rc = put_version(place, reader, id, err);
-    if (reader)
-        update_reader_release(reader);
-    memory_free(reader);
-    memory_free(schema);
+        rc = put_version(place, &attempt->reader, id, lost, err);
+    attempt_free(attempt);
     return rc;
+}
+
+enum error_code dataset_versions_update(const struct version_place *place,
+                                        const struct update_request *request, char id[ID_SIZE],
+                                        bool *unchanged, struct error *err)
+{
+    bool lost = true;
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && lost && i < ATTEMPTS_MAX; i++)
+        rc = update_newest(place, request, id, unchanged, &lost, err);
+    return rc == ERROR_NONE && lost
+               ? error_set(err, ERROR_BUSY,
+                           "other updates of %s were faster %d times: give this one again",
+                           place->root, ATTEMPTS_MAX)
+               : rc;
 }

@@ -11,13 +11,16 @@ import threading
 import time
 import traceback
 
-from . import damage, deliveries, kills, losses, machine, pipeline, places, points, replays, steady, updates
+from . import damage, deliveries, kills, lies, losses, machine, pairs, pipeline, places, points, replays, rivals, steady, updates
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
     "kills": kills,
     "points": points.KillPoints,
     "updates": updates.KilledUpdates,
+    "rivals": rivals.Rivals,
+    "pairs": pairs.Pairs,
+    "lies": lies.Lies,
     "calls": points.FailingCalls,
     "losses": losses,
     "deliveries": deliveries,

@@ -1,5 +1,6 @@
 /* What every backend promises of switches and notes. */
 #include "common/base/memory.h"
+#include "store/objects/object_store.h"
 
 #include "tests/store/objects/contract_fixture.h"
 
@@ -35,6 +36,74 @@ static void a_switch_is_exchanged_when_it_is_what_was_expected(void **state)
         assert_fails(store_switch_exchange(f.store, "current/x", "a\nb", "x", &matched, &f.err),
                      ERROR_INVALID, "one line", &f.err);
         assert_false(matched);
+    }
+}
+
+static void a_switch_is_removed_when_it_is_what_was_expected(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND
+    {
+        char text[100];
+        bool matched = true;
+        assert_ok(store_switch_set(f.store, "current/x", "one", &f.err), &f.err);
+        assert_ok(store_switch_exchange(f.store, "current/x", "two", NULL, &matched, &f.err),
+                  &f.err);
+        assert_false(matched);
+        assert_ok(store_switch_exchange(f.store, "current/x", "one", NULL, &matched, &f.err),
+                  &f.err);
+        assert_true(matched);
+        assert_fails(store_switch_get(f.store, "current/x", text, sizeof text, &f.err),
+                     ERROR_NOT_FOUND, "current/x", &f.err);
+    }
+}
+
+/* Whoever expects none cannot read a damaged one either. */
+static void a_damaged_switch_is_exchanged_as_one_that_is_not_set(void **state)
+{
+    static const char *const damaged[] = {"one v1:0000000000000000\n", "", "no checksum"};
+    (void)state;
+    FOR_EACH_BACKEND
+    {
+        for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+            void *place = NULL;
+            char text[100];
+            bool matched = false;
+            const struct object_backend *backend = store_backend_of(f.store, &place);
+            assert_ok(backend->ref_set(place, "current/x", damaged[i], &f.err), &f.err);
+            assert_ok(store_switch_exchange(f.store, "current/x", "one", "two", &matched, &f.err),
+                      &f.err);
+            assert_false(matched);
+            assert_ok(store_switch_exchange(f.store, "current/x", NULL, "two", &matched, &f.err),
+                      &f.err);
+            assert_true(matched);
+            assert_ok(store_switch_get(f.store, "current/x", text, sizeof text, &f.err), &f.err);
+            assert_string_equal(text, "two");
+        }
+    }
+}
+
+/* Clocks of servers and hosts may be a second apart. */
+static void the_age_of_a_switch_and_of_a_record_is_told(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND
+    {
+        int64_t seconds = -1;
+        const char *text = "x";
+        struct record record = {.kind = RECORD_STORE_IDENTITY, .version = 1};
+        record_add_text(&record, "identity", text);
+        assert_fails(store_switch_age(f.store, "current/x", &seconds, &f.err), ERROR_NOT_FOUND,
+                     "current/x", &f.err);
+        assert_fails(store_age(f.store, "dataset/x/schema", &seconds, &f.err), ERROR_NOT_FOUND,
+                     "dataset/x/schema", &f.err);
+        assert_ok(store_switch_set(f.store, "current/x", "one", &f.err), &f.err);
+        assert_ok(store_put(f.store, "dataset/x/schema", "x", &record, STORE_DURABLE, &f.err),
+                  &f.err);
+        assert_ok(store_switch_age(f.store, "current/x", &seconds, &f.err), &f.err);
+        assert_in_range(seconds, 0, 20);
+        assert_ok(store_age(f.store, "dataset/x/schema", &seconds, &f.err), &f.err);
+        assert_in_range(seconds, 0, 20);
     }
 }
 
@@ -126,6 +195,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_switch_is_exchanged_when_it_is_what_was_expected),
+        cmocka_unit_test(a_switch_is_removed_when_it_is_what_was_expected),
+        cmocka_unit_test(a_damaged_switch_is_exchanged_as_one_that_is_not_set),
+        cmocka_unit_test(the_age_of_a_switch_and_of_a_record_is_told),
         cmocka_unit_test(a_switch_holds_the_last_text),
         cmocka_unit_test(switches_are_listed),
         cmocka_unit_test(a_note_is_written_over_and_listed_nowhere),

@@ -4,6 +4,7 @@
  */
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/update/dataset_versions.h"
+#include "stages/ingest/update/version_chain.h"
 #include "store/backends/memory_backend.h"
 #include "store/objects/store_kept.h"
 #include "store/records/dataset_delta.h"
@@ -309,13 +310,13 @@ static void the_same_update_again_changes_nothing(void **state)
     use(t->store, true, false);
     const struct graph old = base_graph();
     const struct update_request request = mixed_update(&old, false);
-    assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
+    assert_ok(version_chain_newest(&place, newest, &t->err), &t->err);
     assert_string_equal(newest, "g-0000");
     assert_ok(dataset_versions_update(&place, &request, one, &unchanged, &t->err), &t->err);
     assert_ok(dataset_versions_update(&place, &request, other, &unchanged, &t->err), &t->err);
     assert_true(unchanged);
     assert_string_equal(one, other);
-    assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
+    assert_ok(version_chain_newest(&place, newest, &t->err), &t->err);
     assert_string_equal(newest, one);
 }
 
@@ -349,7 +350,7 @@ static void versions_are_a_chain(void **state)
     store_release_record(&chunk.view);
     /* So does the switch. */
     assert_ok(store_switch_remove(t->store, "current/version/0000", &t->err), &t->err);
-    assert_ok(dataset_versions_newest(&place, newest, &t->err), &t->err);
+    assert_ok(version_chain_newest(&place, newest, &t->err), &t->err);
     assert_string_equal(newest, two);
 }
 

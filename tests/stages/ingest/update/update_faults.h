@@ -3,6 +3,7 @@
 #define TESTS_STAGES_INGEST_UPDATE_UPDATE_FAULTS_H
 
 #include "stages/ingest/update/dataset_versions.h"
+#include "stages/plan/identity.h"
 #include "store/objects/keys.h"
 
 #include "tests/stages/fault_walk.h"
@@ -21,7 +22,7 @@ static inline enum error_code faulty_update_attempt(void *context, struct error 
     return dataset_versions_update(&update->place, &update->request, update->id, &unchanged, err);
 }
 
-/* Removes the version that was made. */
+/* Removes the version that was made, and the switches that name it. */
 static inline void faulty_update_undo(void *context)
 {
     static const char *const names[] = {"schema",
@@ -42,6 +43,11 @@ static inline void faulty_update_undo(void *context)
         assert_ok(store_remove(update->place.store, key_dataset(update->id, names[i]).text, &err),
                   &err);
     assert_ok(store_switch_remove(update->place.store, "current/version/0000", &err), &err);
+    assert_ok(store_switch_remove(update->place.store, "current/next/0000", &err), &err);
+    if (update->id[0])
+        assert_ok(store_switch_remove(update->place.store,
+                                      key_current("id", identity_digits_of(update->id)).text, &err),
+                  &err);
 }
 
 /* The store of update->place counts its calls (store_faults.h). */

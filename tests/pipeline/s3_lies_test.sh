@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# A store in a bucket, and an input there, behind somebody who spoils the first answer about each object: flips a byte, sends nothing or half of it.
+# Every record, switch, list, sealed file and input is read a second time before it counts as damaged: the run ends with the weights and outputs
+# of a local one, and verify finds nothing. A stop is obeyed within seconds although the store takes 20 s for each answer.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+seaweedfs
+mkdir "$work/relay"
+python3 "$source_folder/tests/support/s3_relay.py" "${endpoint#http://}" "$work/relay" &
+started+=($!)
+for _ in $(seq 100); do [ -s "$work/relay/port" ] && break; sleep 0.1; done
+relay=http://127.0.0.1:$(cat "$work/relay/port")
+cd "$work"
+
+# The input: 300 nodes, whose edges lie in the bucket.
+mkdir graph
+python3 - <<'PYTHON'
+import random
+dice = random.Random(5)
+with open("graph/edges.csv", "w") as file:
+    file.writelines("%d,%d\n" % (dice.randrange(300), dice.randrange(300)) for _ in range(1500))
+with open("graph/labels.csv", "w") as file:
+    file.writelines("%d,%d\n" % (node, dice.randrange(4)) for node in range(300))
+PYTHON
+settings='epochs: 2
+ingest: {format: edge_list, path: PLACE/edges.csvQUERY, labels: PLACE/labels.csvQUERY, features: degree, split: hash 60/20/20, self_loops: remove}
+partition: {parts: 2}
+sample: {fanouts: [5, 5], batch_size: 60}'
+{ echo 'name: lies'; sed "s|PLACE|graph|; s|PLACE|graph|; s/QUERY//g" <<<"$settings"; } >here.yaml
+{ echo 'name: lies'; sed "s|PLACE|s3://graphmill/graph|g; s|QUERY|?endpoint=$relay|g" <<<"$settings"; } >there.yaml
+for file in edges labels; do
+    curl -sf -T graph/$file.csv "$objects/graph/$file.csv" || fail "the input cannot be put"
+done
+peace=$(run peace here.yaml | json weights_hash)
+
+echo lies >relay/plan
+store="s3://graphmill/store?endpoint=$relay"
+run lied there.yaml --store "$store" >lied.json 2>lied.txt || fail "a run behind lies: $(tail -3 lied.txt)"
+found=$(json weights_hash <lied.json)
+[ "$found" = "$peace" ] || fail "behind lies: weights '$found', locally $peace"
+for word in flip empty short; do
+    [ "$(grep -c "^$word" relay/lies)" -ge 3 ] || fail "the relay did not lie: $(sort relay/lies | cut -d' ' -f1 | uniq -c)"
+done
+for file in metrics.json predictions.csv; do
+    cmp "peace/outputs/$file" "lied/outputs/$file" || fail "outputs/$file is another one"
+done
+rm relay/lies # and anew, for a process that reads everything
+kill "${started[-1]}"
+mkdir again
+python3 "$source_folder/tests/support/s3_relay.py" "${endpoint#http://}" "$work/again" &
+started+=($!)
+echo lies >again/plan
+for _ in $(seq 100); do [ -s again/port ] && break; sleep 0.1; done
+again="s3://graphmill/store?endpoint=http://127.0.0.1:$(cat again/port)"
+"$bin/graphmill" verify --store "$again" >verify.txt 2>&1 || fail "verify behind lies: $(tail -3 verify.txt)"
+[ "$(wc -l <again/lies)" -ge 20 ] || fail "verify was told no lies: $(cat again/lies)"
+
+# What is damaged in the bucket stays damaged, however often it is read.
+schema=$(curl -sf "$objects/store/dataset/?limit=100" -H 'Accept: application/json' | grep -o '/[^"]*/dataset/lies-[^"/]*' | head -1)
+object="$objects/store/dataset/${schema##*/}/schema!record"
+curl -sf "$object" >schema || fail "no $object"
+printf '\377' | dd of=schema bs=1 seek=100 conv=notrunc status=none
+curl -sf -T schema "$object" || fail "$object cannot be put"
+"$bin/graphmill" verify --store "$again" >verify.txt 2>&1 && fail "a damaged schema is OK"
+grep -q 'DAMAGED.*schema' verify.txt || fail "verify says: $(cat verify.txt)"
+
+# A stop, while each answer takes 20 s.
+echo crawl >again/plan
+"$bin/graphmill-ingest" --store "$again" --pipeline here.yaml 2>slow.log &
+slow=$!
+started+=($slow)
+sleep 2
+begun=$(date +%s)
+kill -TERM $slow
+status=0
+wait $slow || status=$?
+[ $status = 75 ] && [ $(($(date +%s) - begun)) -le 6 ] || fail "SIGTERM behind a slow store: status $status after $(($(date +%s) - begun)) s: $(tail -2 slow.log)"
