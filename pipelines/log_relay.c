@@ -23,7 +23,7 @@ static const char *text_of(const char *line, const char *level)
 
 static void show(struct log_relay *relay, const char *line)
 {
-    static const char mark[] = "progress ";
+    static const char mark[] = "progress ", input[] = "input ";
     const char *text = text_of(line, "warn");
     if (text) {
         log_relay_end(relay);
@@ -31,6 +31,11 @@ static void show(struct log_relay *relay, const char *line)
         return;
     }
     text = relay->progress ? text_of(line, "info") : NULL;
+    if (text && strncmp(text, input, sizeof input - 1) == 0) { /* how ingest read a file */
+        log_relay_end(relay);
+        (void)fprintf(stderr, "%-10s %s\n", relay->stage, text + sizeof input - 1);
+        return;
+    }
     if (!text || strncmp(text, mark, sizeof mark - 1) != 0)
         return;
     (void)snprintf(relay->last, sizeof relay->last, "%s", text + sizeof mark - 1);

@@ -5,6 +5,23 @@
 #include <string.h>
 #include <strings.h>
 
+static const struct {
+    const char *text, *name;
+} separator[DELIMITER_COUNT] = {
+    [DELIMITER_BLANKS] = {" ", "blanks"},     [DELIMITER_COMMA] = {",", "commas"},
+    [DELIMITER_TAB] = {"\t", "tabs"},         [DELIMITER_SEMICOLON] = {";", "semicolons"},
+    [DELIMITER_BAR] = {"|", "vertical bars"}, [DELIMITER_COLONS] = {"::", "two colons"}};
+
+const char *delimiter_text(enum delimiter delimiter)
+{
+    return separator[delimiter].text;
+}
+
+const char *delimiter_name(enum delimiter delimiter)
+{
+    return separator[delimiter].name;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -25,15 +42,16 @@ static const char *skip_quoted(const char *at, const char *end, bool *doubled)
     return at;
 }
 
-/* Whether `c` stands outside of double quotes; a quote that is not closed is a character like others. */
-static bool stands_unquoted(const char *text, size_t size, char c)
+/* Whether `delimiter` stands outside of double quotes; a quote that is not closed is a character like others. */
+static bool stands_unquoted(const char *text, size_t size, enum delimiter delimiter)
 {
-    const char *end = text + size;
+    const char *end = text + size, *word = separator[delimiter].text;
+    const size_t length = strlen(word);
     bool doubled = false;
     for (const char *at = text; at < end; at++) {
         if (*at == '"')
             at = skip_quoted(at, end, &doubled);
-        if (at < end && *at == c)
+        if ((size_t)(end - at) >= length && memcmp(at, word, length) == 0)
             return true;
     }
     return false;
@@ -41,9 +59,10 @@ static bool stands_unquoted(const char *text, size_t size, char c)
 
 enum delimiter delimited_guess(const char *text, size_t size)
 {
-    if (stands_unquoted(text, size, ','))
-        return DELIMITER_COMMA;
-    return stands_unquoted(text, size, '\t') ? DELIMITER_TAB : DELIMITER_BLANKS;
+    for (int d = DELIMITER_COMMA; d < DELIMITER_COUNT; d++)
+        if (stands_unquoted(text, size, (enum delimiter)d))
+            return (enum delimiter)d;
+    return DELIMITER_BLANKS;
 }
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -88,8 +107,16 @@ static const char *find_separator(const char *at, const char *end, enum delimite
             at++;
         return at;
     }
-    const char *found = memchr(at, delimiter == DELIMITER_COMMA ? ',' : '\t', (size_t)(end - at));
+    const char *found = memchr(at, *separator[delimiter].text, (size_t)(end - at));
+    while (delimiter == DELIMITER_COLONS && found && (found + 1 == end || found[1] != ':'))
+        found = found + 1 == end ? NULL : memchr(found + 1, ':', (size_t)(end - found - 1));
     return found ? found : end;
+}
+
+/* Behind the separator at `at`. */
+static const char *skip_separator(const char *at, enum delimiter delimiter)
+{
+    return at + (delimiter == DELIMITER_COLONS ? 2 : 1);
 }
 
 bool delimited_next(struct delimited *cursor, struct field *field)
@@ -113,7 +140,7 @@ bool delimited_next(struct delimited *cursor, struct field *field)
             *field = without_doubles(cursor, field);
     }
     cursor->is_done = stop == cursor->end;
-    cursor->at = cursor->is_done ? stop : stop + 1;
+    cursor->at = cursor->is_done ? stop : skip_separator(stop, cursor->delimiter);
     if (cursor->delimiter == DELIMITER_BLANKS && !cursor->is_done) {
         cursor->at = skip_blanks(cursor->at, cursor->end);
         cursor->is_done = cursor->at == cursor->end;
@@ -136,10 +163,13 @@ static const char *pass_separator(const char *at, const char *end, const enum de
     if (delimiter) {
         found = find_separator(at, end, *delimiter);
     } else {
-        for (found = at; found < end && *found != ',' && *found != '\t';)
+        for (found = at; found < end && *found != ',' && *found != '\t' && *found != ';' &&
+                         *found != '|' && *found != ':';)
             found++;
     }
-    return found < end ? found + 1 : end;
+    if (found == end)
+        return end;
+    return delimiter ? skip_separator(found, *delimiter) : found + 1;
 }
 
 /* Goes on from where it was; whether a field in quotes is open at the end of the row. */

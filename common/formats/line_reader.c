@@ -20,8 +20,9 @@ struct line_reader {
     size_t begin, end;        /* unread bytes in `buffer` */
     size_t row_size;          /* bytes before these that the last line is, with its end */
     bool at_end;              /* of the source */
-    bool was_filled;          /* by the last read: there is more */
-    uint64_t taken;           /* bytes that the source has given */
+    char line_end;   /* the last byte of each line's end: LF, or CR where the file has no LF */
+    bool was_filled; /* by the last read: there is more */
+    uint64_t taken;  /* bytes that the source has given */
     size_t capacity;
     bool has_quotes, has_nul; /* some may be in the buffer */
     char *buffer;             /* [capacity], owned */
@@ -93,6 +94,28 @@ static enum error_code skip_byte_order_mark(struct line_reader *reader, struct e
     return rc;
 }
 
+/* A file whose first bytes have a CR and no LF has lines that end in CR alone, as old Macintosh programs write them. The first
+ * bytes are FIRST_BUFFER_SIZE or the whole file. */
+static void find_form(struct line_reader *reader)
+{
+    const char *from = reader->buffer + reader->begin;
+    const size_t size = reader->end - reader->begin;
+    const char *cr = size ? memchr(from, '\r', size) : NULL;
+    const bool is_last = cr && cr + 1 == from + size && !reader->at_end; /* an LF may follow */
+    reader->line_end = cr && !is_last && !memchr(from, '\n', size) ? '\r' : '\n';
+}
+
+/* Reads until the buffer holds the first bytes of the file. */
+static enum error_code read_first(struct line_reader *reader, struct error *err)
+{
+    enum error_code rc = skip_byte_order_mark(reader, err);
+    while (rc == ERROR_NONE && reader->end < FIRST_BUFFER_SIZE && !reader->at_end)
+        rc = fill(reader, err);
+    if (rc == ERROR_NONE)
+        find_form(reader);
+    return rc;
+}
+
 static enum error_code reader_new(enum error_code opened, struct byte_source *source,
                                   struct line_reader **out, struct error *err)
 {
@@ -105,7 +128,7 @@ static enum error_code reader_new(enum error_code opened, struct byte_source *so
         return rc;
     }
     (*out)->source = source;
-    rc = skip_byte_order_mark(*out, err);
+    rc = read_first(*out, err);
     if (rc != ERROR_NONE) {
         line_reader_close(*out);
         *out = NULL;
@@ -152,7 +175,7 @@ static enum error_code find_line_end(struct line_reader *reader, size_t searched
     for (;;) {
         const char *from = reader->buffer + reader->begin + searched;
         const size_t left = reader->end - reader->begin - searched;
-        *end = left ? memchr(from, '\n', left) : NULL;
+        *end = left ? memchr(from, reader->line_end, left) : NULL;
         searched += left;
         *is_long = !*end && !reader->at_end && searched > LINE_SIZE_MAX;
         if (*end || reader->at_end || *is_long)
@@ -179,6 +202,12 @@ static enum error_code check_text(const struct line_reader *reader, const struct
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected text, found a NUL byte in column %td",
                          line_reader_name(reader), line->last, nul - text + 1);
+    if (reader->line_end == '\r' && size && memchr(text, '\n', size))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64
+                         ": expected lines that end in CR as the first ones do, found "
+                         "an LF: write the file with one kind of line ends",
+                         line_reader_name(reader), line->last);
     return ERROR_NONE;
 }
 
@@ -211,7 +240,7 @@ static void take_row(struct line_reader *reader, const char *end, struct text_li
     line->spare = NULL;
     reader->row_size = line->size + (end ? 1 : 0);
     reader->begin += reader->row_size;
-    if (line->size && line->text[line->size - 1] == '\r')
+    if (line->size && line->text[line->size - 1] == '\r' && reader->line_end == '\n')
         line->size--;
 }
 

@@ -13,7 +13,7 @@ static void put_fact(struct html_text *html, const char *name, const char *forma
 
 static void put_fact(struct html_text *html, const char *name, const char *format, ...)
 {
-    char text[160];
+    char text[1100];
     va_list list;
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
@@ -31,6 +31,17 @@ static const char *of_types(uint32_t count, char text[32])
     if (count > 1)
         (void)snprintf(text, 32, " of %u types", count);
     return text;
+}
+
+/* A row for each file and each warning that ingest stored with the dataset. */
+static void put_input(struct html_text *html, const struct report_run *run)
+{
+    static const char *const key[] = {"input", "warnings"}, *const name[] = {"input", "warning"};
+    for (int k = 0; run->input && k < 2; k++) {
+        const struct json_node *lines = json_get(json_root(run->input), key[k]);
+        for (size_t i = 0; lines && i < json_count(lines); i++)
+            put_fact(html, name[k], "%s", json_text(json_at(lines, i)));
+    }
 }
 
 static void put_dataset(struct html_text *html, const struct report_run *run)
@@ -55,6 +66,7 @@ static void put_dataset(struct html_text *html, const struct report_run *run)
         put_fact(html, "labels", "%s", task_name(d->task));
     put_fact(html, "train, valid, test", "%s, %s, %s", text_count(d->train_count, a),
              text_count(d->valid_count, b), text_count(d->test_count, c));
+    put_input(html, run);
     html_put(html, "</tbody></table></div>");
 }
 

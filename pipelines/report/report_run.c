@@ -100,6 +100,17 @@ static void read_graph(struct report_run *report)
         note_missing(report, "degrees and the cut between parts", &why);
 }
 
+/* How the files were read; datasets of older versions do not say it. */
+static void read_input(struct report_run *report)
+{
+    struct error why = {0};
+    char *text = NULL;
+    if (dataset_report_get(report->folder.store, report->dataset.id, &text, &why) != ERROR_NONE ||
+        (text && json_parse(text, strlen(text), "the dataset", &report->input, &why) != ERROR_NONE))
+        note_missing(report, "how the input was read", &why);
+    memory_free(text);
+}
+
 static void read_partition(struct report_run *report)
 {
     struct error why = {0};
@@ -126,6 +137,7 @@ enum error_code report_run_open(struct report_run *report, const char *path, con
         return rc;
     }
     read_metrics(report);
+    read_input(report);
     read_partition(report);
     read_workers(report);
     if (whole) {
@@ -145,6 +157,7 @@ double report_run_score(const struct report_run *report, const char *split, cons
 void report_run_close(struct report_run *report)
 {
     json_free(report->scores);
+    json_free(report->input);
     partition_report_release(&report->partition);
     run_metrics_release(&report->metrics);
     run_times_release(&report->times);

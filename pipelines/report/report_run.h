@@ -31,6 +31,7 @@ struct report_run { /* {0} is empty; too large for a stack */
     struct json_document *scores; /* its metrics; NULL before */
     struct run_metrics metrics;
     struct run_times times;
+    struct json_document *input; /* what ingest said of the files; NULL: nothing */
     struct log_warnings warnings;
     struct class_counts classes;
     struct column_encoding words; /* what they are called, or none */

@@ -182,6 +182,16 @@ static void say_line(void *context, bool is_warning, const char *line)
         log_info("%s", line);
 }
 
+/* The driver shows lines that begin with "input", and warnings. */
+static void say_notes(const struct dataset_notes *notes, struct remarks *remarks)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        if (notes->note[i].kind == NOTE_WARNING)
+            say_line(remarks, true, notes->note[i].text);
+        else if (remarks->are_said)
+            log_info("input %s", notes->note[i].text);
+}
+
 static void say_unread(void *context, const char *name, const char *meant)
 {
     char line[SUMMARY_LINE_SIZE];
@@ -233,6 +243,8 @@ static enum error_code make_dataset(const struct stage_context *context, const c
     if (rc == ERROR_NONE)
         rc = dataset_builder_finish(builder, schema, err);
     rc = mending_add((enum ingest_format)context->settings->ingest.format, rc, err);
+    if (rc == ERROR_NONE)
+        say_notes(&summary.notes, remarks);
     if (rc == ERROR_NONE)
         dataset_summary_lines(&summary, schema, context->settings, say_line, remarks);
     dataset_summary_release(&summary);

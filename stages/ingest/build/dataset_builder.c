@@ -39,6 +39,7 @@ struct dataset_builder {
     uint64_t *id_offset;
     char *id_text;
     struct column_encoding encoding;
+    struct dataset_notes notes;
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -87,12 +88,23 @@ void dataset_builder_free(struct dataset_builder *builder)
     node_targets_release(&builder->targets);
     graph_members_release(&builder->graphs);
     column_encoding_release(&builder->encoding);
+    dataset_notes_release(&builder->notes);
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
     if (builder->scratch[0])
         error_ignore(file_remove_all(builder->scratch, NULL)); /* store_sweep() takes what stays */
     memory_free(builder);
+}
+
+enum error_code dataset_builder_note(struct dataset_builder *builder, enum note_kind kind,
+                                     struct error *err, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const enum error_code rc = dataset_notes_add(&builder->notes, kind, err, format, values);
+    va_end(values);
+    return rc;
 }
 
 void dataset_builder_take_times(struct dataset_builder *builder, double *time)
@@ -454,8 +466,7 @@ static enum error_code store_ids(const struct dataset_builder *builder, struct e
     return node_ids_put(builder->config.store, builder->schema.id, &ids, err);
 }
 
-static enum error_code summarise(const struct dataset_builder *builder, bool one_way,
-                                 struct error *err)
+static enum error_code summarise(struct dataset_builder *builder, bool one_way, struct error *err)
 {
     struct dataset_summary *summary = builder->config.summary;
     const struct dataset_schema *schema = &builder->schema;
@@ -464,7 +475,9 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
         .was_made_undirected = one_way && builder->schema.undirected,
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
         .graph_count = builder->graphs.graph_count,
+        .notes = builder->notes,
     };
+    builder->notes = (struct dataset_notes){0};
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);
         summary->feature_zeros += builder->features[t].zero_count;

@@ -26,6 +26,7 @@
 #include "common/formats/column_encoding.h"
 #include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
+#include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/ingest/build/given_edge.h"
 #include "stages/plan/pipeline_settings.h"
@@ -154,6 +155,11 @@ MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *bui
 /* The user's ids when they are not 0 .. N-1: one of the two forms of struct node_ids. Copied. */
 MUST_CHECK enum error_code dataset_builder_set_ids(struct dataset_builder *builder,
                                                    const struct node_ids *ids, struct error *err);
+
+/* Says how a file was read, or warns of a likely slip (dataset_notes.h). Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code dataset_builder_note(struct dataset_builder *builder,
+                                                enum note_kind kind, struct error *err,
+                                                const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* The time of each node, [node_count], that a split by time goes by; and the words of classes and encoded columns, which are
  * stored. Both become the builder's. */

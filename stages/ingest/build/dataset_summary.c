@@ -17,6 +17,7 @@ void dataset_summary_release(struct dataset_summary *summary)
 {
     memory_free(summary->class_nodes);
     memory_free(summary->class_train);
+    dataset_notes_release(&summary->notes);
     *summary = (struct dataset_summary){0};
 }
 
@@ -328,6 +329,14 @@ static void put_warning(void *context, bool is_warning, const char *line)
         json_put_string(context, NULL, line);
 }
 
+static void put_notes(struct json_writer *json, const struct dataset_notes *notes,
+                      enum note_kind kind)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        if (notes->note[i].kind == kind)
+            json_put_string(json, NULL, notes->note[i].text);
+}
+
 void dataset_summary_report(const struct dataset_summary *summary,
                             const struct dataset_schema *schema,
                             const struct pipeline_settings *settings, struct json_writer *json)
@@ -343,7 +352,11 @@ void dataset_summary_report(const struct dataset_summary *summary,
                     summary->feature_numbers
                         ? (double)summary->feature_zeros / (double)summary->feature_numbers
                         : 0.0);
+    json_open_array(json, "input");
+    put_notes(json, &summary->notes, NOTE_UNDERSTOOD);
+    json_close_array(json);
     json_open_array(json, "warnings");
+    put_notes(json, &summary->notes, NOTE_WARNING);
     dataset_summary_lines(summary, schema, settings, put_warning, json);
     json_close_array(json);
     json_close_object(json);

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
+#include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/node_targets.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -30,6 +31,7 @@ struct dataset_summary {      /* {0} is empty and releasable */
     uint64_t *class_train; /* [class_count] of them in the training split */
     uint64_t feature_zeros, feature_numbers;
     const char *feature_origin[NODE_TYPE_COUNT_MAX]; /* of each node type that is told apart */
+    struct dataset_notes notes;                      /* what the reader said */
 };
 
 void dataset_summary_release(struct dataset_summary *summary);
@@ -41,7 +43,8 @@ MUST_CHECK enum error_code dataset_summary_count(struct dataset_summary *summary
 /* Gets each line; `is_warning`: it is about a likely slip. */
 typedef void (*summary_visitor)(void *context, bool is_warning, const char *line);
 /* Appends one object: {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
- * "warnings":["labels begin at 1: ..",..]}; of more than 1000 classes the first 1000. */
+ * "input":["ratings.csv: userId is the source, ..",..],"warnings":["labels begin at 1: ..",..]}; of more than 1000 classes the
+ * first 1000. */
 void dataset_summary_report(const struct dataset_summary *summary,
                             const struct dataset_schema *schema,
                             const struct pipeline_settings *settings, struct json_writer *json);

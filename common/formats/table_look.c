@@ -1,0 +1,406 @@
+#include "common/formats/table_look.h"
+
+#include "common/base/memory.h"
+#include "common/formats/line_reader.h"
+#include "common/formats/table_column.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void table_look_release(struct table_look *look)
+{
+    for (size_t i = 0; look->column && i < look->column_count; i++)
+        memory_free(look->column[i].hash);
+    memory_free(look->column);
+    memory_free(look->header);
+    *look = (struct table_look){0};
+}
+
+static enum error_code open_table(const struct table_request *request, struct line_reader **out,
+                                  struct error *err)
+{
+    return request->data
+               ? line_reader_open_memory(request->path, request->data, request->size, out, err)
+               : line_reader_open(request->path, out, err);
+}
+
+/* ---- separator ------------------------------------------------------------------------------------ */
+
+struct vote { /* what one separator makes of the first rows */
+    size_t first, second,
+        others;      /* fields of the first row, of the second; rows with as many as the second */
+    bool is_decimal; /* commas: each stands between two digits */
+};
+
+struct ballot {
+    struct vote vote[DELIMITER_COUNT];
+    size_t rows;
+};
+
+/* 1,5 is one number where something else separates. A row that has a comma elsewhere says that commas separate. */
+static bool are_commas_decimal(const struct text_line *line)
+{
+    for (size_t i = 0; i < line->size; i++) {
+        const bool stands_between = i > 0 && i + 1 < line->size &&
+                                    isdigit((unsigned char)line->text[i - 1]) &&
+                                    isdigit((unsigned char)line->text[i + 1]);
+        if (line->text[i] == ',' && !stands_between)
+            return false;
+    }
+    return true;
+}
+
+static void count_line(struct ballot *ballot, const struct text_line *line)
+{
+    for (int d = 0; d < DELIMITER_COUNT; d++) {
+        struct vote *vote = &ballot->vote[d];
+        const size_t count = delimited_split_line(line, (enum delimiter)d, NULL, 0);
+        if (ballot->rows == 0) {
+            vote->first = count;
+            vote->is_decimal = true;
+        }
+        if (ballot->rows == 1)
+            vote->second = count;
+        vote->others += ballot->rows > 0 && count == vote->second;
+        vote->is_decimal = vote->is_decimal && are_commas_decimal(line);
+    }
+    ballot->rows++;
+}
+
+/* Whether all rows have the same number of fields; the first may lack one, as a header may. */
+static bool agrees(const struct ballot *ballot, enum delimiter d)
+{
+    const struct vote *vote = &ballot->vote[d];
+    if (ballot->rows == 1)
+        return vote->first >= 2;
+    return vote->second >= 2 && vote->others == ballot->rows - 1 &&
+           (vote->first == vote->second || vote->first + 1 == vote->second);
+}
+
+/* The first separator on which the rows agree. Commas that stand in numbers separate only where nothing else does. Rows that agree on no
+ * separator keep the one of the first row, and a message names the row that differs. */
+static enum delimiter elect(const struct ballot *ballot, enum delimiter of_first)
+{
+    static const enum delimiter order[] = {DELIMITER_COMMA, DELIMITER_TAB,    DELIMITER_SEMICOLON,
+                                           DELIMITER_BAR,   DELIMITER_COLONS, DELIMITER_BLANKS};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const bool is_number =
+            order[i] == DELIMITER_COMMA && ballot->vote[DELIMITER_COMMA].is_decimal &&
+            (agrees(ballot, DELIMITER_TAB) || agrees(ballot, DELIMITER_SEMICOLON) ||
+             agrees(ballot, DELIMITER_BAR));
+        if (!is_number && agrees(ballot, order[i]))
+            return order[i];
+    }
+    return of_first;
+}
+
+static enum error_code find_delimiter(const struct table_request *request, enum delimiter *out,
+                                      struct error *err)
+{
+    struct ballot ballot = {.rows = 0};
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    enum delimiter of_first = DELIMITER_COMMA;
+    bool found = true;
+    enum error_code rc = open_table(request, &reader, err);
+    while (rc == ERROR_NONE && ballot.rows < TABLE_LOOK_LINES) {
+        rc = delimited_read(reader, NULL, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (text_line_is_skipped(&line))
+            continue;
+        if (ballot.rows == 0)
+            of_first = delimited_guess(line.text, line.size);
+        count_line(&ballot, &line);
+    }
+    line_reader_close(reader);
+    *out = elect(&ballot, of_first);
+    return rc;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+struct look_run {
+    const struct table_request *request;
+    struct table_look *look;
+    struct column_tally *tally; /* [column_count] */
+    size_t first_count;         /* fields of the first row */
+    int64_t first_row;          /* its line */
+};
+
+static enum error_code refuse_count(const struct look_run *run, const struct text_line *line,
+                                    size_t found, struct error *err)
+{
+    char extent[DELIMITED_EXTENT_SIZE];
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": expected %zu columns between %s, as in the rows above, found %zu%s",
+                     run->request->path, line->number, run->look->column_count,
+                     delimiter_name(run->look->delimiter), found, delimited_extent(line, extent));
+}
+
+static enum error_code keep_first(struct look_run *run, const struct text_line *line,
+                                  struct error *err)
+{
+    struct table_look *look = run->look;
+    run->first_row = line->number;
+    run->first_count = delimited_split_line(line, look->delimiter, NULL, 0);
+    look->header_size = line->size;
+    const enum error_code rc = memory_new(&look->header, 2 * line->size + 1, "a header", err);
+    if (rc == ERROR_NONE)
+        memcpy(look->header, line->text, line->size);
+    return rc;
+}
+
+static enum error_code make_columns(struct look_run *run, const struct text_line *line,
+                                    size_t count, struct error *err)
+{
+    struct table_look *look = run->look;
+    const bool is_short = count == run->first_count + 1 && !run->request->has_no_header;
+    look->column_count = count;
+    if (count != run->first_count && !is_short) {
+        look->column_count = run->first_count;
+        return refuse_count(run, line, count, err);
+    }
+    enum error_code rc = memory_new(&look->column, count, "the columns of a table", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&run->tally, count, "the columns of a table", err);
+    return rc;
+}
+
+static enum error_code take_row(struct look_run *run, const struct text_line *line,
+                                struct error *err)
+{
+    struct table_look *look = run->look;
+    struct field field[TABLE_COLUMNS_MAX];
+    const size_t count = delimited_split_line(line, look->delimiter, field, TABLE_COLUMNS_MAX);
+    enum error_code rc = look->column ? ERROR_NONE : make_columns(run, line, count, err);
+    if (rc == ERROR_NONE && count != look->column_count)
+        rc = refuse_count(run, line, count, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+        rc = column_tally_take(&run->tally[i], &field[i], err);
+    look->first_line = look->rows == 0 ? line->number : look->first_line;
+    look->last_line = line->number;
+    look->rows++;
+    return rc;
+}
+
+static enum error_code check_width(const struct look_run *run, struct error *err)
+{
+    const struct table_request *request = run->request;
+    const size_t least = request->least_columns ? request->least_columns : 1;
+    if (run->first_count >= least && run->first_count <= TABLE_COLUMNS_MAX)
+        return ERROR_NONE;
+    if (run->first_count > TABLE_COLUMNS_MAX)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected at most %d columns, found %zu",
+                         request->path, run->first_row, TABLE_COLUMNS_MAX, run->first_count);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": expected %zu columns or more, separated by commas, tabs, semicolons, "
+                     "vertical bars, two colons or blanks, found %zu",
+                     request->path, run->first_row, least, run->first_count);
+}
+
+static enum error_code read_rows(struct look_run *run, struct error *err)
+{
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    struct table_look *look = run->look;
+    bool found = true;
+    enum error_code rc = open_table(run->request, &reader, err);
+    while (rc == ERROR_NONE && look->rows < TABLE_LOOK_ROWS) {
+        rc = delimited_read(reader, &look->delimiter, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (text_line_is_skipped(&line))
+            continue;
+        if (look->header) {
+            rc = take_row(run, &line, err);
+            continue;
+        }
+        rc = keep_first(run, &line, err);
+        if (rc == ERROR_NONE)
+            rc = check_width(run, err);
+    }
+    line_reader_close(reader);
+    look->is_whole = !found;
+    return rc;
+}
+
+/* ---- header ---------------------------------------------------------------------------------------- */
+
+/* The fields of the first row, as views into look->header. A header that lacks one has the first column without a name. */
+static void split_first(const struct look_run *run, struct field *field)
+{
+    const struct table_look *look = run->look;
+    const size_t missing = look->column_count - run->first_count;
+    const struct text_line line = {.text = look->header,
+                                   .size = look->header_size,
+                                   .number = run->first_row,
+                                   .spare = look->header + look->header_size};
+    field[0] = (struct field){0};
+    (void)delimited_split_line(&line, look->delimiter, field + missing,
+                               TABLE_COLUMNS_MAX - missing);
+}
+
+static bool occurs_below(const struct look_run *run, const struct field *field)
+{
+    for (size_t i = 0; i < run->look->column_count; i++)
+        if (column_tally_has(&run->tally[i], field))
+            return true;
+    return false;
+}
+
+/* Whether the first row has a name that the caller knows, and no cell that occurs again below. A single letter may be an id: one
+ * alone names nothing. */
+static bool has_names(const struct look_run *run, const struct field *field)
+{
+    size_t words = 0, letters = 0;
+    for (size_t i = 0; i < run->look->column_count; i++) {
+        if (field[i].size && occurs_below(run, &field[i]))
+            return false;
+        if (!field[i].size || !run->request->is_known || !run->request->is_known(&field[i]))
+            continue;
+        words += field[i].size > 1;
+        letters += field[i].size == 1;
+    }
+    return words > 0 || letters > 1;
+}
+
+static bool differs_from_column(const struct look_run *run, size_t i, const struct field *field)
+{
+    const struct table_column column = column_tally_view(&run->tally[i]);
+    const struct table_column own = table_column_of(field);
+    if (!field->size || !column.values)
+        return false;
+    return (column.are_numbers && !own.are_numbers) || (column.are_dates && !own.are_dates);
+}
+
+/* All cells are words above words, no cell occurs again in the two columns that have most, and nine of ten other words do. */
+static bool looks_like_names(const struct look_run *run, const struct field *field)
+{
+    uint64_t once = 0, distinct = 0;
+    const size_t count = run->look->column_count < 2 ? run->look->column_count : 2;
+    for (size_t i = 0; i < count; i++) {
+        const struct table_column column = column_tally_view(&run->tally[i]);
+        if (!field[i].size || column.are_numbers || column.are_dates)
+            return false;
+        if (occurs_below(run, &field[i]))
+            return false;
+        uint64_t own = 0;
+        distinct +=
+            column_tally_distinct(&run->tally[i], count > 1 ? &run->tally[1 - i] : NULL, &own);
+        once += own;
+    }
+    return run->look->rows >= 4 && once * 10 <= distinct;
+}
+
+static bool is_header(const struct look_run *run, const struct field *field)
+{
+    bool any = run->request->has_header || run->first_count < run->look->column_count ||
+               has_names(run, field);
+    for (size_t i = 0; !any && i < run->look->column_count; i++)
+        any = differs_from_column(run, i, &field[i]);
+    return any && !run->request->has_no_header;
+}
+
+/* The first row is counted among the others, in front of them. */
+static enum error_code count_first(struct look_run *run, const struct field *field,
+                                   struct error *err)
+{
+    struct table_look *look = run->look;
+    enum error_code rc = ERROR_NONE;
+    look->header_is_weak = !run->request->has_no_header && looks_like_names(run, field);
+    for (size_t i = 0; rc == ERROR_NONE && i < look->column_count; i++)
+        rc = column_tally_put_first(&run->tally[i], &field[i], err);
+    look->rows++;
+    look->first_line = run->first_row;
+    look->last_line = look->last_line ? look->last_line : run->first_row;
+    return rc;
+}
+
+static enum error_code settle_header(struct look_run *run, struct error *err)
+{
+    struct table_look *look = run->look;
+    struct field field[TABLE_COLUMNS_MAX];
+    enum error_code rc = ERROR_NONE;
+    if (!look->column) { /* the first row is the only one */
+        const struct text_line line = {.number = run->first_row};
+        rc = make_columns(run, &line, run->first_count, err);
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    split_first(run, field);
+    const bool has_header = is_header(run, field);
+    look->header_line = has_header ? run->first_row : 0;
+    if (!has_header)
+        rc = count_first(run, field, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < look->column_count; i++) {
+        column_tally_finish(&run->tally[i], &look->column[i]);
+        if (has_header)
+            look->column[i].name = field[i];
+        look->decimal_comma |= look->column[i].has_decimal_comma;
+    }
+    return rc;
+}
+
+enum error_code table_look_read(const struct table_request *request, struct table_look *out,
+                                struct error *err)
+{
+    *out = (struct table_look){0};
+    struct look_run run = {.request = request, .look = out};
+    enum error_code rc = find_delimiter(request, &out->delimiter, err);
+    if (rc == ERROR_NONE)
+        rc = read_rows(&run, err);
+    if (rc == ERROR_NONE && !out->header)
+        rc = error_set(err, ERROR_INPUT, "%s: expected rows, found none", request->path);
+    if (rc == ERROR_NONE)
+        rc = settle_header(&run, err);
+    for (size_t i = 0; run.tally && i < out->column_count; i++)
+        column_tally_release(&run.tally[i]);
+    memory_free(run.tally);
+    return rc;
+}
+
+/* ---- questions ------------------------------------------------------------------------------------- */
+
+int table_look_find(const struct table_look *look, const struct field *name, bool *twice)
+{
+    int found = -1;
+    *twice = false;
+    for (size_t i = 0; i < look->column_count; i++) {
+        const struct field *own = &look->column[i].name;
+        if (own->size != name->size || memcmp(own->text, name->text, name->size) != 0)
+            continue;
+        *twice |= found >= 0;
+        found = found >= 0 ? found : (int)i;
+    }
+    return found;
+}
+
+uint64_t table_look_shared(const struct table_look *look, size_t a, size_t b)
+{
+    const struct table_column *x = &look->column[a], *y = &look->column[b];
+    uint64_t i = 0, j = 0, shared = 0;
+    while (i < x->distinct && j < y->distinct) {
+        const uint64_t left = x->hash[i], right = y->hash[j];
+        shared += left == right;
+        i += left <= right;
+        j += right <= left;
+    }
+    return shared;
+}
+
+const char *table_look_column(const struct table_look *look, size_t column,
+                              char text[TABLE_COLUMN_TEXT_SIZE])
+{
+    const struct field *name = &look->column[column].name;
+    if (name->size)
+        (void)snprintf(text, TABLE_COLUMN_TEXT_SIZE, "%.*s", name->size < 60 ? (int)name->size : 60,
+                       name->text);
+    else
+        (void)snprintf(text, TABLE_COLUMN_TEXT_SIZE, "column %zu", column + 1);
+    return text;
+}

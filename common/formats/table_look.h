@@ -1,0 +1,73 @@
+/*
+ * table_look - how a text table is laid out: its separator, its header, and what its columns hold.
+ *
+ * All readers of text tables look at the first rows of a file in this way, so that the same file means the same to each of them. A
+ * look judges layout alone. The caller decides what the columns are for.
+ *
+ *   separator   the one of delimited.h that gives most of the first rows the same number of fields, at least two
+ *   header      the first row, if it has a name that the caller knows and no cell that occurs below, or if one of its cells does not fit
+ *               the type of the column below it
+ *   comments    lines that begin with # or %, and blank lines, are no rows
+ *
+ * A header with one field fewer than the rows names all columns but the first, as R's write.table() does it.
+ */
+#ifndef COMMON_FORMATS_TABLE_LOOK_H
+#define COMMON_FORMATS_TABLE_LOOK_H
+
+#include "common/base/error.h"
+#include "common/formats/delimited.h"
+#include "common/formats/table_column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TABLE_COLUMNS_MAX = 512, TABLE_LOOK_ROWS = 1000, TABLE_LOOK_LINES = 64 };
+
+struct table_look { /* {0} is empty; release with table_look_release() */
+    enum delimiter delimiter;
+    bool decimal_comma; /* numbers have a comma where others have a point */
+    size_t column_count;
+    int64_t header_line;           /* 0: there is no header */
+    int64_t first_line, last_line; /* of the rows */
+    uint64_t rows;
+    bool is_whole; /* the look has seen all rows */
+    bool
+        header_is_weak; /* all cells of the first row are words above words; no name was known, and it is taken as a row although
+                          * none of its cells occurs again in its column and most others do */
+    char *header;       /* the first row, owned */
+    size_t header_size;
+    struct table_column *column; /* [column_count], owned */
+};
+
+/* Whether the name of a column means something to the caller. */
+typedef bool (*table_name_test)(const struct field *name);
+
+struct table_request {
+    const char *path; /* the file; the name in messages */
+    const void *data; /* [size] its bytes, borrowed; NULL: they are read from `path` */
+    size_t size;
+    table_name_test is_known; /* NULL: no name is */
+    bool has_header;          /* the caller knows that the first row is one */
+    bool has_no_header;       /* ... that it is none */
+    size_t least_columns;     /* 1, or 2 where a row of one field is refused */
+};
+
+/* Looks at up to TABLE_LOOK_ROWS rows.
+ * Owns:  what is in *out; release it with table_look_release(), also after a failure.
+ * Fails: ERROR_INPUT naming file and line: no row, a row with another number of fields, more than TABLE_COLUMNS_MAX columns, fewer than
+ *        least_columns; ERROR_NOT_FOUND, ERROR_IO, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code table_look_read(const struct table_request *request,
+                                           struct table_look *out, struct error *err);
+void table_look_release(struct table_look *look);
+
+/* The column that is called `name`, or -1; *twice: several are. */
+int table_look_find(const struct table_look *look, const struct field *name, bool *twice);
+/* How many of the different cells of column `a` are also cells of column `b`. */
+uint64_t table_look_shared(const struct table_look *look, size_t a, size_t b);
+/* "the column `rating`" or "column 3", for messages. Returns `text`. */
+enum { TABLE_COLUMN_TEXT_SIZE = 64 };
+const char *table_look_column(const struct table_look *look, size_t column,
+                              char text[TABLE_COLUMN_TEXT_SIZE]);
+
+#endif

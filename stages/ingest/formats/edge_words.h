@@ -1,0 +1,36 @@
+/*
+ * edge_words - the names that people give to the columns of a table of edges.
+ *
+ * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id` behind it: `:START_ID`, `start` and
+ * `startId` are one word.
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_WORDS_H
+#define STAGES_INGEST_FORMATS_EDGE_WORDS_H
+
+#include "common/formats/delimited.h"
+#include "common/graph/edge_column.h"
+
+#include <stdbool.h>
+
+enum edge_role {
+    EDGE_ROLE_NONE, /* the name is not known */
+    EDGE_ROLE_SOURCE,
+    EDGE_ROLE_TARGET,
+    EDGE_ROLE_COLUMN, /* one of the columns of an edge */
+};
+
+struct edge_word {
+    enum edge_role role;
+    enum edge_column column; /* with EDGE_ROLE_COLUMN */
+    bool
+        is_kind; /* the name says a kind of thing (user, movie), and the other end is of another kind */
+};
+
+/* What the name means by itself. */
+struct edge_word edge_word_of(const struct field *name);
+/* Whether it means anything; a table_name_test. */
+bool edge_word_is_known(const struct field *name);
+/* Whether two names differ in their last character alone, which counts the two ends: txId1 and txId2, node_a and node_b. */
+bool edge_words_are_pair(const struct field *first, const struct field *second);
+
+#endif
