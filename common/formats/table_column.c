@@ -132,6 +132,15 @@ bool column_tally_has(const struct column_tally *tally, const struct field *fiel
     return false;
 }
 
+bool table_column_has(const struct table_column *column, const struct field *field)
+{
+    const uint64_t hash = checksum_64(field->text, field->size);
+    for (uint64_t i = 0; i < column->distinct; i++)
+        if (column->hash[i] == hash)
+            return true;
+    return false;
+}
+
 static int compare(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -45,6 +45,8 @@ MUST_CHECK enum error_code column_tally_put_first(struct column_tally *tally,
 struct table_column column_tally_view(const struct column_tally *tally);
 /* The type of one cell. */
 struct table_column table_column_of(const struct field *field);
+/* Whether a cell of a finished column is `field`. */
+bool table_column_has(const struct table_column *column, const struct field *field);
 bool column_tally_has(const struct column_tally *tally, const struct field *field);
 /* How many different cells there are; *once: how many of them stand once in the column and not in `other` (NULL: none). */
 uint64_t column_tally_distinct(const struct column_tally *tally, const struct column_tally *other,

@@ -157,13 +157,24 @@ static enum error_code keep_first(struct look_run *run, const struct text_line *
     return rc;
 }
 
+static bool has_numbers(const struct table_look *look)
+{
+    struct field field;
+    struct delimited cursor;
+    delimited_begin(&cursor, look->header, look->header_size, look->delimiter);
+    while (delimited_next(&cursor, &field))
+        if (table_column_of(&field).are_numbers)
+            return true;
+    return false;
+}
+
 static enum error_code make_columns(struct look_run *run, const struct text_line *line,
                                     size_t count, struct error *err)
 {
     struct table_look *look = run->look;
     const struct table_request *request = run->request;
-    const bool is_short =
-        count == run->first_count + 1 && !request->has_no_header && !request->is_uneven;
+    const bool is_short = count == run->first_count + 1 && !request->has_no_header &&
+                          !request->is_uneven && !has_numbers(look);
     look->column_count = is_short ? count : run->first_count;
     if (count != look->column_count && !request->is_uneven)
         return refuse_count(run, line, count, err);
@@ -218,7 +229,7 @@ static enum error_code read_rows(struct look_run *run, struct error *err)
     struct table_look *look = run->look;
     bool found = true;
     enum error_code rc = open_table(run->request, &reader, err);
-    while (rc == ERROR_NONE && look->rows < TABLE_LOOK_ROWS) {
+    while (rc == ERROR_NONE && look->rows + 1 < TABLE_LOOK_ROWS) {
         rc = delimited_read(reader, &look->delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
@@ -281,7 +292,7 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
 {
     const struct table_column column = column_tally_view(&run->tally[i]);
     const struct table_column own = table_column_of(field);
-    if (!field->size || !column.values)
+    if (!field->size || !column.values || occurs_below(run, field))
         return false;
     return (column.are_numbers && !own.are_numbers) || (column.are_dates && !own.are_dates);
 }
@@ -363,7 +374,8 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
     if (rc == ERROR_NONE)
         rc = read_rows(&run, err);
     if (rc == ERROR_NONE && !out->header)
-        rc = error_set(err, ERROR_INPUT, "%s: expected rows, found none", request->path);
+        rc = error_set(err, ERROR_INPUT, "%s: expected %s, found none", request->path,
+                       request->noun ? request->noun : "rows");
     if (rc == ERROR_NONE)
         rc = settle_header(&run, err);
     for (size_t i = 0; run.tally && i < out->judged; i++)

@@ -57,11 +57,12 @@ struct table_request {
     table_name_test is_known; /* NULL: no name is */
     bool has_header;          /* the caller knows that the first row is one */
     bool has_no_header;       /* ... that it is none */
-    bool
-        is_wide; /* there may be more columns than TABLE_COLUMNS_MAX: the first TABLE_WIDE_JUDGED are judged */
-    bool
-        is_uneven; /* rows may have different numbers of fields, at least two: the first two are judged */
+    /* There may be more columns than TABLE_COLUMNS_MAX: the first TABLE_WIDE_JUDGED are judged. */
+    bool is_wide;
+    /* Rows may have different numbers of fields, at least two: the first two are judged. */
+    bool is_uneven;
     size_t least_columns; /* 1, or 2 where a row of one field is refused */
+    const char *noun;     /* what rows are, for messages: "edges"; NULL: "rows" */
 };
 
 /* Looks at up to TABLE_LOOK_ROWS rows.

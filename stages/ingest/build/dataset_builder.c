@@ -321,6 +321,17 @@ uint32_t dataset_builder_edge_types(const struct dataset_builder *builder)
                                                     : 0;
 }
 
+int32_t dataset_builder_find_edge_type(const struct dataset_builder *builder, const char *name,
+                                       size_t size)
+{
+    const struct dataset_schema *schema = &builder->schema;
+    for (uint32_t i = 0; i < dataset_builder_edge_types(builder); i++)
+        if (strlen(schema->edge_type[i].name) == size &&
+            memcmp(schema->edge_type[i].name, name, size) == 0)
+            return (int32_t)i;
+    return -1;
+}
+
 /* The ids as they will be stored; without set_ids() the numbers themselves. */
 static struct node_ids own_ids(const struct dataset_builder *builder)
 {

@@ -13,9 +13,19 @@ void named_nodes_init(struct named_nodes *nodes, bool of_strings, uint64_t memor
     node_id_assigner_init(&nodes->ids, of_strings, memory_bytes);
 }
 
+void named_nodes_init_sides(struct named_nodes *nodes, const char *source, const char *target,
+                            uint64_t memory_bytes)
+{
+    named_nodes_init(nodes, true, memory_bytes / 2);
+    node_id_assigner_init(&nodes->other, true, memory_bytes / 2);
+    nodes->side[0] = source;
+    nodes->side[1] = target;
+}
+
 void named_nodes_release(struct named_nodes *nodes)
 {
     node_id_assigner_release(&nodes->ids);
+    node_id_assigner_release(&nodes->other);
     *nodes = (struct named_nodes){0};
 }
 
@@ -40,10 +50,24 @@ static enum error_code say_origin(const struct named_nodes *nodes, const char *w
     return rc;
 }
 
+/* A number would lose the zeros in front of 007. A user who says that ids are integers wants that. */
+static bool loses_zeros(const struct named_nodes *nodes, const struct field *field)
+{
+    const bool is_signed = field->size > 0 && field->text[0] == '-';
+    const char *text = field->text + is_signed;
+    return nodes->origin && field->size - is_signed > 1 && text[0] == '0';
+}
+
 static enum error_code refer_integer(struct named_nodes *nodes, const struct field *field,
                                      const char *what, const char *where, int64_t *reference,
                                      struct error *err)
 {
+    if (loses_zeros(nodes, field))
+        return error_set(err, ERROR_INPUT,
+                         "%s: found '%.*s', whose zeros a number has not, among integers: write "
+                         "`id_type: string` below `ingest:` to keep ids as they are written, or "
+                         "`id_type: integer` to drop them",
+                         what, shown(field), field->text);
     if (text_int64(field->text, field->size, reference))
         return node_id_assigner_add_integer(&nodes->ids, *reference, err);
     const enum error_code rc =
@@ -52,12 +76,129 @@ static enum error_code refer_integer(struct named_nodes *nodes, const struct fie
     return say_origin(nodes, where, rc, err);
 }
 
+/* ---- sides --------------------------------------------------------------------------------------------- */
+
+enum { SIDE_ID_SIZE = 4096 };
+
+/* user:17 of the side `user` and the id 17. False where that is too long. */
+static bool put_side(const struct named_nodes *nodes, int side, const struct field *field,
+                     char text[SIDE_ID_SIZE], struct field *out)
+{
+    const size_t length = strlen(nodes->side[side]);
+    if (length + 1 + field->size > SIDE_ID_SIZE)
+        return false;
+    memcpy(text, nodes->side[side], length);
+    text[length] = ':';
+    if (field->size)
+        memcpy(text + length + 1, field->text, field->size);
+    *out = (struct field){text, length + 1 + field->size};
+    return true;
+}
+
+/* The side that an id names itself, or -1. */
+static int side_of(const struct named_nodes *nodes, const struct field *field)
+{
+    for (int side = 0; side < 2; side++) {
+        const size_t length = strlen(nodes->side[side]);
+        if (field->size > length && memcmp(field->text, nodes->side[side], length) == 0 &&
+            field->text[length] == ':')
+            return side;
+    }
+    return -1;
+}
+
+/* A reference has the side in its lowest bit. */
+static int64_t find_text(const struct named_nodes *nodes, int side, const struct field *whole)
+{
+    if (nodes->ids.is_finished || side == 0)
+        return node_id_assigner_find_text(&nodes->ids, whole->text, whole->size);
+    return node_id_assigner_find_text(&nodes->other, whole->text, whole->size);
+}
+
+int64_t named_nodes_find_end(const struct named_nodes *nodes, int side, const struct field *field)
+{
+    char text[SIDE_ID_SIZE];
+    struct field whole;
+    if (!nodes->side[0] || side_of(nodes, field) == side)
+        return named_nodes_find(nodes, field);
+    return put_side(nodes, side, field, text, &whole) ? find_text(nodes, side, &whole) : -1;
+}
+
+/* An id without its side is the node of the only side that has it. */
+static int64_t find_in_sides(const struct named_nodes *nodes, const struct field *field)
+{
+    const int side = side_of(nodes, field);
+    if (side >= 0)
+        return find_text(nodes, side, field);
+    const int64_t source = named_nodes_find_end(nodes, 0, field);
+    const int64_t target = named_nodes_find_end(nodes, 1, field);
+    if (source >= 0 && target >= 0)
+        return -1;
+    return source >= 0 ? source : target;
+}
+
+enum error_code named_nodes_refer_end(struct named_nodes *nodes, int side,
+                                      const struct field *field, const char *where, int64_t line,
+                                      int64_t *reference, struct error *err)
+{
+    static const char *const what[] = {"source", "target"};
+    char text[SIDE_ID_SIZE];
+    struct field whole;
+    if (!nodes->side[0])
+        return named_nodes_refer(nodes, field, what[side], where, line, reference, err);
+    if (!field->size || !put_side(nodes, side, field, text, &whole))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": %s: expected a node id of 1 to %d bytes, found %zu",
+                         where, line, what[side], SIDE_ID_SIZE / 2, field->size);
+    const enum error_code rc = node_id_assigner_number_text(side ? &nodes->other : &nodes->ids,
+                                                            whole.text, whole.size, reference, err);
+    *reference = *reference * 2 + side;
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "%s:%" PRId64, where, line);
+}
+
+/* Of a file that does not say by itself which side its ids are of. */
+static enum error_code refer_side(struct named_nodes *nodes, const struct field *field,
+                                  int64_t *reference, struct error *err)
+{
+    const int side = side_of(nodes, field);
+    if (side >= 0)
+        return node_id_assigner_number_text(side ? &nodes->other : &nodes->ids, field->text,
+                                            field->size, reference, err);
+    if ((named_nodes_find_end(nodes, 0, field) >= 0) !=
+        (named_nodes_find_end(nodes, 1, field) >= 0))
+        return ERROR_NONE; /* it is there */
+    return error_set(
+        err, ERROR_INPUT,
+        "expected the node type before the id, %s:%.*s or %s:%.*s, found '%.*s', which "
+        "is an id of both or of none",
+        nodes->side[0], shown(field), field->text, nodes->side[1], shown(field), field->text,
+        shown(field), field->text);
+}
+
+enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err)
+{
+    const uint64_t count = nodes->other.count;
+    enum error_code rc = ERROR_NONE;
+    nodes->first_side = nodes->ids.count;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        const char *text = nodes->other.text + nodes->other.offset[i];
+        rc = node_id_assigner_add_text(&nodes->ids, text,
+                                       nodes->other.offset[i + 1] - nodes->other.offset[i], err);
+    }
+    node_id_assigner_release(&nodes->other);
+    return rc;
+}
+
+/* ---- ids ----------------------------------------------------------------------------------------------- */
+
 enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
                                   const char *what, const char *where, int64_t line,
                                   int64_t *reference, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    if (!nodes->ids.of_strings)
+    if (nodes->side[0])
+        rc = refer_side(nodes, field, reference, err);
+    else if (!nodes->ids.of_strings)
         rc = refer_integer(nodes, field, what, where, reference, err);
     else if (field->size == 0)
         rc = error_set(err, ERROR_INPUT, "%s: expected a node id, found nothing", what);
@@ -79,7 +220,8 @@ enum error_code named_nodes_refer_integer(struct named_nodes *nodes, int64_t id,
 
 bool named_nodes_are_numbered(const struct named_nodes *nodes)
 {
-    return nodes->ids.of_strings || node_id_assigner_is_consecutive(&nodes->ids);
+    return !nodes->side[0] &&
+           (nodes->ids.of_strings || node_id_assigner_is_consecutive(&nodes->ids));
 }
 
 enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *field,
@@ -92,6 +234,8 @@ enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *
 
 int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference)
 {
+    if (nodes->side[0])
+        return reference / 2 + (reference % 2 ? (int64_t)nodes->first_side : 0);
     return nodes->ids.of_strings ? reference
                                  : node_id_assigner_find_integer(&nodes->ids, reference);
 }
@@ -104,9 +248,11 @@ void named_nodes_finish(struct named_nodes *nodes)
 int64_t named_nodes_find(const struct named_nodes *nodes, const struct field *field)
 {
     int64_t id = 0;
+    if (nodes->side[0])
+        return find_in_sides(nodes, field);
     if (nodes->ids.of_strings)
         return node_id_assigner_find_text(&nodes->ids, field->text, field->size);
-    return text_int64(field->text, field->size, &id)
+    return !loses_zeros(nodes, field) && text_int64(field->text, field->size, &id)
                ? node_id_assigner_find_integer(&nodes->ids, id)
                : -1;
 }

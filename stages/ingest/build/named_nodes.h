@@ -3,6 +3,9 @@
  *
  * A thin layer over node_id_assigner that reads ids out of fields and names file, line and id when
  * something is wrong with one. All files of an input agree on what ids are: integers or strings.
+ *
+ * The two ends of an edge list may be nodes of two types with ids of their own ("sides"). A node is then called by its type and its
+ * id, user:17, in all that is stored and written. Other files may leave the type out where only one of the two has the id.
  */
 #ifndef STAGES_INGEST_BUILD_NAMED_NODES_H
 #define STAGES_INGEST_BUILD_NAMED_NODES_H
@@ -22,10 +25,24 @@ struct named_nodes { /* {0} is releasable */
     const char *origin;
     int64_t origin_first, origin_last; /* lines */
     bool are_fixed; /* the input has said which nodes there are: files beside it name no others */
+    const char *side[2]; /* node types of sources and targets, borrowed; NULL: there are no sides */
+    struct node_id_assigner other; /* ids of targets, until they are joined to `ids` */
+    uint64_t first_side;           /* after joining: nodes of the first type */
 };
 
 void named_nodes_init(struct named_nodes *nodes, bool of_strings, uint64_t memory_bytes);
+/* Sources and targets are of two types, whose names are borrowed. */
+void named_nodes_init_sides(struct named_nodes *nodes, const char *source, const char *target,
+                            uint64_t memory_bytes);
 void named_nodes_release(struct named_nodes *nodes);
+
+/* As named_nodes_refer() for an end of an edge: side 0 is the source, side 1 the target. */
+MUST_CHECK enum error_code named_nodes_refer_end(struct named_nodes *nodes, int side,
+                                                 const struct field *field, const char *where,
+                                                 int64_t line, int64_t *reference,
+                                                 struct error *err);
+/* The number of the id of an end of an edge, -1 when there is no such node. */
+int64_t named_nodes_find_end(const struct named_nodes *nodes, int side, const struct field *field);
 
 /* Notes the id in `field`; `what` names it in messages ("source").
  * Fails: ERROR_INPUT naming file and line; ERROR_NO_MEMORY above the budget. */
@@ -45,6 +62,8 @@ MUST_CHECK enum error_code named_nodes_refer_integer(struct named_nodes *nodes, 
 bool named_nodes_are_numbered(const struct named_nodes *nodes);
 /* After finish: its number. */
 int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference);
+/* Puts the nodes of the second type behind those of the first, before finish. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err);
 /* No id is noted behind this. */
 void named_nodes_finish(struct named_nodes *nodes);
 /* The number of the id in `field`, -1 when there is no such node. Before finish only the sign counts. */

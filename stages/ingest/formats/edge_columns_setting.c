@@ -1,5 +1,6 @@
 #include "stages/ingest/formats/edge_columns_setting.h"
 
+#include "common/base/text.h"
 #include "common/graph/edge_column.h"
 
 #include <string.h>
@@ -92,4 +93,14 @@ enum error_code edge_columns_setting_next(const char **text, struct column_entry
         "the column of a source or target the type of its nodes and a colon may stand "
         "(source: user:userId); a name with a colon stands in single quotes",
         entry.size < SHOWN ? (int)entry.size : SHOWN, entry.text);
+}
+
+bool edge_columns_setting_has_names(const char *text)
+{
+    struct column_entry entry;
+    int64_t number = 0;
+    bool found = true, any = false;
+    while (found && edge_columns_setting_next(&text, &entry, &found, NULL) == ERROR_NONE)
+        any |= found && !text_int64(entry.name.text, entry.name.size, &number);
+    return any;
 }

@@ -12,6 +12,8 @@
 #include "common/base/error.h"
 #include "stages/ingest/formats/edge_words.h"
 
+#include <stdbool.h>
+
 struct column_entry { /* borrows from the setting's text */
     struct edge_word role;
     struct field type; /* the type of the nodes; size 0: none is given */
@@ -21,5 +23,8 @@ struct column_entry { /* borrows from the setting's text */
 /* Takes the next entry off *text; *found is false at the end. Fails: ERROR_INVALID for an entry that is none. */
 MUST_CHECK enum error_code edge_columns_setting_next(const char **text, struct column_entry *out,
                                                      bool *found, struct error *err);
+
+/* Whether an entry names a column by something other than a number, so that the table has a header. */
+bool edge_columns_setting_has_names(const char *text);
 
 #endif

@@ -217,16 +217,33 @@ enum error_code edge_fields_value(const struct field *field, enum edge_column co
     return take_value(&place, column, data, element, err);
 }
 
+enum { NUMBER_SIZE = 64 };
+
+/* 1,5 as 1.5, in `number`. */
+static struct field with_point(const struct field *field, char number[NUMBER_SIZE])
+{
+    char *comma = NULL;
+    if (field->size >= NUMBER_SIZE)
+        return *field;
+    memcpy(number, field->text, field->size);
+    comma = memchr(number, ',', field->size);
+    if (comma)
+        *comma = '.';
+    return (struct field){number, field->size};
+}
+
 enum error_code edge_fields_values(const struct edge_fields *fields, const struct field *field,
                                    const char *where, int64_t line, const struct edge_columns *out,
                                    struct error *err)
 {
+    char number[NUMBER_SIZE];
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < fields->count; i++) {
         const struct edge_use *use = &fields->use[i];
         if (use->column == EDGE_FIELD_NONE)
             continue;
-        rc = edge_fields_value(&field[i], (enum edge_column)use->column, where, line,
+        const struct field cell = fields->decimal_comma ? with_point(&field[i], number) : field[i];
+        rc = edge_fields_value(&cell, (enum edge_column)use->column, where, line,
                                out->data[use->column], use->element, err);
     }
     return rc;

@@ -22,6 +22,7 @@ enum { EDGE_FIELD_MAX = 512, EDGE_FIELD_NONE = -1 };
 
 struct edge_fields {
     enum delimiter delimiter;
+    bool decimal_comma;       /* 1,5 is one and a half */
     size_t count;             /* of fields in each line */
     int source, target;       /* field, or EDGE_FIELD_NONE */
     struct edge_widths width; /* of the columns that the fields fill */

@@ -2,46 +2,32 @@
 
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
-#include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/edge_fields.h"
+#include "stages/ingest/formats/edge_list_survey.h"
+#include "stages/ingest/formats/edge_role_text.h"
 #include "stages/ingest/formats/held_edge_files.h"
+#include "stages/ingest/formats/relation_words.h"
 #include "store/records/node_ids.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-enum { SURVEY_LINES = 1000 };
-
-/* What the first lines tell about the file. */
-struct survey {
-    const char *label; /* what the field of labels is called; NULL: there is none */
-    int64_t row_count; /* rows looked at, a header not counted */
-    int64_t first_row_line, last_row_line, header_line;
-    bool first_line_is_integer, others_are_integer;
-    bool is_number[EDGE_FIELD_MAX]; /* a field, in all rows but the first line */
-    bool first_is_number[EDGE_FIELD_MAX];
-    bool is_named; /* the first line names the columns */
-    bool of_strings;
-    enum stated_direction stated; /* by a comment */
-    struct edge_fields fields;
-};
 
 struct edge_list { /* one run */
     const struct edge_list_input *input;
     const char *name; /* of the file at hand */
-    char *header;     /* the header line, owned, or NULL */
     enum id_type id_type;
-    struct survey survey;
+    struct edge_list_survey survey; /* of the first file */
     struct named_nodes nodes;
+    struct relation_words relations;
     struct edge_columns value; /* of the edge at hand */
     struct edge_columns_view value_view;
     struct edge_buffer buffer;
     struct piece_spool aside; /* edges by the ids that they were read with */
+    uint8_t *is_end; /* [nodes] 1: a source, 2: a target; where the header names two kinds */
 };
 
 static enum error_code open_input(const struct edge_list *list, struct line_reader **out,
@@ -64,207 +50,47 @@ static enum error_code for_each_file(struct edge_list *list, file_pattern_visito
     return rc;
 }
 
-static enum error_code survey_comment(struct survey *survey, const struct text_line *line,
-                                      const char *where, struct error *err)
-{
-    static const char undirected[] = "# Undirected graph", directed[] = "# Directed graph",
-                      matrix[] = "%%MatrixMarket";
-    if (line->size >= sizeof undirected - 1 &&
-        memcmp(line->text, undirected, sizeof undirected - 1) == 0)
-        survey->stated = STATED_UNDIRECTED;
-    if (line->size >= sizeof directed - 1 && memcmp(line->text, directed, sizeof directed - 1) == 0)
-        survey->stated = STATED_DIRECTED;
-    if (line->size >= sizeof matrix - 1 && memcmp(line->text, matrix, sizeof matrix - 1) == 0)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected an edge list, found a Matrix Market file", where,
-                         line->number);
-    return ERROR_NONE;
-}
+/* ---- the first file ------------------------------------------------------------------------------- */
 
-static bool is_integer(const struct field *field)
-{
-    int64_t value = 0;
-    return text_int64(field->text, field->size, &value);
-}
-
-static bool is_number(const struct field *field)
-{
-    double value = 0.0;
-    return text_double(field->text, field->size, &value) && isfinite(value);
-}
-
-/* The first line that is no comment: a header by its names, or a row, or (decided by the rows that
- * follow) a header whose names mean nothing here. */
-static enum error_code survey_first(struct edge_list *list, const struct text_line *line,
-                                    const char *where, struct error *err)
-{
-    struct survey *survey = &list->survey;
-    const char *columns = list->input->settings ? list->input->settings->ingest.edge_columns : "";
-    struct field field[EDGE_FIELD_MAX];
-    int unknown = 0;
-    const enum delimiter delimiter = delimited_guess(line->text, line->size);
-    const size_t count = delimited_split_line(line, delimiter, field, EDGE_FIELD_MAX);
-    if (count < 2 || count > EDGE_FIELD_MAX)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
-                         where, line->number, EDGE_FIELD_MAX, count);
-    survey->fields = edge_fields_plain(delimiter, count);
-    if (columns[0]) {
-        const enum error_code rc = edge_fields_rename(columns, field, count, line, where, err);
-        if (rc != ERROR_NONE)
-            return rc;
-    }
-    survey->is_named = edge_fields_named(&survey->fields, field, survey->label, &unknown);
-    if (survey->is_named) {
-        for (size_t i = 0; i < count; i++) /* the format has one edge type */
-            survey->is_number[i] = survey->fields.use[i].column != EDGE_TYPE;
-        edge_fields_drop(&survey->fields, EDGE_TYPE);
-        survey->header_line = line->number;
-        return ERROR_NONE;
-    }
-    survey->fields = edge_fields_plain(delimiter, count);
-    survey->row_count = 1;
-    survey->first_row_line = survey->last_row_line = line->number;
-    survey->first_line_is_integer = is_integer(&field[0]) && is_integer(&field[1]);
-    for (size_t i = 0; i < count; i++) {
-        survey->is_number[i] = true;
-        survey->first_is_number[i] = is_number(&field[i]);
-    }
-    return ERROR_NONE;
-}
-
-static enum error_code survey_row(struct survey *survey, const struct text_line *line,
-                                  const char *where, struct error *err)
-{
-    struct field field[EDGE_FIELD_MAX];
-    const struct edge_fields *fields = &survey->fields;
-    const enum error_code rc = edge_fields_split(fields, line, where, field, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (survey->row_count++ == 0)
-        survey->first_row_line = line->number;
-    survey->last_row_line = line->number;
-    survey->others_are_integer &=
-        is_integer(&field[fields->source]) && is_integer(&field[fields->target]);
-    for (size_t i = 0; i < fields->count; i++)
-        survey->is_number[i] = survey->is_number[i] && is_number(&field[i]);
-    return ERROR_NONE;
-}
-
-/* What the fields behind source and target hold: what the header says; without one weight, time; each further one
- * of numbers is an edge feature. */
-static void choose_columns(struct survey *survey, bool first_counts,
-                           enum edge_feature_choice edge_features)
-{
-    struct edge_fields *fields = &survey->fields;
-    for (size_t i = 0; i < fields->count; i++) {
-        const bool is_free = fields->use[i].column == EDGE_FIELD_NONE && (int)i != fields->source &&
-                             (int)i != fields->target;
-        if (!is_free || !survey->is_number[i] || (first_counts && !survey->first_is_number[i]))
-            continue;
-        const enum edge_column column = survey->is_named || i > 3 ? EDGE_FEATURE
-                                        : i == 2                  ? EDGE_WEIGHT
-                                                                  : EDGE_TIME;
-        if (column != EDGE_FEATURE || edge_features == EDGE_FEATURES_AUTO)
-            (void)edge_fields_take(fields, i, column); /* one more than it may have is left out */
-    }
-    if (edge_features == EDGE_FEATURES_NONE)
-        edge_fields_drop(fields, EDGE_FEATURE);
-}
-
-/* Decides on header, ids and columns when all surveyed lines are known. */
-static enum error_code survey_decide(struct edge_list *list, struct error *err)
-{
-    struct survey *survey = &list->survey;
-    const enum id_type id_type = list->id_type;
-    const bool has_unnamed_header = !survey->is_named && survey->row_count > 1 &&
-                                    id_type != ID_TYPE_STRING && !survey->first_line_is_integer &&
-                                    survey->others_are_integer;
-    if (has_unnamed_header) {
-        survey->header_line = survey->first_row_line;
-        survey->row_count--;
-    }
-    if (survey->row_count == 0)
-        return error_set(err, ERROR_INPUT, "%s: expected edges, found none", list->input->name);
-    const bool first_counts = !survey->is_named && !has_unnamed_header;
-    const bool are_integer =
-        survey->others_are_integer && (!first_counts || survey->first_line_is_integer);
-    survey->of_strings = id_type == ID_TYPE_STRING || (id_type == ID_TYPE_AUTO && !are_integer);
-    const bool says_all = list->input->settings && list->input->settings->ingest.edge_columns[0];
-    choose_columns(survey, first_counts,
-                   says_all && list->input->edge_features == EDGE_FEATURES_AUTO
-                       ? EDGE_FEATURES_NAMED
-                       : list->input->edge_features);
-    return ERROR_NONE;
-}
-
-/* The line that the other files are compared with. */
-static enum error_code keep_header(struct edge_list *list, struct error *err)
-{
-    struct line_reader *reader = NULL;
-    struct text_line line = {.number = 0};
-    bool found = true;
-    if (!list->survey.header_line)
-        return ERROR_NONE;
-    enum error_code rc = open_input(list, &reader, err);
-    while (rc == ERROR_NONE && found && line.number < list->survey.header_line)
-        rc = delimited_read(reader, NULL, &line, &found, err);
-    if (rc == ERROR_NONE && found)
-        rc = memory_new(&list->header, line.size + 1, "a header", err);
-    if (rc == ERROR_NONE && list->header && line.text)
-        memcpy(list->header, line.text, line.size);
-    line_reader_close(reader);
-    return rc;
-}
-
-static enum error_code survey_file(void *context, const char *where, size_t index,
-                                   struct error *err)
+static enum error_code survey_file(void *context, const char *path, size_t index, struct error *err)
 {
     struct edge_list *list = context;
-    struct survey *survey = &list->survey;
-    struct line_reader *reader = NULL;
-    struct text_line line;
-    bool found = true;
-    if (index > 0) /* those behind the first are as that */
-        return ERROR_NONE;
-    list->name = where;
-    survey->stated = STATED_NOTHING;
-    survey->label = list->input->settings ? pipeline_edge_label(list->input->settings) : NULL;
-    survey->others_are_integer = true;
-    enum error_code rc = open_input(list, &reader, err);
-    while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {
-        rc = delimited_read(reader, survey->fields.count ? &survey->fields.delimiter : NULL, &line,
-                            &found, err);
-        if (rc != ERROR_NONE || !found)
-            break;
-        if (text_line_is_skipped(&line))
-            rc = survey_comment(survey, &line, where, err);
-        else if (survey->fields.count == 0)
-            rc = survey_first(list, &line, where, err);
-        else
-            rc = survey_row(survey, &line, where, err);
-    }
-    line_reader_close(reader);
-    if (rc == ERROR_NONE)
-        rc = survey_decide(list, err);
-    return rc == ERROR_NONE ? keep_header(list, err) : rc;
+    const struct edge_survey_request request = {.path = path,
+                                                .data = list->input->data,
+                                                .size = list->input->size,
+                                                .settings = list->input->settings,
+                                                .features = list->input->edge_features,
+                                                .id_type = list->id_type};
+    /* Files behind the first one have its layout. */
+    return index > 0 ? ERROR_NONE : edge_list_survey_read(&request, &list->survey, err);
 }
 
-static enum error_code survey_run(struct edge_list *list, struct error *err)
+static enum error_code say_survey(const struct edge_list *list, struct dataset_builder *builder,
+                                  struct error *err)
 {
-    return for_each_file(list, survey_file, list, err);
+    const struct edge_roles *roles = &list->survey.roles;
+    enum error_code rc =
+        dataset_builder_note(builder, NOTE_UNDERSTOOD, err, "%s%s", roles->said,
+                             list->survey.has_zeros ? "; ids are kept as they are written, since "
+                                                      "some begin with a zero"
+                                                    : "");
+    if (rc == ERROR_NONE && roles->warning[0])
+        rc = dataset_builder_note(builder, NOTE_WARNING, err, "%s", roles->warning);
+    return rc;
 }
 
 /* The first line of each file is the header, if there is one. */
 static enum error_code expect_header(const struct edge_list *list, const struct text_line *line,
                                      struct error *err)
 {
-    if (strlen(list->header) == line->size && memcmp(list->header, line->text, line->size) == 0)
+    if (list->survey.look.header_size == line->size &&
+        memcmp(list->survey.look.header, line->text, line->size) == 0)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT,
-        "%s:%" PRId64 ": expected the header of the first file, '%.200s', found '%.*s'", list->name,
-        line->number, list->header, line->size < 200 ? (int)line->size : 200, line->text);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": expected the header of the first file, '%.200s', found '%.*s'",
+                     list->name, line->number, list->survey.look.header,
+                     line->size < 200 ? (int)line->size : 200, line->text);
 }
 
 /* ---- lines of two integers ----------------------------------------------------------------------- */
@@ -276,6 +102,8 @@ static const char *take_integer(const char *at, const char *end, int64_t *out)
     const bool is_negative = at < end && *at == '-';
     int64_t value = 0;
     at += is_negative;
+    if (at + 1 < end && *at == '0' && at[1] >= '0' && at[1] <= '9') /* 007 goes the long way */
+        return NULL;
     const char *stop = end - at > DIGITS_MAX ? at + DIGITS_MAX : end;
     const char *digit = at;
     for (; digit < stop && *digit >= '0' && *digit <= '9'; digit++)
@@ -293,23 +121,22 @@ static bool are_two_integers(const struct text_line *line, enum delimiter delimi
     const char *at = take_integer(line->text, end, first);
     if (!at || at == end)
         return false;
-    const bool separates = delimiter == DELIMITER_COMMA
-                               ? *at == ','
-                               : *at == '\t' || (*at == ' ' && delimiter == DELIMITER_BLANKS);
-    return separates && take_integer(at + 1, end, second) == end;
+    const bool separates =
+        *at == *delimiter_text(delimiter) || (*at == '\t' && delimiter == DELIMITER_BLANKS);
+    return separates && delimiter != DELIMITER_COLONS && take_integer(at + 1, end, second) == end;
 }
 
 /* Whether such lines are all that is wanted. */
 static bool has_two_columns(const struct edge_list *list)
 {
-    const struct edge_fields *fields = &list->survey.fields;
+    const struct edge_fields *fields = &list->survey.roles.fields;
     return fields->count == 2 && !list->nodes.ids.of_strings && !list->buffer.has_columns;
 }
 
 static enum error_code put_two_aside(struct edge_list *list, const int64_t value[2], int64_t line,
                                      struct error *err)
 {
-    const struct edge_fields *fields = &list->survey.fields;
+    const struct edge_fields *fields = &list->survey.roles.fields;
     const int64_t source = value[fields->source], target = value[fields->target];
     enum error_code rc = named_nodes_refer_integer(&list->nodes, source, list->name, line, err);
     if (rc == ERROR_NONE)
@@ -323,14 +150,18 @@ static enum error_code put_two_aside(struct edge_list *list, const int64_t value
 static enum error_code put_aside(struct edge_list *list, const struct field *field, int64_t line,
                                  struct error *err)
 {
-    const struct edge_fields *fields = &list->survey.fields;
+    const struct edge_fields *fields = &list->survey.roles.fields;
     const char *where = list->name;
     int64_t source = 0, target = 0;
-    enum error_code rc = named_nodes_refer(&list->nodes, &field[fields->source], "source", where,
-                                           line, &source, err);
+    const int relation = list->survey.roles.type_field;
+    enum error_code rc =
+        named_nodes_refer_end(&list->nodes, 0, &field[fields->source], where, line, &source, err);
     if (rc == ERROR_NONE)
-        rc = named_nodes_refer(&list->nodes, &field[fields->target], "target", where, line, &target,
-                               err);
+        rc = named_nodes_refer_end(&list->nodes, 1, &field[fields->target], where, line, &target,
+                                   err);
+    if (rc == ERROR_NONE && relation != EDGE_FIELD_NONE)
+        rc = relation_words_note(&list->relations, &field[relation], where, line,
+                                 list->value.data[EDGE_TYPE], err);
     if (rc == ERROR_NONE)
         rc = edge_fields_values(fields, field, where, line, &list->value, err);
     return rc == ERROR_NONE
@@ -345,17 +176,17 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
     struct line_reader *reader = NULL;
     struct text_line line;
     int64_t value[2];
-    bool found = true, needs_header = list->header != NULL;
+    bool found = true, needs_header = list->survey.look.header_line != 0;
     const bool of_two = has_two_columns(list);
     (void)index;
     list->name = list->buffer.where = path;
     enum error_code rc = open_input(list, &reader, err);
     while (rc == ERROR_NONE) {
-        rc = delimited_read(reader, &list->survey.fields.delimiter, &line, &found, err);
+        rc = delimited_read(reader, &list->survey.roles.fields.delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         if (of_two && !needs_header &&
-            are_two_integers(&line, list->survey.fields.delimiter, &value[0], &value[1])) {
+            are_two_integers(&line, list->survey.roles.fields.delimiter, &value[0], &value[1])) {
             rc = put_two_aside(list, value, line.number, err);
             continue;
         }
@@ -366,7 +197,7 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
             rc = expect_header(list, &line, err);
             continue;
         }
-        rc = edge_fields_split(&list->survey.fields, &line, path, field, err);
+        rc = edge_fields_split(&list->survey.roles.fields, &line, path, field, err);
         if (rc == ERROR_NONE)
             rc = put_aside(list, field, line.number, err);
     }
@@ -379,7 +210,7 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
 static enum error_code read_edges(struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {
-    const struct edge_widths *width = &list->survey.fields.width;
+    const struct edge_widths *width = &list->survey.roles.fields.width;
     enum error_code rc = edge_columns_new(&list->value, width, 1, "the columns of an edge", err);
     if (rc == ERROR_NONE)
         rc = edge_buffer_init(&list->buffer, builder, list->input->name, width, err);
@@ -388,20 +219,61 @@ static enum error_code read_edges(struct edge_list *list, struct dataset_builder
     return rc == ERROR_NONE ? for_each_file(list, visit_file, list, err) : rc;
 }
 
+/* ---- numbers for ids ------------------------------------------------------------------------------- */
+
+/* Whether both ends of an edge are of the kinds that the header names. */
+static enum error_code note_ends(struct edge_list *list, int64_t source, int64_t target,
+                                 struct error *err)
+{
+    char line[NOTE_SIZE], one_space[NOTE_SIZE], id[NODE_ID_TEXT_SIZE];
+    const struct table_look *look = &list->survey.look;
+    const struct edge_fields *fields = &list->survey.roles.fields;
+    list->is_end[source] |= 1;
+    list->is_end[target] |= 2;
+    const int64_t both = list->is_end[source] == 3 ? source : target;
+    if (list->is_end[both] != 3)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT,
+        "%s: the header names two kinds of things, and %s stands in both columns: if it "
+        "is two nodes, add a line `%s` below `ingest:`; if it is one, `%s`",
+        list->input->name, named_nodes_text(&list->nodes, both, id),
+        edge_role_line(look, fields->source, fields->target, true, line),
+        edge_role_line(look, fields->source, fields->target, false, one_space));
+}
+
+/* Puts numbers in the place of what ids and relations were read as. */
+static enum error_code number_piece(struct edge_list *list, size_t count, struct error *err)
+{
+    struct edge_buffer *buffer = &list->buffer;
+    const bool are_numbered = named_nodes_are_numbered(&list->nodes);
+    uint16_t *type =
+        list->survey.roles.type_field != EDGE_FIELD_NONE ? buffer->columns.data[EDGE_TYPE] : NULL;
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; !are_numbered && i < count; i++) {
+        buffer->source[i] = named_nodes_of(&list->nodes, buffer->source[i]);
+        buffer->target[i] = named_nodes_of(&list->nodes, buffer->target[i]);
+    }
+    for (size_t i = 0; type && i < count; i++)
+        type[i] = list->relations.number[type[i]];
+    for (size_t i = 0; rc == ERROR_NONE && list->is_end && i < count; i++)
+        rc = note_ends(list, buffer->source[i], buffer->target[i], err);
+    return rc;
+}
+
 static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {
     struct edge_buffer *buffer = &list->buffer; /* empty by now */
     struct edge_piece piece = {.count = 1};
-    const bool are_numbered = named_nodes_are_numbered(&list->nodes);
     enum error_code rc = piece_spool_rewind(&list->aside, err);
+    if (rc == ERROR_NONE && list->survey.roles.names_two_kinds)
+        rc = memory_new(&list->is_end, list->nodes.ids.count, "the ends that nodes are", err);
     while (rc == ERROR_NONE && piece.count) {
         rc = piece_spool_read(&list->aside, buffer->source, buffer->target, &buffer->columns,
                               &piece, err);
-        for (size_t i = 0; rc == ERROR_NONE && !are_numbered && i < piece.count; i++) {
-            buffer->source[i] = named_nodes_of(&list->nodes, buffer->source[i]);
-            buffer->target[i] = named_nodes_of(&list->nodes, buffer->target[i]);
-        }
+        if (rc == ERROR_NONE)
+            rc = number_piece(list, piece.count, err);
         if (rc == ERROR_NONE && piece.count)
             rc = dataset_builder_add_edges(builder, &piece, err);
     }
@@ -409,22 +281,68 @@ static enum error_code push_edges(struct edge_list *list, struct dataset_builder
     return rc;
 }
 
+static void begin_nodes(struct edge_list *list, uint64_t memory_bytes)
+{
+    const struct edge_list_survey *survey = &list->survey;
+    const struct edge_roles *roles = &survey->roles;
+    if (roles->side[0][0])
+        named_nodes_init_sides(&list->nodes, roles->side[0], roles->side[1], memory_bytes / 2);
+    else
+        named_nodes_init(&list->nodes, survey->of_strings, memory_bytes / 2);
+    relation_words_init(&list->relations);
+    if (list->id_type != ID_TYPE_AUTO)
+        return;
+    list->nodes.origin = list->input->name;
+    list->nodes.origin_first = survey->look.first_line;
+    list->nodes.origin_last = survey->look.last_line;
+}
+
 /* The ids of all files, numbered. */
 static enum error_code number_nodes(struct edge_list *list, uint64_t memory_bytes,
                                     struct dataset_builder *builder, struct error *err)
 {
-    const struct survey *survey = &list->survey;
-    named_nodes_init(&list->nodes, survey->of_strings, memory_bytes / 2);
-    if (list->id_type == ID_TYPE_AUTO) {
-        list->nodes.origin = list->input->name;
-        list->nodes.origin_first = survey->first_row_line;
-        list->nodes.origin_last = survey->last_row_line;
-    }
+    begin_nodes(list, memory_bytes);
     enum error_code rc = read_edges(list, builder, err);
     if (rc == ERROR_NONE && list->input->nodes)
         rc = node_files_note(list->input->nodes, &list->nodes, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && list->nodes.side[0])
+        rc = named_nodes_join(&list->nodes, err);
+    if (rc == ERROR_NONE) {
         named_nodes_finish(&list->nodes);
+        relation_words_finish(&list->relations);
+    }
+    return rc;
+}
+
+/* ---- types ------------------------------------------------------------------------------------------- */
+
+/* Nodes of two sides are two types, and each word in the column of relations is one. */
+static enum error_code push_types(const struct edge_list *list, struct dataset_builder *builder,
+                                  struct error *err)
+{
+    const struct edge_roles *roles = &list->survey.roles;
+    const bool has_sides = roles->side[0][0] != '\0',
+               has_relations = roles->type_field != EDGE_FIELD_NONE;
+    struct edge_type *relation = NULL;
+    struct node_type node[2] = {{.name = "node", .node_count = (uint32_t)list->nodes.ids.count}};
+    if (!has_sides && !has_relations)
+        return ERROR_NONE;
+    const uint32_t both = (uint32_t)list->nodes.ids.count;
+    for (int side = 0; has_sides && side < 2; side++) {
+        (void)memcpy(node[side].name, roles->side[side], TYPE_NAME_SIZE);
+        node[side].first_node = side ? (uint32_t)list->nodes.first_side : 0;
+        node[side].node_count =
+            (side ? both : (uint32_t)list->nodes.first_side) - node[side].first_node;
+    }
+    enum error_code rc = memory_new(&relation, EDGE_TYPE_COUNT_MAX, "relations", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(relation);
+    relation[0] = (struct edge_type){.name = "edge", .target_type = has_sides};
+    const uint32_t count =
+        has_relations ? relation_words_types(&list->relations, 0, has_sides, relation) : 1;
+    rc = dataset_builder_set_types(builder, node, has_sides ? 2 : 1, relation, count, err);
+    memory_free(relation);
     return rc;
 }
 
@@ -442,11 +360,15 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
                                      struct error *err)
 {
     struct edge_list list = {.input = input, .name = input->name, .id_type = id_type};
-    enum error_code rc = survey_run(&list, err);
+    enum error_code rc = for_each_file(&list, survey_file, &list, err);
+    if (rc == ERROR_NONE)
+        rc = say_survey(&list, builder, err);
     if (rc == ERROR_NONE)
         rc = number_nodes(&list, memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_nodes(builder, list.nodes.ids.count, list.survey.stated, err);
+    if (rc == ERROR_NONE)
+        rc = push_types(&list, builder, err);
     if (rc == ERROR_NONE)
         rc = push_ids(&list, builder, err);
     if (rc == ERROR_NONE)
@@ -455,7 +377,9 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
         rc = node_files_push(input->nodes, &list.nodes, builder, err);
     if (rc == ERROR_NONE && input->settings)
         rc = held_edge_files_push(input->settings, &list.nodes, builder, err);
-    memory_free(list.header);
+    edge_list_survey_release(&list.survey);
+    relation_words_release(&list.relations);
+    memory_free(list.is_end);
     edge_buffer_release(&list.buffer);
     piece_spool_release(&list.aside);
     edge_columns_release(&list.value);

@@ -17,14 +17,15 @@ struct held_file { /* one run */
     size_t capacity;
 };
 
-static enum error_code find_node(const struct held_file *file, const struct field *id, int64_t line,
-                                 int64_t *node, struct error *err)
+/* `side` of an edge: 0 is the source, 1 the target. */
+static enum error_code find_node(const struct held_file *file, int side, const struct field *id,
+                                 int64_t line, int64_t *node, struct error *err)
 {
     const int shown = id->size < 40 ? (int)id->size : 40;
     if (!file->names && text_int64(id->text, id->size, node))
         return ERROR_NONE; /* the builder knows the range */
     if (file->names)
-        *node = named_nodes_find(file->names, id);
+        *node = named_nodes_find_end(file->names, side, id);
     if (file->names && *node >= 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
@@ -41,11 +42,17 @@ static enum error_code find_type(const struct held_file *file, struct delimited 
     int64_t number = -1;
     const bool has_field = delimited_next(values, &field);
     const int shown = field.size < 40 ? (int)field.size : 40;
+    const int32_t named = dataset_builder_find_edge_type(file->builder, field.text, field.size);
+    if (has_field && named >= 0) {
+        *type = (uint16_t)named;
+        return ERROR_NONE;
+    }
     if (!text_int64(field.text, field.size, &number) || number < 0 ||
         number >= (int64_t)file->type_count)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": %s%.*s%s behind source and target: expected the type of "
-                         "the edge, from 0 to %" PRIu32 ", as the edges of the input have one",
+                         "the edge, by its name or from 0 to %" PRIu32
+                         ", as the edges of the input have one",
                          file->path, line, has_field ? "'" : "nothing", shown,
                          has_field ? field.text : "", has_field ? "'" : "", file->type_count - 1);
     *type = (uint16_t)number;
@@ -60,9 +67,9 @@ static enum error_code read_edge(struct held_file *file, const struct field *id,
     struct field second = {0};
     (void)delimited_next(values, &second);
     file->count++;
-    enum error_code rc = find_node(file, id, edge->line, &edge->source, err);
+    enum error_code rc = find_node(file, 0, id, edge->line, &edge->source, err);
     if (rc == ERROR_NONE)
-        rc = find_node(file, &second, edge->line, &edge->target, err);
+        rc = find_node(file, 1, &second, edge->line, &edge->target, err);
     return rc == ERROR_NONE && file->type_count
                ? find_type(file, values, edge->line, &edge->type, err)
                : rc;
@@ -89,7 +96,7 @@ static enum error_code take_negatives(void *context, const struct field *id,
     while (rc == ERROR_NONE && delimited_next(values, &field)) {
         rc = memory_grow(&file->node, &file->capacity, count + 1, "given negatives", err);
         if (rc == ERROR_NONE)
-            rc = find_node(file, &field, line, &file->node[count++], err);
+            rc = find_node(file, 1, &field, line, &file->node[count++], err);
     }
     return rc == ERROR_NONE ? dataset_builder_give_negatives(file->builder, file->split, &edge,
                                                              file->node, count, err)

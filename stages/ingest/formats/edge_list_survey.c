@@ -1,0 +1,134 @@
+#include "stages/ingest/formats/edge_list_survey.h"
+
+#include "common/formats/line_reader.h"
+#include "stages/ingest/formats/edge_columns_setting.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void edge_list_survey_release(struct edge_list_survey *survey)
+{
+    table_look_release(&survey->look);
+    *survey = (struct edge_list_survey){.of_strings = false};
+}
+
+/* ---- comments ----------------------------------------------------------------------------------------- */
+
+static bool begins(const struct text_line *line, const char *text)
+{
+    const size_t size = strlen(text);
+    return line->size >= size && memcmp(line->text, text, size) == 0;
+}
+
+struct comments {
+    enum stated_direction stated;
+    bool is_konect, has_sides;
+};
+
+static enum error_code take_comment(struct comments *comments, const struct text_line *line,
+                                    const char *where, struct error *err)
+{
+    const bool is_bipartite = begins(line, "% bip ");
+    if (begins(line, "# Undirected graph") || begins(line, "% sym "))
+        comments->stated = STATED_UNDIRECTED;
+    if (begins(line, "# Directed graph") || begins(line, "% asym ") || is_bipartite)
+        comments->stated = STATED_DIRECTED;
+    comments->is_konect |= begins(line, "% sym ") || begins(line, "% asym ") || is_bipartite;
+    comments->has_sides |= is_bipartite;
+    if (begins(line, "%%MatrixMarket"))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected an edge list, found a Matrix Market file: write "
+                         "`format: matrix_market` below `ingest:`",
+                         where, line->number);
+    return ERROR_NONE;
+}
+
+/* Reads the comments above the first row. */
+static enum error_code read_comments(const struct edge_survey_request *request,
+                                     struct comments *comments, struct error *err)
+{
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    enum error_code rc = request->data ? line_reader_open_memory(request->path, request->data,
+                                                                 request->size, &reader, err)
+                                       : line_reader_open(request->path, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found || !text_line_is_skipped(&line))
+            break;
+        rc = take_comment(comments, &line, request->path, err);
+    }
+    line_reader_close(reader);
+    return rc;
+}
+
+/* The columns of KONECT's files, as the setting would name them. */
+static const char *konect_columns(const struct comments *comments, size_t count)
+{
+    static const char *const plain[] = {"source: 1; target: 2", "source: 1; target: 2; weight: 3",
+                                        "source: 1; target: 2; weight: 3; time: 4"};
+    static const char *const sides[] = {"source: left:1; target: right:2",
+                                        "source: left:1; target: right:2; weight: 3",
+                                        "source: left:1; target: right:2; weight: 3; time: 4"};
+    const size_t at = count > 4 ? 2 : count - 2;
+    return comments->has_sides ? sides[at] : plain[at];
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------- */
+
+static enum error_code find_roles(const struct edge_survey_request *request,
+                                  const struct comments *comments, struct edge_list_survey *out,
+                                  struct error *err)
+{
+    const struct pipeline_settings *settings = request->settings;
+    const char *columns = settings ? settings->ingest.edge_columns : "";
+    const bool is_konect = comments->is_konect && !columns[0] && !out->look.header_line;
+    const struct edge_roles_request roles = {
+        .look = &out->look,
+        .where = request->path,
+        .columns = is_konect ? konect_columns(comments, out->look.column_count) : columns,
+        .label = settings ? pipeline_edge_label(settings) : NULL,
+        .features = request->features};
+    const enum error_code rc = edge_roles_find(&roles, &out->roles, err);
+    out->stated = out->roles.stated != STATED_NOTHING ? out->roles.stated : comments->stated;
+    return rc;
+}
+
+/* Ids are integers if all that the look has seen are, and none begins with a zero that a number would lose. */
+static void find_id_type(const struct edge_survey_request *request, struct edge_list_survey *out)
+{
+    const struct table_column *source = &out->look.column[out->roles.fields.source];
+    const struct table_column *target = &out->look.column[out->roles.fields.target];
+    const bool are_integers = source->are_integers && target->are_integers;
+    const bool has_zeros = source->has_leading_zero || target->has_leading_zero;
+    const bool is_auto = request->id_type == ID_TYPE_AUTO;
+    out->has_zeros = is_auto && are_integers && has_zeros;
+    out->of_strings = request->id_type == ID_TYPE_STRING || out->roles.side[0][0] ||
+                      (is_auto && (!are_integers || has_zeros));
+}
+
+enum error_code edge_list_survey_read(const struct edge_survey_request *request,
+                                      struct edge_list_survey *out, struct error *err)
+{
+    struct comments comments = {.stated = STATED_NOTHING};
+    const char *columns = request->settings ? request->settings->ingest.edge_columns : "";
+    const struct table_request table = {.path = request->path,
+                                        .data = request->data,
+                                        .size = request->size,
+                                        .is_known = edge_word_is_known,
+                                        .has_header = edge_columns_setting_has_names(columns),
+                                        .least_columns = 2,
+                                        .noun = "edges"};
+    *out = (struct edge_list_survey){.of_strings = false};
+    enum error_code rc = read_comments(request, &comments, err);
+    if (rc == ERROR_NONE)
+        rc = table_look_read(&table, &out->look, err);
+    if (rc == ERROR_NONE)
+        rc = find_roles(request, &comments, out, err);
+    if (rc == ERROR_NONE && out->look.rows == 0)
+        rc = error_set(err, ERROR_INPUT, "%s: expected edges, found none", request->path);
+    if (rc == ERROR_NONE)
+        find_id_type(request, out);
+    return rc;
+}

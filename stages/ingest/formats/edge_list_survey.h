@@ -1,0 +1,43 @@
+/*
+ * edge_list_survey - what the first lines of a list of edges say: its layout, the roles of its columns, its direction, what ids are.
+ *
+ * Comments count as far as they are those of a published collection:
+ *
+ *   # Undirected graph, # Directed graph         SNAP: the direction
+ *   % sym, % asym, % bip, and a kind of weights  KONECT: the direction; the third column is the weight, the fourth the time; the ends of
+ *                                                a `bip` graph are nodes of two types, left and right
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_LIST_SURVEY_H
+#define STAGES_INGEST_FORMATS_EDGE_LIST_SURVEY_H
+
+#include "common/base/error.h"
+#include "common/formats/table_look.h"
+#include "stages/ingest/formats/edge_roles.h"
+#include "store/records/node_ids.h"
+
+#include <stdbool.h>
+
+struct edge_list_survey { /* {0} is releasable */
+    struct table_look look;
+    struct edge_roles roles;
+    bool of_strings; /* ids are kept as they are written */
+    bool has_zeros;  /* ... because some begin with a zero, such as 007 */
+    enum stated_direction stated;
+};
+
+struct edge_survey_request { /* borrowed */
+    const char *path;        /* the file; the name in messages */
+    const void *data;        /* [size] its bytes; NULL: they are read from `path` */
+    size_t size;
+    const struct pipeline_settings *settings; /* NULL: none */
+    enum edge_feature_choice features;
+    enum id_type id_type;
+};
+
+/* Owns:  what is in *out; release it, also after a failure.
+ * Fails: ERROR_INPUT naming file, line and what was expected; ERROR_INVALID; ERROR_NOT_FOUND; ERROR_IO; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code edge_list_survey_read(const struct edge_survey_request *request,
+                                                 struct edge_list_survey *out, struct error *err);
+void edge_list_survey_release(struct edge_list_survey *survey);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * edge_role_text - what is said of the columns of a table of edges: their roles, and the line that settles them.
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_ROLE_TEXT_H
+#define STAGES_INGEST_FORMATS_EDGE_ROLE_TEXT_H
+
+#include "stages/ingest/formats/edge_roles.h"
+#include "stages/ingest/formats/edge_words.h"
+
+/* One run of edge_roles_find(). */
+struct role_search {
+    const struct edge_roles_request *request;
+    struct edge_roles *out;
+    size_t count;       /* of columns */
+    int source, target; /* columns, or EDGE_FIELD_NONE */
+    int kinds;          /* ends whose names say kinds of things */
+    bool is_assumed;    /* something was taken that no name and no setting says */
+    struct {
+        enum edge_role role;
+        enum edge_column column;
+        bool is_direction; /* the words Directed and Undirected */
+    } use[TABLE_COLUMNS_MAX];
+};
+
+/* Refuses the table: "t.csv:1: <why> source and target: add a line `edge_columns: "..."` below `ingest:`". Returns ERROR_INPUT. */
+MUST_CHECK enum error_code edge_role_refuse(const struct role_search *search, const char *why,
+                                            struct error *err);
+/* Fills out->said and out->warning. */
+void edge_role_say(const struct role_search *search);
+/* The line that names these two columns; with `has_sides` as nodes of two types. Returns `text` [NOTE_SIZE]. */
+const char *edge_role_line(const struct table_look *look, int source, int target, bool has_sides,
+                           char *text);
+
+#endif
