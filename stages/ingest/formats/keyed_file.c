@@ -4,8 +4,8 @@
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
 #include "common/formats/csv_field.h"
+#include "common/formats/missing_words.h"
 #include "stages/ingest/formats/keyed_layout.h"
-#include "stages/ingest/formats/missing_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>

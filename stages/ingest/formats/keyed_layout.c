@@ -3,7 +3,7 @@
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/ingest/formats/missing_words.h"
+#include "common/formats/missing_words.h"
 #include "stages/plan/named_entries.h"
 
 #include <ctype.h>
@@ -346,23 +346,12 @@ static enum error_code look(struct keyed_file *file, struct error *err)
     return table_look_read(&request, &file->look, err);
 }
 
-/* A first row that lacks a field names all columns but the first, as R's write.table() has it, unless it has a number. */
-static bool may_lack_a_name(const struct keyed_file *file, const struct text_line *line)
-{
-    struct delimited cursor;
-    struct field field;
-    delimited_begin_line(&cursor, line, file->delimiter);
-    while (delimited_next(&cursor, &field))
-        if (is_number(&field))
-            return false;
-    return true;
-}
-
+/* A header may lack the name of the first column (table_look.h). A row lacks nothing. */
 static enum error_code check_width(const struct keyed_file *file, const struct text_line *line,
                                    bool is_header, struct error *err)
 {
     const size_t count = delimited_split_line(line, file->delimiter, NULL, 0);
-    if (count == file->look.column_count || (is_header && may_lack_a_name(file, line)))
+    if (count == file->look.column_count || is_header)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": expected %zu columns, as in the rows below, found %zu",

@@ -23,6 +23,8 @@ static void choose_columns(struct node_files *files, const struct pipeline_setti
     struct keyed_file *const tables[] = {&files->labels, &files->features, &files->marks};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         tables[i]->keeps_header = true;
+        tables[i]->may_choose = true;
+        tables[i]->missing_words = settings->ingest.missing_words;
         tables[i]->choice.id = settings->ingest.id_column;
     }
     files->labels.choice.take = settings->ingest.label_columns;
@@ -210,6 +212,7 @@ static enum error_code push_labels(struct node_files *files, const struct named_
     labelling.table = (struct label_table){.path = files->labels.path,
                                            .node_count = nodes->ids.count,
                                            .words = &files->encoding,
+                                           .takes_missing_words = files->labels.may_choose,
                                            .task = files->task};
     enum error_code rc =
         memory_new(&labelling.is_labelled, nodes->ids.count, "which nodes have labels", err);
@@ -443,13 +446,13 @@ static enum error_code push_marks(struct node_files *files, const struct named_n
 
 /* Which words are classes, and what columns become. */
 static enum error_code find_encoding(struct node_files *files, const struct named_nodes *nodes,
-                                     struct error *err)
+                                     struct dataset_builder *builder, struct error *err)
 {
     const struct pipeline_settings *settings = files->settings;
     if (settings && settings->ingest.column_encoding[0])
         return ERROR_NONE;
-    const enum error_code rc =
-        table_encoding_find_classes(&files->labels, nodes, files->task, &files->encoding, err);
+    const enum error_code rc = table_encoding_find_classes(&files->labels, nodes, files->task,
+                                                           builder, &files->encoding, err);
     return rc == ERROR_NONE && settings && table_encoding_is_wanted(settings)
                ? table_encoding_find_columns(&files->features, nodes, settings, &files->encoding,
                                              err)
@@ -459,7 +462,7 @@ static enum error_code find_encoding(struct node_files *files, const struct name
 enum error_code node_files_push(struct node_files *files, const struct named_nodes *nodes,
                                 struct dataset_builder *builder, struct error *err)
 {
-    enum error_code rc = find_encoding(files, nodes, err);
+    enum error_code rc = find_encoding(files, nodes, builder, err);
     const struct column_encoding *encoding = files->encoding.column_count ? &files->encoding : NULL;
     if (rc == ERROR_NONE)
         rc = push_labels(files, nodes, builder, err);

@@ -4,8 +4,8 @@
  * An empty cell is missing in every table of nodes. A word is missing only if the setting lists it, in the same case. Words that
  * people often write for missing values are known, so that a run can say that it took them for values.
  */
-#ifndef STAGES_INGEST_FORMATS_MISSING_WORDS_H
-#define STAGES_INGEST_FORMATS_MISSING_WORDS_H
+#ifndef COMMON_FORMATS_MISSING_WORDS_H
+#define COMMON_FORMATS_MISSING_WORDS_H
 
 #include "common/formats/delimited.h"
 

@@ -1,4 +1,4 @@
-#include "stages/ingest/formats/missing_words.h"
+#include "common/formats/missing_words.h"
 
 #include "common/base/file_pattern.h"
 
