@@ -26,6 +26,13 @@ static bool ends_in(const struct field *field, const char *end)
     return field->size > size && memcmp(field->text + field->size - size, end, size) == 0;
 }
 
+/* userId and userID are names of columns, COVID and David are none. */
+static bool ends_in_id(const struct field *name)
+{
+    return name->size > 2 && islower((unsigned char)name->text[name->size - 3]) &&
+           (ends_in(name, "Id") || ends_in(name, "ID"));
+}
+
 /* A name that columns of ids alone have. `node` of a table of edges is another matter. */
 static bool is_plain_id(const struct field *name)
 {
@@ -36,8 +43,7 @@ static bool is_plain_id(const struct field *name)
 bool keyed_layout_heads_ids(const struct field *name)
 {
     static const char *const words[] = {"name", "index", "vertex", "", NULL};
-    return is_plain_id(name) || is_any(name, words) || ends_in(name, "_id") ||
-           ends_in(name, "Id") || ends_in(name, "ID");
+    return is_plain_id(name) || is_any(name, words) || ends_in(name, "_id") || ends_in_id(name);
 }
 
 static bool is_number(const struct field *field)
@@ -266,6 +272,16 @@ static bool names_no_node(const struct named_nodes *nodes, struct delimited valu
     return has_words;
 }
 
+/* A first row that calls a later column so is a header: the ids are not in the first column. */
+static bool names_ids(struct delimited values)
+{
+    struct field field;
+    while (delimited_next(&values, &field))
+        if (is_plain_id(&field))
+            return true;
+    return false;
+}
+
 /* The first row of a table whose columns no setting names. */
 static enum error_code judge_first(struct keyed_file *file, const struct named_nodes *nodes,
                                    const struct text_line *line, bool *is_header, struct error *err)
@@ -280,8 +296,8 @@ static enum error_code judge_first(struct keyed_file *file, const struct named_n
     *is_header = false;
     if (named_nodes_find(nodes, &field[0]) >= 0)
         return ERROR_NONE;
-    *is_header =
-        keyed_layout_heads_ids(&field[0]) || (file->lists_nodes && names_no_node(nodes, values));
+    *is_header = keyed_layout_heads_ids(&field[0]) || (file->may_choose && names_ids(values)) ||
+                 (file->lists_nodes && names_no_node(nodes, values));
     const bool is_integer = !nodes->ids.of_strings && nodes->ids.count &&
                             text_int64(field[0].text, field[0].size, &integer);
     if (*is_header || is_integer || missing_words_are_usual(&field[1]))

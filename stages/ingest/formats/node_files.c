@@ -5,10 +5,12 @@
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/keyed_features.h"
+#include "stages/ingest/formats/node_file_notes.h"
 #include "stages/ingest/formats/table_encoding.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
@@ -106,34 +108,54 @@ enum error_code node_files_check(const struct pipeline_settings *settings, struc
 
 struct note {
     struct named_nodes *nodes;
-    const struct keyed_file *file;
+    struct keyed_file *file;
+    struct node_file_ids *ids;
 };
+
+static uint64_t node_count(const struct named_nodes *nodes)
+{
+    return nodes->ids.count + nodes->other.count;
+}
 
 static enum error_code note_id(void *context, const struct field *id, struct delimited *values,
                                int64_t line, struct error *err)
 {
     const struct note *note = context;
+    struct node_file_ids *ids = note->ids;
+    const uint64_t before = node_count(note->nodes);
     (void)values;
-    return named_nodes_note(note->nodes, id, "node", note->file->path, line, err);
+    const enum error_code rc =
+        named_nodes_note(note->nodes, id, "node", note->file->path, line, err);
+    ids->lines++;
+    if (rc != ERROR_NONE || node_count(note->nodes) == before)
+        return rc;
+    if (ids->strangers++ == 0) {
+        ids->first_stranger = line;
+        (void)snprintf(ids->stranger, sizeof ids->stranger, "%.*s",
+                       id->size < sizeof ids->stranger ? (int)id->size : NODE_FILE_ID_SIZE - 1,
+                       id->text);
+    }
+    return rc;
 }
 
 static enum error_code note_file(struct keyed_file *file, struct named_nodes *nodes,
-                                 struct error *err)
+                                 struct node_file_ids *ids, struct error *err)
 {
-    struct note note = {nodes, file};
+    struct note note = {nodes, file, ids};
     return file->path ? keyed_file_visit(file, nodes, note_id, &note, err) : ERROR_NONE;
 }
 
 enum error_code node_files_note(struct node_files *files, struct named_nodes *nodes,
                                 struct error *err)
 {
-    enum error_code rc = note_file(&files->labels, nodes, err);
+    enum error_code rc = note_file(&files->labels, nodes, &files->label_ids, err);
     if (rc != ERROR_NONE || !files->features.path)
         return rc;
     if (!input_files_ends_in(files->features.path, ".npy"))
-        return note_file(&files->features, nodes, err);
-    return files->feature_ids.path ? note_file(&files->feature_ids, nodes, err)
-                                   : keyed_features_note_rows(files->features.path, nodes, err);
+        return note_file(&files->features, nodes, &files->feature_file_ids, err);
+    return files->feature_ids.path
+               ? note_file(&files->feature_ids, nodes, &files->feature_file_ids, err)
+               : keyed_features_note_rows(files->features.path, nodes, err);
 }
 
 /* ---- labels ----------------------------------------------------------------------------------- */
@@ -177,7 +199,9 @@ static enum error_code take_label(void *context, const struct field *id, struct 
         uint64_t count = 0;
         while (delimited_next(&all, &field))
             count++;
-        rc = label_table_columns(table, count, err);
+        rc = node_file_notes_check_labels(labelling->file, count, err);
+        if (rc == ERROR_NONE)
+            rc = label_table_columns(table, count, err);
     }
     if (rc == ERROR_NONE)
         rc = label_table_parse(table, values, line, err);
@@ -325,8 +349,8 @@ static enum error_code split_of_word(const struct marking *marking, const struct
 static enum error_code split_of_masks(const struct marking *marking, struct delimited *values,
                                       int64_t line, int *out, struct error *err)
 {
-    static const char *const yes[] = {"true", "1", "t", "yes", NULL};
-    static const char *const no[] = {"false", "0", "f", "no", NULL};
+    static const char *const yes[] = {"true", "1", "1.0", "t", "yes", "y", NULL};
+    static const char *const no[] = {"false", "0", "0.0", "f", "no", "n", NULL};
     struct field field;
     *out = 0;
     for (int s = 0; s < SPLIT_COUNT && delimited_next(values, &field); s++) {
@@ -475,6 +499,8 @@ enum error_code node_files_push(struct node_files *files, const struct named_nod
                 node_files_push_split(&files->split[split], (enum split)split, nodes, builder, err);
     if (rc == ERROR_NONE)
         rc = push_marks(files, nodes, builder, err);
+    if (rc == ERROR_NONE)
+        rc = node_file_notes_add(files, nodes, builder, err);
     if (rc == ERROR_NONE)
         dataset_builder_take_encoding(builder, &files->encoding);
     return rc;
