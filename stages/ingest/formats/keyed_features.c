@@ -142,23 +142,21 @@ static void advise(const struct rows *rows, const struct field *field, size_t co
         return;
     const struct field name = rows->features->header
                                   ? keyed_file_column(rows->features, column, number)
-                                  : (struct field){.size = 0};
+                                  : (struct field){"NAME", 4};
     if (field->size == 0)
-        (void)snprintf(hint, HINT_SIZE, "; `missing_values: mean` below `ingest:` fills it");
+        (void)snprintf(hint, HINT_SIZE,
+                       ": write `missing_values: mean` below `ingest:`, or a number here");
     else if (missing_words_are_usual(field))
         (void)snprintf(hint, HINT_SIZE,
-                       "; if it says that the value is missing, write `missing_words: %.*s` and "
-                       "`missing_values: mean` below `ingest:`",
+                       ": write `missing_words: %.*s` and `missing_values: mean` below `ingest:` "
+                       "if this word says that the value is missing",
                        size, field->text);
-    else if (!text_double(field->text, field->size, &value) && name.size)
-        (void)snprintf(hint, HINT_SIZE,
-                       "; `feature_columns: \"%.*s: one_hot\"` below `ingest:` takes words, and "
-                       "leaves out the columns that it does not name",
-                       name.size < 60 ? (int)name.size : 60, name.text);
     else if (!text_double(field->text, field->size, &value))
         (void)snprintf(hint, HINT_SIZE,
-                       "; give the table a header: `feature_columns: \"NAME: one_hot\"` below "
-                       "`ingest:` takes words");
+                       ": write `feature_columns: \"%.*s: one_hot\"` below `ingest:`, which takes "
+                       "words and leaves out the columns that it does not name%s",
+                       name.size < 60 ? (int)name.size : 60, name.text,
+                       rows->features->header ? "" : ", and give the table a header");
 }
 
 /* Integers above 2^24 that 32-bit floats do not hold become others, so that ids and counts fall together. The first is kept for a note. */
@@ -217,7 +215,7 @@ static enum error_code say_coarse(const struct rows *rows, struct error *err)
                                 "of the column %.*s in line %" PRId64
                                 ": scale such a column (`feature_columns: \"NAME: standardise\"`), "
                                 "or leave it out",
-                                rows->features->path, rows->coarse_count, rows->coarse,
+                                keyed_file_title(rows->features), rows->coarse_count, rows->coarse,
                                 (int)name.size, name.text, rows->coarse_line);
 }
 

@@ -41,6 +41,12 @@ bool keyed_file_passes(const struct keyed_file *file, const struct text_line *li
            (file->form != KEYED_ID_ONLY && (line->text[0] == '#' || line->text[0] == '%'));
 }
 
+const char *keyed_file_title(const struct keyed_file *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    return slash ? slash + 1 : file->path;
+}
+
 struct field keyed_file_name(const struct keyed_file *file, size_t column)
 {
     struct delimited cursor;

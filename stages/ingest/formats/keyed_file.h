@@ -67,6 +67,8 @@ struct keyed_file { /* release with keyed_file_release() */
     size_t values_capacity;
 };
 void keyed_file_release(struct keyed_file *file);
+/* The file's name without the folders above it, for notes. */
+const char *keyed_file_title(const struct keyed_file *file);
 /* What the header calls a column of the file, counted from 0; size 0: nothing. Valid until the file is released. */
 struct field keyed_file_name(const struct keyed_file *file, size_t column);
 /* The name of value `column` for messages and to be kept: that of the header, or its number from 1. Valid until the next call

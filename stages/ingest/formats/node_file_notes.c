@@ -134,12 +134,13 @@ static enum error_code say_columns(const struct node_files *files, const struct 
     if (table->header_is_guess)
         put(&line, "; the first line was taken for a header, since its first word is no node, "
                    "though all others are");
-    return dataset_builder_note(builder, NOTE_UNDERSTOOD, err, "%s: %s", table->path, line.text);
+    return dataset_builder_note(builder, NOTE_UNDERSTOOD, err, "%s: %s", keyed_file_title(table),
+                                line.text);
 }
 
 /* ---- ids ---------------------------------------------------------------------------------------- */
 
-static enum error_code say_strangers(const struct node_file_ids *ids, const char *path,
+static enum error_code say_strangers(const struct node_file_ids *ids, const struct keyed_file *file,
                                      const struct named_nodes *nodes,
                                      struct dataset_builder *builder, struct error *err)
 {
@@ -151,7 +152,7 @@ static enum error_code say_strangers(const struct node_file_ids *ids, const char
         "%s: %" PRIu64 " of %" PRIu64 " lines name nodes that no edge has, the first of them %s in "
         "line %" PRId64 "; ids of edges look like %s: if the same nodes are meant, write their ids "
         "in the same way",
-        path, ids->strangers, ids->lines, ids->stranger, ids->first_stranger,
+        keyed_file_title(file), ids->strangers, ids->lines, ids->stranger, ids->first_stranger,
         named_nodes_text(nodes, 0, text));
 }
 
@@ -166,9 +167,9 @@ enum error_code node_file_notes_add(const struct node_files *files, const struct
         !is_same_table(labels, features))
         rc = say_columns(files, features, builder, err);
     if (rc == ERROR_NONE && labels->path)
-        rc = say_strangers(&files->label_ids, labels->path, nodes, builder, err);
+        rc = say_strangers(&files->label_ids, labels, nodes, builder, err);
     if (rc == ERROR_NONE && features->path)
-        rc = say_strangers(&files->feature_file_ids, features->path, nodes, builder, err);
+        rc = say_strangers(&files->feature_file_ids, features, nodes, builder, err);
     return rc;
 }
 

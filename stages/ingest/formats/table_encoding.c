@@ -177,7 +177,7 @@ static enum error_code refuse_mixed(const struct class_search *search, struct er
 static enum error_code say_missing(const struct class_search *search, bool are_words,
                                    struct dataset_builder *builder, struct error *err)
 {
-    const char *path = search->file->path, *listed = search->file->missing_words;
+    const char *path = keyed_file_title(search->file), *listed = search->file->missing_words;
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && are_words && i < search->usual_count; i++)
         rc = dataset_builder_note(builder, NOTE_WARNING, err,
