@@ -47,6 +47,7 @@ static void count_number(struct column_tally *tally, const struct field *field)
     const bool is_integer = text_int64(field->text, field->size, &integer);
     const bool is_plain = table_number(field, false, &value);
     const bool has_comma = !is_plain && table_number(field, true, &value);
+    tally->not_finite += !is_plain && text_double(field->text, field->size, &value);
     if (!is_plain && !has_comma)
         return;
     tally->least = tally->numbers == 0 || value < tally->least ? value : tally->least;
@@ -108,6 +109,8 @@ struct table_column column_tally_view(const struct column_tally *tally)
         .are_integers = any && tally->integers == tally->values,
         .are_numbers = are_numbers,
         .are_dates = any && tally->dates == tally->values,
+        .has_numbers = tally->numbers + tally->not_finite > 0,
+        .has_dates = tally->dates > 0,
         .has_fraction = tally->has_fraction,
         .has_decimal_comma = tally->has_decimal_comma && tally->numbers == tally->values,
         .has_leading_zero = tally->has_leading_zero,

@@ -15,18 +15,19 @@ struct table_column {
     struct field name; /* of the header; size 0: it has none */
     uint64_t values;   /* rows with a cell that is not empty; the header is none */
     bool are_integers, are_numbers, are_dates; /* all of these cells, at least one */
-    bool has_fraction;                         /* a number with a point or an exponent */
-    bool has_decimal_comma;                    /* a number such as 1,5; not all such as 1,500 */
-    bool has_leading_zero;                     /* a cell of digits such as 007 */
-    bool counts_up;                            /* each cell is the one above plus 1 */
-    double least, most;                        /* of the numbers */
-    uint64_t distinct;                         /* different cells */
-    uint64_t *hash; /* [distinct] of the different cells, ascending, owned */
+    bool has_numbers, has_dates; /* some cells are such; nan and inf count as numbers here */
+    bool has_fraction;           /* a number with a point or an exponent */
+    bool has_decimal_comma;      /* a number such as 1,5; not all such as 1,500 */
+    bool has_leading_zero;       /* a cell of digits such as 007 */
+    bool counts_up;              /* each cell is the one above plus 1 */
+    double least, most;          /* of the numbers */
+    uint64_t distinct;           /* different cells */
+    uint64_t *hash;              /* [distinct] of the different cells, ascending, owned */
 };
 
 /* Counts the cells of a column. */
 struct column_tally { /* {0} is empty; release with column_tally_release() */
-    uint64_t values, integers, numbers, dates, commas;
+    uint64_t values, integers, numbers, dates, commas, not_finite;
     bool has_fraction, has_decimal_comma, has_leading_zero;
     bool skips; /* some cell is not the one above plus 1 */
     int64_t first, last;

@@ -54,11 +54,35 @@ static bool are_commas_decimal(const struct text_line *line)
     return true;
 }
 
+/* How often a separator stands outside of quotes. */
+static size_t count_outside(const struct text_line *line, enum delimiter delimiter)
+{
+    const char *text = delimiter_text(delimiter);
+    const size_t size = strlen(text);
+    bool is_quoted = false;
+    size_t count = 0;
+    for (size_t i = 0; i + size <= line->size; i++) {
+        is_quoted ^= line->text[i] == '"';
+        count += !is_quoted && memcmp(line->text + i, text, size) == 0;
+    }
+    return count;
+}
+
+/* The fields of a line. Commas in quotes between tabs are no separators: "Doe, Jane" and "Roe, Jim" are two fields, not three. */
+static size_t count_fields(const struct text_line *line, enum delimiter delimiter)
+{
+    const size_t count = delimited_split_line(line, delimiter, NULL, 0);
+    if (!line->has_quotes || delimiter == DELIMITER_BLANKS)
+        return count;
+    const size_t most = count_outside(line, delimiter) + 1;
+    return count < most ? count : most;
+}
+
 static void count_line(struct ballot *ballot, const struct text_line *line)
 {
     for (int d = 0; d < DELIMITER_COUNT; d++) {
         struct vote *vote = &ballot->vote[d];
-        const size_t count = delimited_split_line(line, (enum delimiter)d, NULL, 0);
+        const size_t count = count_fields(line, (enum delimiter)d);
         if (ballot->rows == 0) {
             vote->first = count;
             vote->is_decimal = true;
@@ -373,6 +397,8 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
     enum error_code rc = find_delimiter(request, &out->delimiter, err);
     if (rc == ERROR_NONE)
         rc = read_rows(&run, err);
+    if (rc == ERROR_NONE && !out->header && request->may_be_empty)
+        return ERROR_NONE;
     if (rc == ERROR_NONE && !out->header)
         rc = error_set(err, ERROR_INPUT, "%s: expected %s, found none", request->path,
                        request->noun ? request->noun : "rows");

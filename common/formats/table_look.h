@@ -62,6 +62,7 @@ struct table_request {
     /* Rows may have different numbers of fields, at least two: the first two are judged. */
     bool is_uneven;
     size_t least_columns; /* 1, or 2 where a row of one field is refused */
+    bool may_be_empty;    /* a table without rows has no columns, and is no error */
     const char *noun;     /* what rows are, for messages: "edges"; NULL: "rows" */
 };
 

@@ -3,6 +3,8 @@
 #include "common/base/text.h"
 #include "store/records/feature_chunk.h"
 
+#include <string.h>
+
 uint32_t dataset_type_count(const struct dataset_schema *schema)
 {
     return schema->has_relations ? schema->node_type_count : 1;
@@ -83,4 +85,20 @@ uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema)
 {
     return dataset_first_feature_chunk(schema, dataset_type_count(schema));
+}
+
+int32_t dataset_edge_type_of(const struct dataset_schema *schema, uint32_t count, const char *text,
+                             size_t size)
+{
+    int64_t number = 0;
+    bool are_numbers = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = schema->edge_type[i].name;
+        const size_t length = strlen(name);
+        if (length == size && memcmp(name, text, size) == 0)
+            return (int32_t)i;
+        are_numbers |= text_int64(name, length, &number);
+    }
+    const bool is_number = !are_numbers && text_int64(text, size, &number);
+    return is_number && number >= 0 && number < (int64_t)count ? (int32_t)number : -1;
 }

@@ -324,12 +324,7 @@ uint32_t dataset_builder_edge_types(const struct dataset_builder *builder)
 int32_t dataset_builder_find_edge_type(const struct dataset_builder *builder, const char *name,
                                        size_t size)
 {
-    const struct dataset_schema *schema = &builder->schema;
-    for (uint32_t i = 0; i < dataset_builder_edge_types(builder); i++)
-        if (strlen(schema->edge_type[i].name) == size &&
-            memcmp(schema->edge_type[i].name, name, size) == 0)
-            return (int32_t)i;
-    return -1;
+    return dataset_edge_type_of(&builder->schema, dataset_builder_edge_types(builder), name, size);
 }
 
 /* The ids as they will be stored; without set_ids() the numbers themselves. */

@@ -138,7 +138,7 @@ MUST_CHECK enum error_code dataset_builder_give_negatives(struct dataset_builder
                                                           struct error *err);
 /* Types that edges of the input may have, once there are edges; 0: they have none. */
 uint32_t dataset_builder_edge_types(const struct dataset_builder *builder);
-/* The number of the edge type of this name [size], or -1. */
+/* The number of the edge type that has this name [size] or number (dataset_types.h), or -1. */
 int32_t dataset_builder_find_edge_type(const struct dataset_builder *builder, const char *name,
                                        size_t size);
 /* Of a task of graphs, before edges, labels and splits, which are then of graphs: graph [node_count] is that of each node, in line

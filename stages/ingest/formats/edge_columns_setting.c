@@ -104,3 +104,14 @@ bool edge_columns_setting_has_names(const char *text)
         any |= found && !text_int64(entry.name.text, entry.name.size, &number);
     return any;
 }
+
+bool edge_columns_setting_fits(const char *text, const struct table_look *look)
+{
+    struct column_entry entry;
+    bool found = true, all = text[0] != '\0', twice = false;
+    while (all && found) {
+        all = edge_columns_setting_next(&text, &entry, &found, NULL) == ERROR_NONE;
+        all = all && (!found || table_look_find(look, &entry.name, &twice) >= 0);
+    }
+    return all;
+}

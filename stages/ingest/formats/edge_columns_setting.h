@@ -10,6 +10,7 @@
 #define STAGES_INGEST_FORMATS_EDGE_COLUMNS_SETTING_H
 
 #include "common/base/error.h"
+#include "common/formats/table_look.h"
 #include "stages/ingest/formats/edge_words.h"
 
 #include <stdbool.h>
@@ -26,5 +27,8 @@ MUST_CHECK enum error_code edge_columns_setting_next(const char **text, struct c
 
 /* Whether an entry names a column by something other than a number, so that the table has a header. */
 bool edge_columns_setting_has_names(const char *text);
+
+/* Whether the setting is not empty, and all columns that it names stand in the header of a table. */
+bool edge_columns_setting_fits(const char *text, const struct table_look *look);
 
 #endif

@@ -1,10 +1,9 @@
 #include "stages/ingest/formats/edge_fields.h"
 
 #include "common/base/text.h"
-#include "stages/plan/named_entries.h"
+#include "stages/ingest/formats/edge_words.h"
 #include "store/records/dataset_schema.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -34,92 +33,30 @@ void edge_fields_drop(struct edge_fields *fields, enum edge_column column)
             fields->use[i].column = EDGE_FIELD_NONE;
 }
 
-static bool is_one_of(const struct field *field, const char *const *words)
-{
-    for (; *words; words++)
-        if (field_is(field, *words))
-            return true;
-    return false;
-}
-
-/* feat, feat3, feat_3, with the number left out. */
-static struct field without_number(const struct field *field)
-{
-    struct field name = *field;
-    while (name.size > 0 && isdigit((unsigned char)name.text[name.size - 1]))
-        name.size--;
-    if (name.size < field->size && name.size > 0 && name.text[name.size - 1] == '_')
-        name.size--;
-    return name;
-}
-
 static bool take_named(struct edge_fields *fields, const struct field *field, const char *label,
                        size_t at)
 {
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
-        const struct field name = edge_column[c].has_width ? without_number(field) : *field;
-        if (is_one_of(&name, edge_column[c].words))
-            return edge_fields_take(fields, at, (enum edge_column)c);
-    }
+    const struct edge_word word = edge_word_of(field);
+    if (word.role == EDGE_ROLE_COLUMN)
+        return edge_fields_take(fields, at, word.column);
     return label && field_is(field, label) && edge_fields_take(fields, at, EDGE_LABEL);
 }
 
 bool edge_fields_named(struct edge_fields *fields, const struct field *field, const char *label,
                        int *unknown)
 {
-    static const char *const source[] = {"src",  "source", "from",       "u",
-                                         "head", "src_id", "fromnodeid", "from_node",
-                                         "id_1", "node1",  NULL};
-    static const char *const target[] = {"dst",      "target",  "to",   "v",     "tail", "dst_id",
-                                         "tonodeid", "to_node", "id_2", "node2", NULL};
     *unknown = EDGE_FIELD_NONE;
     fields->source = fields->target = EDGE_FIELD_NONE;
     for (size_t i = 0; i < fields->count; i++) {
-        if (fields->source == EDGE_FIELD_NONE && is_one_of(&field[i], source))
+        const enum edge_role role = edge_word_of(&field[i]).role;
+        if (fields->source == EDGE_FIELD_NONE && role == EDGE_ROLE_SOURCE)
             fields->source = (int)i;
-        else if (fields->target == EDGE_FIELD_NONE && is_one_of(&field[i], target))
+        else if (fields->target == EDGE_FIELD_NONE && role == EDGE_ROLE_TARGET)
             fields->target = (int)i;
         else if (!take_named(fields, &field[i], label, i) && *unknown == EDGE_FIELD_NONE)
             *unknown = (int)i;
     }
     return fields->source != EDGE_FIELD_NONE && fields->target != EDGE_FIELD_NONE;
-}
-
-static bool is_understood(const struct named_entry *entry)
-{
-    const struct field name = {entry->name, entry->name_size};
-    bool any = field_is(&name, "source") || field_is(&name, "target");
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        any |= is_one_of(&name, edge_column[c].words);
-    return any;
-}
-
-enum error_code edge_fields_rename(const char *columns, struct field *field, size_t count,
-                                   const struct text_line *line, const char *where,
-                                   struct error *err)
-{
-    struct field renamed[EDGE_FIELD_MAX] = {{.size = 0}};
-    struct named_entry entry;
-    while (named_entry_next(&columns, &entry)) {
-        size_t at = 0;
-        if (!entry.name_size || !is_understood(&entry))
-            return error_set(err, ERROR_INVALID,
-                             "ingest.edge_columns: found '%.*s', expected source, target, weight, "
-                             "time, etype, edge_id or feat, a colon and the name of a column",
-                             named_entry_shown(entry.size), entry.text);
-        while (at < count && (field[at].size != entry.value_size ||
-                              memcmp(field[at].text, entry.value, entry.value_size) != 0))
-            at++;
-        if (at == count)
-            return error_set(err, ERROR_INPUT,
-                             "%s:%" PRId64 ": expected a column '%.*s' in the header "
-                             "(ingest.edge_columns), found %.*s",
-                             where, line->number, named_entry_shown(entry.value_size), entry.value,
-                             line->size < 200 ? (int)line->size : 200, line->text);
-        renamed[at] = (struct field){entry.name, entry.name_size};
-    }
-    memcpy(field, renamed, count * sizeof *field);
-    return ERROR_NONE;
 }
 
 enum error_code edge_fields_split(const struct edge_fields *fields, const struct text_line *line,

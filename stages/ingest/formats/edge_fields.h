@@ -1,8 +1,7 @@
 /*
  * edge_fields - which field of a line of an edge table holds what, and the numbers in it.
  *
- * A header line names the fields: src or source, dst or target and the other words that data sets use for these,
- * and for each column of edges those in common/graph/edge_column.h. A column of several elements takes a field for
+ * A header line names the fields in the words of edge_words.h. A column of several elements takes a field for
  * each, in the order of the line: feat_0, feat_1, ... Without a header the order is source, target, then what the
  * format says.
  */
@@ -42,13 +41,6 @@ void edge_fields_drop(struct edge_fields *fields, enum edge_column column);
  * it names no source or no target. *unknown is the first field whose name means nothing here, or EDGE_FIELD_NONE. */
 bool edge_fields_named(struct edge_fields *fields, const struct field *field, const char *label,
                        int *unknown);
-
-/* Of a header: the columns that `columns` names ("source: from; target: to; weight: amount") get the words that edge_fields_named()
- * understands, and the others none. Texts are borrowed. Fails: ERROR_INPUT when one is not there; ERROR_INVALID for a word that
- * is none. */
-MUST_CHECK enum error_code edge_fields_rename(const char *columns, struct field *field,
-                                              size_t count, const struct text_line *line,
-                                              const char *where, struct error *err);
 
 /* Splits a line into field [EDGE_FIELD_MAX].
  * Fails: ERROR_INPUT naming file and line when it has another number of fields. */

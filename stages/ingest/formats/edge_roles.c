@@ -29,13 +29,14 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
+/* A column of which some cells fit has the role, so that a cell that does not is an error with its line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
         return column->values && !(column->are_numbers && column->has_fraction);
     if (role == EDGE_TIME)
-        return column->are_numbers || column->are_dates;
-    return role == EDGE_ID ? column->are_integers : column->are_numbers;
+        return column->has_numbers || column->has_dates;
+    return role == EDGE_ID ? column->are_integers : column->has_numbers;
 }
 
 /* Gives the column the role of an end, unless another has it. */

@@ -39,24 +39,19 @@ static enum error_code find_type(const struct held_file *file, struct delimited 
                                  int64_t line, uint16_t *type, struct error *err)
 {
     struct field field = {0};
-    int64_t number = -1;
     const bool has_field = delimited_next(values, &field);
     const int shown = field.size < 40 ? (int)field.size : 40;
-    const int32_t named = dataset_builder_find_edge_type(file->builder, field.text, field.size);
-    if (has_field && named >= 0) {
-        *type = (uint16_t)named;
+    const int32_t found =
+        has_field ? dataset_builder_find_edge_type(file->builder, field.text, field.size) : -1;
+    *type = (uint16_t)found;
+    if (found >= 0)
         return ERROR_NONE;
-    }
-    if (!text_int64(field.text, field.size, &number) || number < 0 ||
-        number >= (int64_t)file->type_count)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": %s%.*s%s behind source and target: expected the type of "
-                         "the edge, by its name or from 0 to %" PRIu32
-                         ", as the edges of the input have one",
-                         file->path, line, has_field ? "'" : "nothing", shown,
-                         has_field ? field.text : "", has_field ? "'" : "", file->type_count - 1);
-    *type = (uint16_t)number;
-    return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": %s%.*s%s behind source and target: expected the type of "
+                     "the edge, by its name or from 0 to %" PRIu32
+                     ", as the edges of the input have one",
+                     file->path, line, has_field ? "'" : "nothing", shown,
+                     has_field ? field.text : "", has_field ? "'" : "", file->type_count - 1);
 }
 
 /* What both kinds of lines begin with. */

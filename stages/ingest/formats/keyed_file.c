@@ -122,10 +122,10 @@ static enum error_code take_chosen(struct keyed_file *file, const struct text_li
         delimited_split_line(line, file->delimiter, file->field, file->field_count);
     char extent[DELIMITED_EXTENT_SIZE];
     if (count != file->field_count)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected %zu columns as in the first row, found %zu%s",
-                         file->path, line->number, file->field_count, count,
-                         delimited_extent(line, extent));
+        return error_set(
+            err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns as in the %s, found %zu%s",
+            file->path, line->number, file->field_count, file->header_line ? "header" : "first row",
+            count, delimited_extent(line, extent));
     const struct field id = file->field[file->id_field];
     if (id.size == 0)
         return error_set(err, ERROR_INPUT,

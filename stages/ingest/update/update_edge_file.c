@@ -1,7 +1,10 @@
 #include "stages/ingest/update/update_edge_file.h"
 
 #include "common/base/file_pattern.h"
-#include "common/base/text.h"
+#include "common/base/memory.h"
+#include "stages/ingest/formats/edge_columns_setting.h"
+#include "stages/ingest/formats/edge_roles.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,31 +82,61 @@ static enum error_code check_columns(const struct update_edge_file *file, int64_
                      file->path, line, used, file->fields.count);
 }
 
-/* Looks at the first row; *is_header: it names the columns. */
-static enum error_code survey(struct update_edge_file *file, const struct text_line *line,
-                              bool *is_header, struct error *err)
+/* The columns of a file with a header have the roles that they have in the edges of the input. ingest.edge_columns counts if it names
+ * columns of this header. */
+static enum error_code take_header(struct update_edge_file *file, const struct table_look *look,
+                                   struct error *err)
 {
-    struct field field[EDGE_FIELD_MAX];
-    int unknown = 0;
-    const enum delimiter delimiter = delimited_guess(line->text, line->size);
-    const size_t count = delimited_split_line(line, delimiter, field, EDGE_FIELD_MAX);
-    if (count < 2 || count > EDGE_FIELD_MAX)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
-                         file->path, line->number, EDGE_FIELD_MAX, count);
-    file->is_known = true;
-    file->fields = edge_fields_plain(delimiter, count);
-    *is_header =
-        edge_fields_named(&file->fields, field, update_labels_column(file->reader), &unknown);
-    if (!*is_header) {
-        file->fields = edge_fields_plain(delimiter, count);
+    struct edge_roles *roles = NULL;
+    const char *columns = file->reader->settings->ingest.edge_columns;
+    const struct edge_roles_request request = {
+        .look = look,
+        .where = file->path,
+        .columns = edge_columns_setting_fits(columns, look) ? columns : "",
+        .label = update_labels_column(file->reader),
+        .features = EDGE_FEATURES_AUTO};
+    enum error_code rc = memory_new(&roles, 1, "the columns of a file", err);
+    if (rc == ERROR_NONE)
+        rc = edge_roles_find(&request, roles, err);
+    if (rc == ERROR_NONE) {
+        file->fields = roles->fields;
+        if (roles->type_field != EDGE_FIELD_NONE)
+            file->fields.use[roles->type_field].column = EDGE_TYPE;
+    }
+    memory_free(roles);
+    return rc;
+}
+
+/* Looks at the first rows of the file at hand. */
+static enum error_code survey(struct update_edge_file *file, struct error *err)
+{
+    struct table_look look = {.rows = 0};
+    const struct table_request request = {.path = file->path,
+                                          .is_known = edge_word_is_known,
+                                          .least_columns = 2,
+                                          .may_be_empty = true};
+    enum error_code rc = table_look_read(&request, &look, err);
+    file->header_line = INT64_MAX;
+    if (rc != ERROR_NONE || look.column_count == 0) {
+        table_look_release(&look);
+        return rc;
+    }
+    const int64_t line = look.header_line ? look.header_line : look.first_line;
+    file->header_line = look.header_line;
+    if (rc == ERROR_NONE && look.header_line)
+        rc = take_header(file, &look, err);
+    if (rc == ERROR_NONE && !look.header_line) {
+        file->fields = edge_fields_plain(look.delimiter, look.column_count);
         take_plain(&file->fields, &file->reader->schema->edge_width);
     }
-    enum error_code rc = find_relation(file, line->number, err);
+    file->fields.decimal_comma = look.decimal_comma;
+    table_look_release(&look);
+    if (rc == ERROR_NONE)
+        rc = find_relation(file, line, err);
     if (rc == ERROR_NONE && file->takes_columns)
-        rc = update_labels_expect(file->reader, &file->fields, file->path, line->number, err);
+        rc = update_labels_expect(file->reader, &file->fields, file->path, line, err);
     if (rc == ERROR_NONE && file->takes_columns)
-        rc = check_columns(file, line->number, err);
+        rc = check_columns(file, line, err);
     return rc == ERROR_NONE ? edge_columns_new(&file->value, &file->fields.width, 1, "an edge", err)
                             : rc;
 }
@@ -157,7 +190,6 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
     const struct update_reader *reader = file->reader;
     const struct dataset_schema *schema = reader->schema;
     uint32_t found = 0;
-    int64_t number = 0;
     *relation = 0;
     if (file->relation_field == EDGE_FIELD_NONE)
         return ERROR_NONE;
@@ -166,8 +198,9 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
             *relation = r;
             found++;
         }
-    if (found == 0 && text_int64(field->text, field->size, &number) && number >= 0 &&
-        number < reader->relation_count) {
+    const int32_t number =
+        found ? -1 : dataset_edge_type_of(schema, reader->relation_count, field->text, field->size);
+    if (number >= 0) {
         *relation = (uint32_t)number;
         found = 1;
     }
@@ -184,6 +217,27 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
 
 /* ---- lines ---------------------------------------------------------------------------------------- */
 
+enum { TYPED_ID_SIZE = 4096 };
+
+/* The two ends of a list may be nodes of two types, which are called by type and id (named_nodes.h). A file of edges may leave the type out:
+ * 17 in the column of sources is user:17. */
+static struct field with_type(const struct update_edge_file *file, uint32_t type,
+                              const struct field *field, char text[TYPED_ID_SIZE])
+{
+    const struct living_nodes *nodes = &file->reader->nodes;
+    const char *name = file->reader->schema->node_type[type].name;
+    const size_t length = strlen(name);
+    if (length + 1 + field->size > TYPED_ID_SIZE ||
+        living_nodes_find(nodes, LIVING_ANY_TYPE, field) >= 0)
+        return *field;
+    memcpy(text, name, length);
+    text[length] = ':';
+    if (field->size)
+        memcpy(text + length + 1, field->text, field->size);
+    const struct field whole = {text, length + 1 + field->size};
+    return living_nodes_find(nodes, LIVING_ANY_TYPE, &whole) >= 0 ? whole : *field;
+}
+
 /* Both ends, as edges are stored, of the types that the relation connects. */
 static enum error_code take_ends(const struct update_edge_file *file,
                                  const struct update_edge_line *line, uint32_t *source,
@@ -195,13 +249,16 @@ static enum error_code take_ends(const struct update_edge_file *file,
     const uint32_t from = schema->has_relations ? relation->source_type : LIVING_ANY_TYPE;
     const uint32_t to = schema->has_relations ? relation->target_type : LIVING_ANY_TYPE;
     const bool reversed = file->reader->settings->ingest.direction == DIRECTION_REVERSED;
-    const enum error_code rc =
-        living_nodes_expect(nodes, from, &line->field[file->fields.source], "source", file->path,
-                            line->line, reversed ? target : source, err);
-    return rc == ERROR_NONE
-               ? living_nodes_expect(nodes, to, &line->field[file->fields.target], "target",
-                                     file->path, line->line, reversed ? source : target, err)
-               : rc;
+    char text[2][TYPED_ID_SIZE];
+    const struct field first =
+        with_type(file, relation->source_type, &line->field[file->fields.source], text[0]);
+    const struct field second =
+        with_type(file, relation->target_type, &line->field[file->fields.target], text[1]);
+    const enum error_code rc = living_nodes_expect(nodes, from, &first, "source", file->path,
+                                                   line->line, reversed ? target : source, err);
+    return rc == ERROR_NONE ? living_nodes_expect(nodes, to, &second, "target", file->path,
+                                                  line->line, reversed ? source : target, err)
+                            : rc;
 }
 
 static enum error_code visit_row(struct update_edge_file *file, const struct text_line *text,
@@ -227,14 +284,6 @@ static enum error_code visit_row(struct update_edge_file *file, const struct tex
     return file->visit(file, &line, err);
 }
 
-static enum error_code visit_line(struct update_edge_file *file, const struct text_line *line,
-                                  struct error *err)
-{
-    bool is_header = false;
-    const enum error_code rc = file->is_known ? ERROR_NONE : survey(file, line, &is_header, err);
-    return rc == ERROR_NONE && !is_header ? visit_row(file, line, err) : rc;
-}
-
 static enum error_code visit_one(void *context, const char *path, size_t index, struct error *err)
 {
     struct update_edge_file *file = context;
@@ -243,17 +292,17 @@ static enum error_code visit_one(void *context, const char *path, size_t index, 
     bool found = true;
     (void)index;
     file->path = path;
-    file->is_known = false;
     enum error_code rc = update_paths_add(&file->reader->paths, path, &file->first_place, err);
+    if (rc == ERROR_NONE)
+        rc = survey(file, err);
     if (rc == ERROR_NONE)
         rc = line_reader_open(path, &lines, err);
     while (rc == ERROR_NONE) {
-        rc = delimited_read(lines, file->is_known ? &file->fields.delimiter : NULL, &line, &found,
-                            err);
+        rc = delimited_read(lines, &file->fields.delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
-        if (!text_line_is_skipped(&line))
-            rc = visit_line(file, &line, err);
+        if (!text_line_is_skipped(&line) && line.number != file->header_line)
+            rc = visit_row(file, &line, err);
     }
     line_reader_close(lines);
     edge_columns_release(&file->value);

@@ -31,7 +31,7 @@ struct update_edge_file {
                              struct error *err);
     /* What the first line of the file at hand told. */
     int64_t first_place;
-    bool is_known;
+    int64_t header_line; /* 0: there is none; INT64_MAX: there are no rows */
     struct edge_fields fields;
     int relation_field;        /* or EDGE_FIELD_NONE */
     struct edge_columns value; /* room for the columns of the edge at hand */
