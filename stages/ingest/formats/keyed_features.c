@@ -11,10 +11,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { HINT_SIZE = 256 };
-#define FLOAT_INTEGERS 16777216.0F /* all integers below are floats of 32 bits */
 
 struct rows { /* one run */
     struct keyed_file *features;
@@ -28,10 +26,6 @@ struct rows { /* one run */
     float *row;       /* [dim] */
     uint8_t *has_row; /* [node_count] */
     uint64_t count;
-    uint64_t coarse_count; /* integers that a float does not hold; below, the first */
-    uint32_t coarse_column;
-    int64_t coarse_line;
-    char coarse[40];
 };
 
 static enum error_code open_array(struct npy_reader *reader, const char *path, struct error *err)
@@ -159,25 +153,6 @@ static void advise(const struct rows *rows, const struct field *field, size_t co
                        rows->features->header ? "" : ", and give the table a header");
 }
 
-/* Integers above 2^24 that 32-bit floats do not hold become others, so that ids and counts fall together. The first is kept for a note. */
-static void find_coarse(struct rows *rows, struct delimited values, int64_t line)
-{
-    struct field field;
-    double value = 0.0;
-    for (uint32_t i = 0; i < rows->dim && delimited_next(&values, &field); i++) {
-        const bool is_large = fabsf(rows->row[i]) >= FLOAT_INTEGERS;
-        if (!is_large || !text_double(field.text, field.size, &value) ||
-            (double)rows->row[i] == value || memchr(field.text, '.', field.size))
-            continue;
-        if (rows->coarse_count++ > 0)
-            continue;
-        rows->coarse_column = i;
-        rows->coarse_line = line;
-        (void)snprintf(rows->coarse, sizeof rows->coarse, "%.*s",
-                       field.size < 39 ? (int)field.size : 39, field.text);
-    }
-}
-
 /* Numbers as they stand; a value that is none is named with what takes it. */
 static enum error_code parse_numbers(struct rows *rows, struct delimited *values, int64_t line,
                                      struct error *err)
@@ -188,8 +163,6 @@ static enum error_code parse_numbers(struct rows *rows, struct delimited *values
     char hint[HINT_SIZE];
     double value = 0.0;
     const enum error_code rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
-    if (rc == ERROR_NONE)
-        find_coarse(rows, again, line);
     for (size_t i = 0; rc == ERROR_INPUT && delimited_next(&again, &field); i++) {
         if (text_double(field.text, field.size, &value) && isfinite((float)value))
             continue;
@@ -201,22 +174,6 @@ static enum error_code parse_numbers(struct rows *rows, struct delimited *values
                          hint);
     }
     return rc;
-}
-
-static enum error_code say_coarse(const struct rows *rows, struct error *err)
-{
-    char number[24];
-    if (rows->coarse_count == 0)
-        return ERROR_NONE;
-    const struct field name = keyed_file_column(rows->features, rows->coarse_column, number);
-    return dataset_builder_note(rows->builder, NOTE_WARNING, err,
-                                "%s: %" PRIu64 " integers have more digits than 32-bit floats "
-                                "hold, so that different ones become equal, the first of them %s "
-                                "of the column %.*s in line %" PRId64
-                                ": scale such a column (`feature_columns: \"NAME: standardise\"`), "
-                                "or leave it out",
-                                keyed_file_title(rows->features), rows->coarse_count, rows->coarse,
-                                (int)name.size, name.text, rows->coarse_line);
 }
 
 static enum error_code take_text(void *context, const struct field *id, struct delimited *values,
@@ -334,8 +291,6 @@ enum error_code keyed_features_push(struct keyed_file *features, struct keyed_fi
     }
     if (rc == ERROR_NONE)
         rc = expect_all(&rows, err);
-    if (rc == ERROR_NONE)
-        rc = say_coarse(&rows, err);
     npy_reader_close(&rows.array);
     memory_free(rows.row);
     memory_free(rows.has_row);

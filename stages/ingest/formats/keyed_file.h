@@ -41,22 +41,22 @@ struct keyed_file { /* release with keyed_file_release() */
     const char *
         path; /* also the name in messages; borrowed. Of a pattern, during a visit: the file at hand */
     struct keyed_choice choice;
-    bool may_choose;           /* settings name columns: messages say which line to add */
     const char *missing_words; /* ingest.missing_words, borrowed; NULL: there are none */
-    enum keyed_form form;
-    bool lists_nodes; /* values are ids, too: a header is then a first line without any */
-    const void *data; /* the bytes of the file, or NULL: they are read from `path` */
+    const void *data;          /* the bytes of the file, or NULL: they are read from `path` */
     size_t size;
+    enum keyed_form form;
+    bool may_choose;   /* settings name columns: messages say which line to add */
+    bool lists_nodes;  /* values are ids, too: a header is then a first line without any */
+    bool keeps_header; /* the caller wants names of columns, and releases */
     /* What the first line told; the same in every pass. */
     bool is_known;
-    struct table_look look; /* not of ids alone */
+    bool header_is_guess; /* nothing but its words says that it is one */
     enum delimiter delimiter;
+    struct table_look look; /* not of ids alone */
     size_t unnamed;         /* columns in front of those that the header names: 0 or 1 */
-    bool header_is_guess;   /* nothing but its words says that it is one */
     uint64_t missing_cells; /* of this visit so far: cells that are missing words */
     int64_t header_line;    /* of the first file; 0: none */
     uint64_t header_sum;    /* of its text */
-    bool keeps_header;      /* the caller wants names of columns, and releases */
     char *header;           /* that line, and as much room behind it, owned, or NULL */
     size_t id_field, field_count;
     size_t *
