@@ -14,6 +14,8 @@
 #include "pipelines/commands.h"
 #include "pipelines/own_command.h"
 #include "pipelines/table_survey.h"
+#include "stages/tables/edge_list_survey.h"
+#include "stages/tables/edge_role_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -30,7 +32,7 @@ enum {
 };
 
 struct init_options {
-    const char *output;
+    const char *output, *edge_columns;
     bool force;
 };
 
@@ -38,6 +40,7 @@ struct init_options {
 #define AT(field) offsetof(struct init_options, field)
 static const struct option_spec option_table[] = {
     {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: the name of EDGES with .yaml, here)"},
+    {"edge-columns", OPTION_TEXT, AT(edge_columns), "", 0, 0, "TEXT", "what the columns of EDGES are, as ingest.edge_columns says it: \"source: 1; target: 3; etype: 2\""},
     {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there"},
     {.name = NULL},
 };
@@ -45,9 +48,11 @@ static const struct option_spec option_table[] = {
 
 struct inspection { /* large for a stack */
     const char *edges_path, *nodes_path;
-    struct table_survey edges, nodes;
-    int source, target, weight, time; /* columns of edges, or NONE */
-    int id, label, split, mask[3];    /* of nodes */
+    const char *columns;           /* --edge-columns, or "" */
+    struct edge_list_survey edges; /* how ingest will read the edges */
+    struct table_look table;       /* of the nodes */
+    struct table_survey nodes;
+    int id, label, split, mask[3]; /* of nodes */
     struct json_writer text;
 };
 
@@ -82,36 +87,15 @@ static int column_named(const struct table_survey *survey, const char *const *wo
     return NONE;
 }
 
-static void look_at_edges(struct inspection *look)
+static const struct table_column *source_ids(const struct inspection *look)
 {
-    static const char *const source[] = {"src",  "source", "from",       "u",
-                                         "head", "src_id", "fromnodeid", "from_node",
-                                         "id_1", "node1",  NULL};
-    static const char *const target[] = {"dst",      "target",  "to",   "v",     "tail", "dst_id",
-                                         "tonodeid", "to_node", "id_2", "node2", NULL};
-    static const char *const weight[] = {"weight", "w", "amount", "count", "strength", NULL};
-    static const char *const time[] = {"time", "timestamp", "t", "date", "day", "year", NULL};
-    look->source = column_named(&look->edges, source);
-    look->target = column_named(&look->edges, target);
-    if (look->source == NONE || look->target == NONE || look->source == look->target) {
-        look->source = 0;
-        look->target = 1;
-    }
-    look->weight = column_named(&look->edges, weight);
-    look->time = column_named(&look->edges, time);
-    if (look->weight != NONE && !look->edges.column[look->weight].are_numbers)
-        look->weight = NONE;
-    if (look->time != NONE && !look->edges.column[look->time].are_numbers)
-        look->time = NONE;
+    return &look->edges.look.column[look->edges.roles.fields.source];
 }
 
-static uint64_t words_shared(const struct survey_column *a, const struct survey_column *b)
+/* How many ids of sources a column of the table of nodes has, in the first rows of both. */
+static uint64_t ids_shared(const struct inspection *look, size_t column)
 {
-    uint64_t shared = 0;
-    for (size_t i = 0; i < a->word_count; i++)
-        for (size_t j = 0; j < b->word_count; j++)
-            shared += strcmp(a->word[i], b->word[j]) == 0;
-    return shared;
+    return table_column_shared(&look->table.column[column], source_ids(look));
 }
 
 /* Different in each row, as far as that is known. */
@@ -127,12 +111,12 @@ static int find_id(const struct inspection *look)
                                         "user_id", "name", "vertex",  NULL};
     const int named = column_named(&look->nodes, names);
     int best = named == NONE ? 0 : named;
-    uint64_t most = words_shared(&look->nodes.column[best], &look->edges.column[look->source]);
+    uint64_t most = ids_shared(look, (size_t)best);
     if (!tells_rows_apart(&look->nodes.column[best]))
         most = 0;
     for (size_t i = 0; i < look->nodes.column_count; i++) {
         const struct survey_column *column = &look->nodes.column[i];
-        const uint64_t shared = words_shared(column, &look->edges.column[look->source]);
+        const uint64_t shared = ids_shared(look, i);
         if (tells_rows_apart(column) && shared > most) {
             most = shared;
             best = (int)i;
@@ -220,29 +204,46 @@ static void put_quoted(struct inspection *look, const char *text)
     json_put_raw(&look->text, "\"");
 }
 
+static void put_direction(struct inspection *look)
+{
+    const enum stated_direction stated = look->edges.stated;
+    if (stated == STATED_UNDIRECTED || stated == STATED_DIRECTED)
+        put(look, "  direction: %s         # the file says it\n",
+            stated == STATED_UNDIRECTED ? "undirected" : "as_given  ");
+    else if (look->edges.roles.type_field != EDGE_FIELD_NONE)
+        put(look,
+            "  direction: as_given         # a relation goes from its source to its target\n");
+    else
+        put(look,
+            "  direction: undirected       # the file does not say it: messages go both ways; "
+            "as_given: from source to target alone\n");
+}
+
+/* Ends of two kinds whose ids are numbers are nodes of two types: user 1 is not movie 1. */
+static bool has_two_sides(const struct inspection *look)
+{
+    return look->edges.roles.side[0][0] ||
+           (look->edges.roles.names_two_kinds && !look->edges.of_strings);
+}
+
 static void put_edges(struct inspection *look, const char *path)
 {
-    const struct survey_column *column = look->edges.column;
+    const struct edge_list_survey *edges = &look->edges;
+    char columns[ROLE_TEXT_SIZE];
+    const bool has_types = edges->roles.side[0][0] != '\0';
     put(look,
         "ingest:\n  format: edge_list           # %s: %s%" PRIu64 " edges looked at, ids are %s\n",
-        look->edges_path, look->edges.has_header ? "a header and " : "no header, ",
-        look->edges.rows,
-        column[look->source].are_integers && column[look->target].are_integers ? "numbers"
-                                                                               : "words");
+        look->edges_path, edges->look.header_line ? "a header and " : "no header, ",
+        edges->look.rows, edges->of_strings ? "words" : "numbers");
     put(look, "  path: ");
     put_quoted(look, path);
+    put(look, "\n  # %s\n  edge_columns: ", edges->roles.said);
+    put_quoted(look,
+               has_types && look->columns[0]
+                   ? look->columns
+                   : edge_role_setting(&edges->look, &edges->roles, has_two_sides(look), columns));
     put(look, "\n");
-    if (look->edges.has_header) {
-        put(look, "  edge_columns: \"source: %s; target: %s", column[look->source].name,
-            column[look->target].name);
-        if (look->weight != NONE)
-            put(look, "; weight: %s", column[look->weight].name);
-        if (look->time != NONE)
-            put(look, "; time: %s", column[look->time].name);
-        put(look, "\"\n");
-    }
-    put(look, "  direction: undirected       # messages go both ways; as_given: from source to "
-              "target alone\n");
+    put_direction(look);
 }
 
 /* A word in a comment, which ends where its line does. */
@@ -373,19 +374,70 @@ static enum error_code check_names(const struct table_survey *survey, const char
     return ERROR_NONE;
 }
 
-static enum error_code survey_files(struct inspection *look, struct error *err)
+static enum error_code survey_edges(struct inspection *look, struct error *err)
 {
-    enum error_code rc = table_survey_read(look->edges_path, &look->edges, err);
-    if (rc == ERROR_NONE)
-        rc = check_names(&look->edges, look->edges_path, err);
-    if (rc != ERROR_NONE || !look->nodes_path)
-        return rc;
-    rc = table_survey_read(look->nodes_path, &look->nodes, err);
-    if (rc == ERROR_NONE && !look->nodes.has_header)
+    const struct edge_survey_request request = {
+        .path = look->edges_path, .columns = look->columns, .features = EDGE_FEATURES_AUTO};
+    const enum error_code rc = edge_list_survey_read(&request, &look->edges, err);
+    return rc == ERROR_INPUT
+               ? error_context(err, rc, "give --edge-columns what is meant by `edge_columns:`")
+               : rc;
+}
+
+static bool heads_ids(const struct field *name)
+{
+    static const char *const words[] = {"id",      "node", "node_id", "nodeid", "user",
+                                        "user_id", "name", "vertex",  "index",  NULL};
+    for (const char *const *word = words; *word; word++)
+        if (field_is(name, *word))
+            return true;
+    return false;
+}
+
+/* The first row is a header if none of its cells is an id of an edge, though a column has such ids. */
+static bool names_no_node(const struct inspection *look, const struct table_look *table)
+{
+    struct field cell;
+    struct delimited cursor;
+    bool any = false;
+    delimited_begin(&cursor, table->header, table->header_size, table->delimiter);
+    for (size_t i = 0; delimited_next(&cursor, &cell) && i < table->column_count; i++) {
+        if (table_column_has(source_ids(look), &cell))
+            return false;
+        any |= table_column_shared(&table->column[i], source_ids(look)) * 2 >
+               source_ids(look)->distinct;
+    }
+    return any;
+}
+
+static enum error_code look_at_table(struct inspection *look, struct error *err)
+{
+    struct table_request request = {
+        .path = look->nodes_path, .is_known = heads_ids, .least_columns = 2};
+    enum error_code rc = table_look_read(&request, &look->table, err);
+    if (rc == ERROR_NONE && !look->table.header_line && names_no_node(look, &look->table)) {
+        table_look_release(&look->table);
+        request.has_header = true;
+        rc = table_look_read(&request, &look->table, err);
+    }
+    if (rc == ERROR_NONE && !look->table.header_line)
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected a header with a name for each column (`id,class` for two), "
-                       "found '%s,%s'",
-                       look->nodes_path, look->nodes.first[0], look->nodes.first[1]);
+                       "found '%.*s'",
+                       look->nodes_path,
+                       look->table.header_size < 80 ? (int)look->table.header_size : 80,
+                       look->table.header);
+    return rc;
+}
+
+static enum error_code survey_files(struct inspection *look, struct error *err)
+{
+    enum error_code rc = survey_edges(look, err);
+    if (rc != ERROR_NONE || !look->nodes_path)
+        return rc;
+    rc = look_at_table(look, err);
+    if (rc == ERROR_NONE)
+        rc = table_survey_read(look->nodes_path, &look->table, &look->nodes, err);
     return rc == ERROR_NONE ? check_names(&look->nodes, look->nodes_path, err) : rc;
 }
 
@@ -451,10 +503,10 @@ static enum error_code inspect(const struct init_options *options, const struct 
     if (rc != ERROR_NONE)
         return rc;
     look->edges_path = files->item[0];
+    look->columns = options->edge_columns;
     look->nodes_path = files->count > 1 ? files->item[1] : NULL;
     rc = survey_files(look, err);
     if (rc == ERROR_NONE) {
-        look_at_edges(look);
         look_at_nodes(look);
         rc = write_file(look, options, output, err);
     }
@@ -464,7 +516,8 @@ static enum error_code inspect(const struct init_options *options, const struct 
         (void)fprintf(stderr, "next:\n    %s run %s\n", own_command(), shell_word(output, word));
     }
     json_writer_release(&look->text);
-    table_survey_release(&look->edges);
+    edge_list_survey_release(&look->edges);
+    table_look_release(&look->table);
     table_survey_release(&look->nodes);
     memory_free(look);
     return rc;
@@ -473,8 +526,9 @@ static enum error_code inspect(const struct init_options *options, const struct 
 static void print_help(void)
 {
     printf("graphmill init EDGES [NODES] [options] - look at tables and write a pipeline file\n\n"
-           "EDGES has an edge a line, NODES a node a line behind a header: comma, tab or blank "
-           "separated, plain,\ngzip or zstd. The file that is written runs as it is, and says in "
+           "EDGES has an edge a line, NODES a node a line behind a header: separated by commas, "
+           "tabs, semicolons, bars,\ntwo colons or blanks; plain, gzip or zstd. The file that is "
+           "written runs as it is, and says in "
            "comments what was seen.\n\n");
     options_print_help(option_table);
 }

@@ -5,19 +5,18 @@
 #define PIPELINES_TABLE_SURVEY_H
 
 #include "common/base/error.h"
-#include "common/formats/delimited.h"
+#include "common/formats/table_look.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SURVEY_COLUMNS_MAX = 512, SURVEY_ROWS_MAX = 100000, SURVEY_WORDS_MAX = 256 };
+enum { SURVEY_COLUMNS_MAX = TABLE_COLUMNS_MAX, SURVEY_ROWS_MAX = 100000, SURVEY_WORDS_MAX = 256 };
 
 struct survey_column {
     char *name;      /* of the header, or NULL; owned, as everything here */
     uint64_t values; /* rows with one */
     bool are_numbers, are_integers;
-    bool first_is_number; /* of the first line, be it a header or not */
     double least, most;
     char **word;       /* [word_count] different ones, in order of appearance */
     size_t word_count; /* SURVEY_WORDS_MAX: so many or more */
@@ -26,16 +25,13 @@ struct survey_column {
 struct table_survey { /* {0} is empty; release with table_survey_release() */
     struct survey_column column[SURVEY_COLUMNS_MAX];
     size_t column_count;
-    uint64_t rows;             /* looked at; the header is none */
-    bool has_header, is_whole; /* all rows were looked at */
-    char **first;              /* [column_count] fields of the first line */
+    uint64_t rows; /* looked at; the header is none */
 };
 
-/* Looks at up to SURVEY_ROWS_MAX rows. The first line is a header when a column of numbers has none there, or when one of its first
- * two fields is a word that heads columns of ids. Fails: ERROR_INPUT naming file and line: another number of columns, too
- * many, no rows; ERROR_NOT_FOUND. */
-MUST_CHECK enum error_code table_survey_read(const char *path, struct table_survey *out,
-                                             struct error *err);
+/* Looks at up to SURVEY_ROWS_MAX rows of the table whose layout is `look`, and which has at most SURVEY_COLUMNS_MAX columns. Fails:
+ * ERROR_INPUT naming file and line: another number of columns, a name with a line end; ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code table_survey_read(const char *path, const struct table_look *look,
+                                             struct table_survey *out, struct error *err);
 void table_survey_release(struct table_survey *survey);
 
 #endif

@@ -144,6 +144,18 @@ bool table_column_has(const struct table_column *column, const struct field *fie
     return false;
 }
 
+uint64_t table_column_shared(const struct table_column *a, const struct table_column *b)
+{
+    uint64_t i = 0, j = 0, shared = 0;
+    while (i < a->distinct && j < b->distinct) {
+        const uint64_t left = a->hash[i], right = b->hash[j];
+        shared += left == right;
+        i += left <= right;
+        j += right <= left;
+    }
+    return shared;
+}
+
 static int compare(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

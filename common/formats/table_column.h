@@ -48,6 +48,8 @@ struct table_column column_tally_view(const struct column_tally *tally);
 struct table_column table_column_of(const struct field *field);
 /* Whether a cell of a finished column is `field`. */
 bool table_column_has(const struct table_column *column, const struct field *field);
+/* How many different cells two finished columns share; they may be of two tables. */
+uint64_t table_column_shared(const struct table_column *a, const struct table_column *b);
 bool column_tally_has(const struct column_tally *tally, const struct field *field);
 /* How many different cells there are; *once: how many of them stand once in the column and not in `other` (NULL: none). */
 uint64_t column_tally_distinct(const struct column_tally *tally, const struct column_tally *other,

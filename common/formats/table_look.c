@@ -428,15 +428,7 @@ int table_look_find(const struct table_look *look, const struct field *name, boo
 
 uint64_t table_look_shared(const struct table_look *look, size_t a, size_t b)
 {
-    const struct table_column *x = &look->column[a], *y = &look->column[b];
-    uint64_t i = 0, j = 0, shared = 0;
-    while (i < x->distinct && j < y->distinct) {
-        const uint64_t left = x->hash[i], right = y->hash[j];
-        shared += left == right;
-        i += left <= right;
-        j += right <= left;
-    }
-    return shared;
+    return table_column_shared(&look->column[a], &look->column[b]);
 }
 
 const char *table_look_column(const struct table_look *look, size_t column,

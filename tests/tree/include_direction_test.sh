@@ -9,12 +9,12 @@ bad=$(
     grep -rnE '#include "pipelines/' stages
     grep -rnE '#include "tests/' common store stages pipelines
     # Stages, and the rooms that all of them share.
-    grep -rnE '#include "stages/' pipelines | grep -vE '"stages/(engine|plan|sampling)/'
+    grep -rnE '#include "stages/' pipelines | grep -vE '"stages/(engine|plan|sampling|tables)/'
     for room in stages/*/; do
-        grep -rnE '#include "stages/' "$room" | grep -vE "\"($room|stages/(engine|plan|sampling)/)"
+        grep -rnE '#include "stages/' "$room" | grep -vE "\"($room|stages/(engine|plan|sampling|tables)/)"
     done
-    # The plan runs nothing; a sampler knows neither.
-    grep -rnE '#include "stages/(engine)/' stages/plan stages/sampling
+    # The plan runs nothing; a sampler knows neither, and nor do tables know stages.
+    grep -rnE '#include "stages/(engine)/' stages/plan stages/sampling stages/tables
     grep -rnE '#include "stages/plan/' stages/sampling
     # The queue knows no other room of the store but the one that speaks to Redis, which knows none; records know no artifacts.
     grep -rnE '#include "store/' store/redis | grep -v '"store/redis/'

@@ -30,6 +30,7 @@
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/ingest/build/given_edge.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/tables/stated_direction.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/edge_splits.h"
@@ -41,14 +42,6 @@
 
 struct dataset_builder;
 struct thread_pool;
-
-/* What the input says of its direction, which is what direction: auto goes by. */
-enum stated_direction {
-    STATED_DIRECTED,
-    STATED_UNDIRECTED,   /* each edge of the input stands for both directions */
-    STATED_NOTHING,      /* taken as directed; it is remarked when no edge is listed both ways */
-    STATED_ONCE_IS_BOTH, /* nothing, but when no edge is listed both ways each stands for both */
-};
 
 /* What to do when there is nothing to train on: stands behind the message. */
 struct training_advice {

@@ -5,7 +5,7 @@
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/dgl_csv_meta.h"
 #include "stages/ingest/formats/dgl_csv_nodes.h"
-#include "stages/ingest/formats/edge_fields.h"
+#include "stages/tables/edge_fields.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/typed_graph.h"
 

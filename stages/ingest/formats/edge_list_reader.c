@@ -6,11 +6,11 @@
 #include "common/formats/line_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/named_nodes.h"
-#include "stages/ingest/formats/edge_fields.h"
-#include "stages/ingest/formats/edge_list_survey.h"
-#include "stages/ingest/formats/edge_role_text.h"
 #include "stages/ingest/formats/held_edge_files.h"
 #include "stages/ingest/formats/relation_words.h"
+#include "stages/tables/edge_fields.h"
+#include "stages/tables/edge_list_survey.h"
+#include "stages/tables/edge_role_text.h"
 #include "store/records/node_ids.h"
 
 #include <inttypes.h>
@@ -225,7 +225,7 @@ static enum error_code read_edges(struct edge_list *list, struct dataset_builder
 static enum error_code note_ends(struct edge_list *list, int64_t source, int64_t target,
                                  struct error *err)
 {
-    char line[NOTE_SIZE], one_space[NOTE_SIZE], id[NODE_ID_TEXT_SIZE];
+    char line[ROLE_TEXT_SIZE], one_space[ROLE_TEXT_SIZE], id[NODE_ID_TEXT_SIZE];
     const struct table_look *look = &list->survey.look;
     const struct edge_fields *fields = &list->survey.roles.fields;
     list->is_end[source] |= 1;

@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
-#include "stages/ingest/formats/edge_fields.h"
+#include "stages/tables/edge_fields.h"
 
 #include <assert.h>
 #include <inttypes.h>

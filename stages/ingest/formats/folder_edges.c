@@ -4,7 +4,7 @@
 #include "common/formats/line_reader.h"
 #include "common/formats/npy_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
-#include "stages/ingest/formats/edge_fields.h"
+#include "stages/tables/edge_fields.h"
 
 #include <inttypes.h>
 

@@ -2,8 +2,8 @@
 
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
-#include "stages/ingest/formats/edge_columns_setting.h"
-#include "stages/ingest/formats/edge_roles.h"
+#include "stages/tables/edge_columns_setting.h"
+#include "stages/tables/edge_roles.h"
 #include "store/records/dataset_types.h"
 
 #include <inttypes.h>

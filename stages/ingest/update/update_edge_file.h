@@ -10,7 +10,7 @@
 #define STAGES_INGEST_UPDATE_UPDATE_EDGE_FILE_H
 
 #include "common/base/error.h"
-#include "stages/ingest/formats/edge_fields.h"
+#include "stages/tables/edge_fields.h"
 #include "stages/ingest/update/update_reader.h"
 
 #include <stdbool.h>

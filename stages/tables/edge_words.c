@@ -1,4 +1,4 @@
-#include "stages/ingest/formats/edge_words.h"
+#include "stages/tables/edge_words.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "stages/ingest/formats/edge_columns_setting.h"
+#include "stages/tables/edge_columns_setting.h"
 
 #include "common/base/text.h"
 #include "common/graph/edge_column.h"

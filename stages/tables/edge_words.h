@@ -4,8 +4,8 @@
  * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id` behind it: `:START_ID`, `start` and
  * `startId` are one word.
  */
-#ifndef STAGES_INGEST_FORMATS_EDGE_WORDS_H
-#define STAGES_INGEST_FORMATS_EDGE_WORDS_H
+#ifndef STAGES_TABLES_EDGE_WORDS_H
+#define STAGES_TABLES_EDGE_WORDS_H
 
 #include "common/formats/delimited.h"
 #include "common/graph/edge_column.h"

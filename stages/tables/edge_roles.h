@@ -10,16 +10,19 @@
  *   no header   the first two columns are the ends; a column of fractions is the weight, further ones are features; integers that
  *               cannot be ids are left out with a warning; a third column that may be an id or a relation is refused
  */
-#ifndef STAGES_INGEST_FORMATS_EDGE_ROLES_H
-#define STAGES_INGEST_FORMATS_EDGE_ROLES_H
+#ifndef STAGES_TABLES_EDGE_ROLES_H
+#define STAGES_TABLES_EDGE_ROLES_H
 
 #include "common/base/error.h"
 #include "common/formats/table_look.h"
-#include "stages/ingest/build/dataset_builder.h"
-#include "stages/ingest/formats/edge_fields.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/tables/edge_fields.h"
+#include "stages/tables/stated_direction.h"
+#include "store/records/dataset_schema.h"
 
 #include <stdbool.h>
+
+enum { ROLE_TEXT_SIZE = 1024 };
 
 struct edge_roles_request { /* borrowed */
     const struct table_look *look;
@@ -37,8 +40,8 @@ struct edge_roles {
     bool
         names_two_kinds; /* the header says that the ends are of two kinds, and no setting says which */
     enum stated_direction stated; /* a column of Gephi's words Directed and Undirected */
-    char said[NOTE_SIZE];         /* what each column is, for people */
-    char warning[NOTE_SIZE];      /* "", or what was assumed and the line that says otherwise */
+    char said[ROLE_TEXT_SIZE];    /* what each column is, for people */
+    char warning[ROLE_TEXT_SIZE]; /* "", or what was assumed and the line that says otherwise */
 };
 
 /* Fails: ERROR_INPUT for a table whose columns may mean several things, with the line to add; ERROR_INVALID for a setting that names no

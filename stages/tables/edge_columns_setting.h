@@ -6,12 +6,12 @@
  *     source: user:userId; target: movie:movieId       the two ends are nodes of two types
  *     source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon stands in single quotes
  */
-#ifndef STAGES_INGEST_FORMATS_EDGE_COLUMNS_SETTING_H
-#define STAGES_INGEST_FORMATS_EDGE_COLUMNS_SETTING_H
+#ifndef STAGES_TABLES_EDGE_COLUMNS_SETTING_H
+#define STAGES_TABLES_EDGE_COLUMNS_SETTING_H
 
 #include "common/base/error.h"
 #include "common/formats/table_look.h"
-#include "stages/ingest/formats/edge_words.h"
+#include "stages/tables/edge_words.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
-#include "stages/ingest/formats/edge_roles.h"
+#include "stages/tables/edge_roles.h"
 
 #include "common/base/text.h"
-#include "stages/ingest/formats/edge_columns_setting.h"
-#include "stages/ingest/formats/edge_role_text.h"
+#include "stages/tables/edge_columns_setting.h"
+#include "stages/tables/edge_role_text.h"
 
 #include <inttypes.h>
 #include <math.h>

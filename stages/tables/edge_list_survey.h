@@ -7,12 +7,12 @@
  *   % sym, % asym, % bip, and a kind of weights  KONECT: the direction; the third column is the weight, the fourth the time; the ends of
  *                                                a `bip` graph are nodes of two types, left and right
  */
-#ifndef STAGES_INGEST_FORMATS_EDGE_LIST_SURVEY_H
-#define STAGES_INGEST_FORMATS_EDGE_LIST_SURVEY_H
+#ifndef STAGES_TABLES_EDGE_LIST_SURVEY_H
+#define STAGES_TABLES_EDGE_LIST_SURVEY_H
 
 #include "common/base/error.h"
 #include "common/formats/table_look.h"
-#include "stages/ingest/formats/edge_roles.h"
+#include "stages/tables/edge_roles.h"
 #include "store/records/node_ids.h"
 
 #include <stdbool.h>
@@ -30,6 +30,7 @@ struct edge_survey_request { /* borrowed */
     const void *data;        /* [size] its bytes; NULL: they are read from `path` */
     size_t size;
     const struct pipeline_settings *settings; /* NULL: none */
+    const char *columns; /* in the place of ingest.edge_columns; NULL: what settings say */
     enum edge_feature_choice features;
     enum id_type id_type;
 };

@@ -1,4 +1,4 @@
-#include "stages/ingest/formats/edge_role_text.h"
+#include "stages/tables/edge_role_text.h"
 
 #include "common/base/file.h"
 
@@ -11,7 +11,7 @@
 
 enum { LISTED_MAX = 8 };
 
-/* Appends to text [NOTE_SIZE], as far as there is room. */
+/* Appends to text [ROLE_TEXT_SIZE], as far as there is room. */
 static void put(char *text, const char *format, ...) PRINTF_LIKE(2, 3);
 
 static void put(char *text, const char *format, ...)
@@ -19,7 +19,7 @@ static void put(char *text, const char *format, ...)
     const size_t at = strlen(text);
     va_list values;
     va_start(values, format);
-    (void)vsnprintf(text + at, NOTE_SIZE - at, format, values);
+    (void)vsnprintf(text + at, ROLE_TEXT_SIZE - at, format, values);
     va_end(values);
 }
 
@@ -55,11 +55,10 @@ static void put_type(char *text, const struct table_look *look, int column, cons
     put(text, ":");
 }
 
-const char *edge_role_line(const struct table_look *look, int source, int target, bool has_sides,
-                           char *text)
+static void put_ends(char *text, const struct table_look *look, int source, int target,
+                     bool has_sides)
 {
-    text[0] = '\0';
-    put(text, "edge_columns: \"source: ");
+    put(text, "source: ");
     if (has_sides)
         put_type(text, look, source, "left");
     put_name(text, look, source);
@@ -67,7 +66,36 @@ const char *edge_role_line(const struct table_look *look, int source, int target
     if (has_sides)
         put_type(text, look, target, "right");
     put_name(text, look, target);
+}
+
+const char *edge_role_line(const struct table_look *look, int source, int target, bool has_sides,
+                           char *text)
+{
+    text[0] = '\0';
+    put(text, "edge_columns: \"");
+    put_ends(text, look, source, target, has_sides);
     put(text, "\"");
+    return text;
+}
+
+const char *edge_role_setting(const struct table_look *look, const struct edge_roles *roles,
+                              bool has_sides, char *text)
+{
+    static const char *const word[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "weight",
+                                                        [EDGE_TYPE] = "etype",
+                                                        [EDGE_TIME] = "time",
+                                                        [EDGE_ID] = "edge_id",
+                                                        [EDGE_FEATURE] = "feat"};
+    const struct edge_fields *fields = &roles->fields;
+    text[0] = '\0';
+    put_ends(text, look, fields->source, fields->target, has_sides);
+    for (size_t i = 0; i < fields->count; i++) {
+        const int column = (int)i == roles->type_field ? EDGE_TYPE : fields->use[i].column;
+        if (column == EDGE_FIELD_NONE || !word[column])
+            continue;
+        put(text, "; %s: ", word[column]);
+        put_name(text, look, (int)i);
+    }
     return text;
 }
 
@@ -142,7 +170,7 @@ static void put_proposal(char *text, const struct table_look *look)
 enum error_code edge_role_refuse(const struct role_search *s, const char *why, struct error *err)
 {
     const struct table_look *look = s->request->look;
-    char line[NOTE_SIZE] = "";
+    char line[ROLE_TEXT_SIZE] = "";
     put_proposal(line, look);
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": %s source and target; found '%.*s': add a line `%s` below "
@@ -211,7 +239,7 @@ void edge_role_say(const struct role_search *s)
     struct edge_roles *out = s->out;
     const char *slash = strrchr(s->request->where, '/');
     const char *name = slash ? slash + 1 : s->request->where;
-    char line[NOTE_SIZE] = "";
+    char line[ROLE_TEXT_SIZE] = "";
     out->said[0] = out->warning[0] = '\0';
     put(out->said, "%s: ", name);
     put_column(out->said, s, (size_t)s->source);

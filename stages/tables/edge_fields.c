@@ -1,7 +1,7 @@
-#include "stages/ingest/formats/edge_fields.h"
+#include "stages/tables/edge_fields.h"
 
 #include "common/base/text.h"
-#include "stages/ingest/formats/edge_words.h"
+#include "stages/tables/edge_words.h"
 #include "store/records/dataset_schema.h"
 
 #include <inttypes.h>

@@ -5,8 +5,8 @@
  * each, in the order of the line: feat_0, feat_1, ... Without a header the order is source, target, then what the
  * format says.
  */
-#ifndef STAGES_INGEST_FORMATS_EDGE_FIELDS_H
-#define STAGES_INGEST_FORMATS_EDGE_FIELDS_H
+#ifndef STAGES_TABLES_EDGE_FIELDS_H
+#define STAGES_TABLES_EDGE_FIELDS_H
 
 #include "common/base/error.h"
 #include "common/formats/delimited.h"

@@ -1,7 +1,7 @@
-#include "stages/ingest/formats/edge_list_survey.h"
+#include "stages/tables/edge_list_survey.h"
 
 #include "common/formats/line_reader.h"
-#include "stages/ingest/formats/edge_columns_setting.h"
+#include "stages/tables/edge_columns_setting.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,12 +77,18 @@ static const char *konect_columns(const struct comments *comments, size_t count)
 
 /* ---- columns ------------------------------------------------------------------------------------------- */
 
+static const char *columns_of(const struct edge_survey_request *request)
+{
+    const char *settings = request->settings ? request->settings->ingest.edge_columns : "";
+    return request->columns ? request->columns : settings;
+}
+
 static enum error_code find_roles(const struct edge_survey_request *request,
                                   const struct comments *comments, struct edge_list_survey *out,
                                   struct error *err)
 {
     const struct pipeline_settings *settings = request->settings;
-    const char *columns = settings ? settings->ingest.edge_columns : "";
+    const char *columns = columns_of(request);
     const bool is_konect = comments->is_konect && !columns[0] && !out->look.header_line;
     const struct edge_roles_request roles = {
         .look = &out->look,
@@ -112,7 +118,7 @@ enum error_code edge_list_survey_read(const struct edge_survey_request *request,
                                       struct edge_list_survey *out, struct error *err)
 {
     struct comments comments = {.stated = STATED_NOTHING};
-    const char *columns = request->settings ? request->settings->ingest.edge_columns : "";
+    const char *columns = columns_of(request);
     const struct table_request table = {.path = request->path,
                                         .data = request->data,
                                         .size = request->size,
