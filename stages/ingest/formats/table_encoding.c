@@ -194,9 +194,9 @@ static enum error_code say_missing(const struct class_search *search, bool are_w
     if (rc == ERROR_NONE && listed && listed[0])
         rc = dataset_builder_note(
             builder, search->missing_cells ? NOTE_UNDERSTOOD : NOTE_WARNING, err,
-            "%s: %" PRIu64 " cells of labels are words of missing_words (%s), "
-            "which say that no class is known",
-            path, search->missing_cells, listed);
+            "%s: cells of labels that are words of missing_words (%s), so that "
+            "no class is known: %" PRIu64,
+            path, listed, search->missing_cells);
     return rc;
 }
 
