@@ -351,12 +351,13 @@ static enum error_code check_id_column(const struct keyed_file *file, const stru
 
 static enum error_code look(struct keyed_file *file, struct error *err)
 {
+    const bool has_words_alone = file->form == KEYED_WORDS && !has_choice(file); /* or none */
     const struct table_request request = {.path = file->path,
                                           .data = file->data,
                                           .size = file->size,
                                           .has_header = has_choice(file),
                                           .is_wide = true,
-                                          .is_uneven = file->lists_nodes,
+                                          .is_uneven = file->lists_nodes || has_words_alone,
                                           .least_columns = file->form == KEYED_VALUES ? 2 : 1};
     table_look_release(&file->look);
     return table_look_read(&request, &file->look, err);
