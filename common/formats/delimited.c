@@ -42,8 +42,7 @@ static const char *skip_quoted(const char *at, const char *end, bool *doubled)
     return at;
 }
 
-/* Whether `delimiter` stands outside of double quotes; a quote that is not closed is a character like others. */
-static bool stands_unquoted(const char *text, size_t size, enum delimiter delimiter)
+bool delimited_has(const char *text, size_t size, enum delimiter delimiter)
 {
     const char *end = text + size, *word = separator[delimiter].text;
     const size_t length = strlen(word);
@@ -60,7 +59,7 @@ static bool stands_unquoted(const char *text, size_t size, enum delimiter delimi
 enum delimiter delimited_guess(const char *text, size_t size)
 {
     for (int d = DELIMITER_COMMA; d < DELIMITER_COUNT; d++)
-        if (stands_unquoted(text, size, (enum delimiter)d))
+        if (delimited_has(text, size, (enum delimiter)d))
             return (enum delimiter)d;
     return DELIMITER_BLANKS;
 }

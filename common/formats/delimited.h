@@ -43,6 +43,8 @@ struct delimited { /* a cursor over one line */
     bool is_done;
 };
 
+/* Whether the separator stands outside of double quotes; a quote that is not closed is a character like others. */
+bool delimited_has(const char *text, size_t size, enum delimiter delimiter);
 /* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands outside of quotes, else runs of blanks. A whole
  * table is judged by table_look_read(). */
 enum delimiter delimited_guess(const char *text, size_t size);

@@ -54,35 +54,13 @@ static bool are_commas_decimal(const struct text_line *line)
     return true;
 }
 
-/* How often a separator stands outside of quotes. */
-static size_t count_outside(const struct text_line *line, enum delimiter delimiter)
-{
-    const char *text = delimiter_text(delimiter);
-    const size_t size = strlen(text);
-    bool is_quoted = false;
-    size_t count = 0;
-    for (size_t i = 0; i + size <= line->size; i++) {
-        is_quoted ^= line->text[i] == '"';
-        count += !is_quoted && memcmp(line->text + i, text, size) == 0;
-    }
-    return count;
-}
-
-/* The fields of a line. Commas in quotes between tabs are no separators: "Doe, Jane" and "Roe, Jim" are two fields, not three. */
-static size_t count_fields(const struct text_line *line, enum delimiter delimiter)
-{
-    const size_t count = delimited_split_line(line, delimiter, NULL, 0);
-    if (!line->has_quotes || delimiter == DELIMITER_BLANKS)
-        return count;
-    const size_t most = count_outside(line, delimiter) + 1;
-    return count < most ? count : most;
-}
-
 static void count_line(struct ballot *ballot, const struct text_line *line)
 {
     for (int d = 0; d < DELIMITER_COUNT; d++) {
         struct vote *vote = &ballot->vote[d];
-        const size_t count = count_fields(line, (enum delimiter)d);
+        const bool stands =
+            d == DELIMITER_BLANKS || delimited_has(line->text, line->size, (enum delimiter)d);
+        const size_t count = stands ? delimited_split_line(line, (enum delimiter)d, NULL, 0) : 1;
         if (ballot->rows == 0) {
             vote->first = count;
             vote->is_decimal = true;
@@ -163,9 +141,10 @@ static enum error_code refuse_count(const struct look_run *run, const struct tex
     char extent[DELIMITED_EXTENT_SIZE];
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64
-                     ": expected %zu columns between %s, as in the rows above, found %zu%s",
-                     run->request->path, line->number, run->look->column_count,
-                     delimiter_name(run->look->delimiter), found, delimited_extent(line, extent));
+                     ": expected %zu columns, found %zu%s; %s separate columns, as in "
+                     "the rows above",
+                     run->request->path, line->number, run->look->column_count, found,
+                     delimited_extent(line, extent), delimiter_name(run->look->delimiter));
 }
 
 static enum error_code keep_first(struct look_run *run, const struct text_line *line,
@@ -197,8 +176,10 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
 {
     struct table_look *look = run->look;
     const struct table_request *request = run->request;
-    const bool is_short = count == run->first_count + 1 && !request->has_no_header &&
-                          !request->is_uneven && !has_numbers(look);
+    const bool is_of_blanks =
+        look->delimiter == DELIMITER_BLANKS || look->delimiter == DELIMITER_TAB;
+    const bool is_short = is_of_blanks && count == run->first_count + 1 &&
+                          !request->has_no_header && !request->is_uneven && !has_numbers(look);
     look->column_count = is_short ? count : run->first_count;
     if (count != look->column_count && !request->is_uneven)
         return refuse_count(run, line, count, err);

@@ -9,7 +9,7 @@
  *               the type of the column below it
  *   comments    lines that begin with # or %, and blank lines, are no rows
  *
- * A header with one field fewer than the rows names all columns but the first, as R's write.table() does it.
+ * Between blanks or tabs a header with one field fewer than the rows names all columns but the first, as R's write.table() does it.
  */
 #ifndef COMMON_FORMATS_TABLE_LOOK_H
 #define COMMON_FORMATS_TABLE_LOOK_H

@@ -37,9 +37,9 @@ static bool take_named(struct edge_fields *fields, const struct field *field, co
                        size_t at)
 {
     const struct edge_word word = edge_word_of(field);
-    if (word.role == EDGE_ROLE_COLUMN)
-        return edge_fields_take(fields, at, word.column);
-    return label && field_is(field, label) && edge_fields_take(fields, at, EDGE_LABEL);
+    if (edge_word_is_label(field, label))
+        return edge_fields_take(fields, at, EDGE_LABEL);
+    return word.role == EDGE_ROLE_COLUMN && edge_fields_take(fields, at, word.column);
 }
 
 bool edge_fields_named(struct edge_fields *fields, const struct field *field, const char *label,

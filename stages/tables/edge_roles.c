@@ -189,7 +189,7 @@ static void take_named_columns(struct role_search *s)
         const struct edge_word word = edge_word_of(&column->name);
         if (!is_free(s, i) || !column->name.size)
             continue;
-        if (s->request->label && field_is(&column->name, s->request->label))
+        if (edge_word_is_label(&column->name, s->request->label))
             (void)take_column(s, i, EDGE_LABEL);
         else if (word.role == EDGE_ROLE_COLUMN && word.column == EDGE_TYPE &&
                  states_direction(s, i))

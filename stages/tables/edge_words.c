@@ -167,3 +167,17 @@ bool edge_words_are_pair(const struct field *first, const struct field *second)
                     islower((unsigned char)first->text[size - 2]));
     return false;
 }
+
+enum edge_column edge_word_label(const struct field *name)
+{
+    for (int c = 0; c < EDGE_LABEL; c++)
+        for (const char *const *word = edge_column[c].words; *word; word++)
+            if (field_is(name, *word))
+                return (enum edge_column)c;
+    return EDGE_LABEL;
+}
+
+bool edge_word_is_label(const struct field *name, const char *label)
+{
+    return label && field_is(name, label) && edge_word_label(name) == EDGE_LABEL;
+}

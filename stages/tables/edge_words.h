@@ -30,6 +30,11 @@ struct edge_word {
 struct edge_word edge_word_of(const struct field *name);
 /* Whether it means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
+/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the name (`weight` says that weights are labels,
+ * too), else EDGE_LABEL. */
+enum edge_column edge_word_label(const struct field *name);
+/* Whether a column called `name` holds the labels that ingest.edge_label, `label` (NULL: none), names. */
+bool edge_word_is_label(const struct field *name, const char *label);
 /* Whether two names differ in their last character alone, which counts the two ends: txId1 and txId2, node_a and node_b. */
 bool edge_words_are_pair(const struct field *first, const struct field *second);
 

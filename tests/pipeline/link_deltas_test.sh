@@ -8,7 +8,7 @@ class_graph 1200 6
 cat >l.yaml <<'YAML'
 name: l
 epochs: 1
-ingest: {format: edge_list, path: edges.csv, direction: undirected, task: link_prediction, edge_split: random 80/10/10, features: rows.csv}
+ingest: {format: edge_list, path: edges.csv, edge_columns: "source: 1; target: 2; weight: 3", direction: undirected, task: link_prediction, edge_split: random 80/10/10, features: rows.csv}
 partition: {parts: 3, method: fennel, compact: 0.9}
 sample: {fanouts: [4, 4], batch_size: 200}
 train-step: {hidden: 8}

@@ -79,7 +79,7 @@ update --add-edges a,b >version.json
 # A weight below 0 is remembered with the file that it stands in.
 mkdir weights && cd weights && awk 'BEGIN {for (v = 0; v < 40; v++) print "m" v ",m" (v + 1) % 40 ",1"}' >edges.csv
 printf 'm0,m2,1\n' >more-1 && printf 'm0,m3,1\nm0,m4,-2\n' >more-2
-printf 'name: w\ningest:\n  format: edge_list\n  path: edges.csv\n  direction: as_given\n  task: link_prediction\n  edge_split: random 60/20/20\n' >w.yaml
+printf 'name: w\ningest:\n  format: edge_list\n  path: edges.csv\n  edge_columns: "source: 1; target: 2; weight: 3"\n  direction: as_given\n  task: link_prediction\n  edge_split: random 60/20/20\n' >w.yaml
 "$bin/graphmill-ingest" --store "$work/w" --pipeline w.yaml >/dev/null 2>&1
 "$bin/graphmill-ingest" --store "$work/w" --pipeline w.yaml --add-edges 'more-*' >answer 2>said || fail "weights: $(cat said)"
 grep -rqa 'more-2:2' "$work/w/dataset" || fail 'the place of a negative weight'

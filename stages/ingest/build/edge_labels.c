@@ -1,21 +1,11 @@
 #include "stages/ingest/build/edge_labels.h"
 
 #include "common/base/memory.h"
+#include "stages/tables/edge_words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-/* The column whose words have the name; EDGE_LABEL when none has. */
-static enum edge_column column_called(const char *name)
-{
-    for (int c = 0; c < EDGE_LABEL; c++)
-        for (const char *const *word = edge_column[c].words; *word; word++)
-            if (strcasecmp(*word, name) == 0)
-                return (enum edge_column)c;
-    return EDGE_LABEL;
-}
 
 enum error_code edge_labels_init(struct edge_labels *labels,
                                  const struct pipeline_settings *settings, struct error *err)
@@ -23,10 +13,11 @@ enum error_code edge_labels_init(struct edge_labels *labels,
     *labels = (struct edge_labels){0};
     if (!pipeline_labels_edges(settings))
         return ERROR_NONE;
+    const struct field name = {settings->ingest.edge_label, strlen(settings->ingest.edge_label)};
     *labels = (struct edge_labels){
         .task = task_of((enum task_kind)settings->ingest.task),
         .name = settings->ingest.edge_label,
-        .from = column_called(settings->ingest.edge_label),
+        .from = edge_word_label(&name),
         .is_sign = settings->ingest.edge_label_form == EDGE_LABEL_SIGN,
     };
     if (labels->from == EDGE_LABEL || labels->from == EDGE_WEIGHT)

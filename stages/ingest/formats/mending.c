@@ -65,9 +65,6 @@ static const struct {
     {" columns, found ",
      "give each line as many columns as the first has, with quotes around a field that "
      "has a separator"},
-    {" columns between ",
-     "give each line as many columns as the first has, with quotes around a field that "
-     "has a separator"},
     {" columns as ",
      "give each line as many columns as the first has, with quotes around a field that "
      "has a separator"},

@@ -180,7 +180,7 @@ static enum error_code say_missing(const struct class_search *search, bool are_w
     const char *path = keyed_file_title(search->file), *listed = search->file->missing_words;
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && are_words && i < search->usual_count; i++)
-        rc = dataset_builder_note(builder, NOTE_WARNING, err,
+        rc = dataset_builder_note(builder, NOTE_UNDERSTOOD, err,
                                   "%s: the word %s is a class, in %" PRIu64
                                   " lines; if it says that the class is not known, add a line "
                                   "`missing_words: %s` below `ingest:`",

@@ -53,6 +53,7 @@ static void finds_separator_and_header(void **state)
         {"\"Doe, Jane\";b\n\"Roe, Jim\";c\n", DELIMITER_SEMICOLON, 2, 0, 2},
         {"\"Doe, Jane\"\t\"Roe, Jim\"\n\"Roe, Jim\"\t\"Poe, Al\"\n", DELIMITER_TAB, 2, 0, 2},
         {"Doe, Jane\tb\nJim\tc\n", DELIMITER_TAB, 2, 0, 2},
+        {"\"a, b\"\t\"c, d\"\n\"e, f\"\t\"g, h\"\n", DELIMITER_TAB, 2, 0, 2},
         {"only\none\ncolumn\n", DELIMITER_BLANKS, 1, 0, 3},
     };
     (void)state;

@@ -170,10 +170,8 @@ static void names_file_line_expected_and_found(void **state)
         const char *text, *message;
         enum id_type type;
     } cases[] = {
-        {"0 1\n0\n", "g.tsv:2: expected 2 columns between blanks, as in the rows above, found 1",
-         ID_TYPE_AUTO},
-        {"0 1\n0 1 2\n",
-         "g.tsv:2: expected 2 columns between blanks, as in the rows above, found 3", ID_TYPE_AUTO},
+        {"0 1\n0\n", "g.tsv:2: expected 2 columns, found 1; blanks separate", ID_TYPE_AUTO},
+        {"0 1\n0 1 2\n", "g.tsv:2: expected 2 columns, found 3; blanks separate", ID_TYPE_AUTO},
         {"0 1\nx 1\n", "g.tsv:2: source: expected a 64-bit integer, found 'x'", ID_TYPE_INTEGER},
         {"0 1\n1 99999999999999999999\n",
          "g.tsv:2: target: expected a 64-bit integer, found '99999999999999999999'",
