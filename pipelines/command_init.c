@@ -316,6 +316,24 @@ static void put_feature_columns(struct inspection *look, const char *path)
             left_out, ONE_HOT_MAX);
 }
 
+/* Words such as NA among numbers, in the columns that are used. */
+static void put_missing_words(struct inspection *look)
+{
+    bool any = false;
+    for (size_t i = 0; i < look->nodes.column_count; i++) {
+        const struct survey_column *column = &look->nodes.column[i];
+        if ((int)i != look->label && !is_feature(look, i))
+            continue;
+        for (size_t k = 0; k < column->gap_count; k++) {
+            put(look, any ? ", " : "  missing_words: [");
+            put_quoted(look, column->gap[k]);
+            any = true;
+        }
+    }
+    if (any)
+        put(look, "]  # they stand among numbers and say that a value is missing\n");
+}
+
 static void put_split(struct inspection *look)
 {
     const struct survey_column *column = look->nodes.column;
@@ -342,6 +360,7 @@ static void put_nodes(struct inspection *look, const char *path)
     put(look, "\n  id_column: \"%s\"\n", look->nodes.column[look->id].name);
     put_classes(look);
     put_feature_columns(look, path);
+    put_missing_words(look);
     put_split(look);
 }
 

@@ -4,9 +4,9 @@
 #include "common/base/text.h"
 #include "common/formats/column_encoding.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/missing_words.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static void release_words(char **word, size_t count)
@@ -51,14 +51,49 @@ static enum error_code note_word(struct survey_column *column, const struct fiel
     return rc;
 }
 
+/* A word that people write for missing values. False where it cannot be kept. */
+static bool note_gap(struct survey_column *column, const struct field *field)
+{
+    if (!missing_words_are_usual(field) || field->size >= SURVEY_GAP_SIZE)
+        return false;
+    for (size_t i = 0; i < column->gap_count; i++)
+        if (strlen(column->gap[i]) == field->size &&
+            memcmp(column->gap[i], field->text, field->size) == 0) {
+            column->gaps++;
+            return true;
+        }
+    if (column->gap_count == SURVEY_GAPS_MAX)
+        return false;
+    memcpy(column->gap[column->gap_count++], field->text, field->size);
+    column->gaps++;
+    return true;
+}
+
+/* In a column of words those words are words, too. */
+static enum error_code settle_gaps(struct survey_column *column, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (column->values > 0 && column->are_numbers)
+        return ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < column->gap_count; i++) {
+        const struct field word = {column->gap[i], strlen(column->gap[i])};
+        column->are_numbers = column->are_integers = false;
+        rc = note_word(column, &word, err);
+    }
+    column->values += column->gaps;
+    column->gap_count = 0;
+    column->gaps = 0;
+    return rc;
+}
+
 static enum error_code note_field(struct survey_column *column, const struct field *field,
-                                  struct error *err)
+                                  bool decimal_comma, struct error *err)
 {
     double value = 0.0;
     int64_t integer = 0;
-    if (column_is_missing(field))
+    if (column_is_missing(field) || note_gap(column, field))
         return ERROR_NONE;
-    const bool is_number = text_double(field->text, field->size, &value) && isfinite(value);
+    const bool is_number = table_number(field, decimal_comma, &value);
     column->are_numbers &= is_number;
     column->are_integers &= text_int64(field->text, field->size, &integer);
     if (is_number) {
@@ -108,7 +143,7 @@ static enum error_code take_row(struct table_survey *survey, const struct table_
         return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu", path,
                          line->number, survey->column_count, count);
     for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
-        rc = note_field(&survey->column[i], &field[i], err);
+        rc = note_field(&survey->column[i], &field[i], look->decimal_comma, err);
     survey->rows++;
     return rc;
 }
@@ -130,5 +165,7 @@ enum error_code table_survey_read(const char *path, const struct table_look *loo
             rc = take_row(survey, look, &line, path, err);
     }
     line_reader_close(reader);
+    for (size_t i = 0; rc == ERROR_NONE && i < survey->column_count; i++)
+        rc = settle_gaps(&survey->column[i], err);
     return rc;
 }

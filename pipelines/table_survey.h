@@ -13,11 +13,17 @@
 
 enum { SURVEY_COLUMNS_MAX = TABLE_COLUMNS_MAX, SURVEY_ROWS_MAX = 100000, SURVEY_WORDS_MAX = 256 };
 
+enum { SURVEY_GAPS_MAX = 4, SURVEY_GAP_SIZE = 16 };
+
 struct survey_column {
     char *name;      /* of the header, or NULL; owned, as everything here */
     uint64_t values; /* rows with one */
     bool are_numbers, are_integers;
     double least, most;
+    /* Words such as NA among numbers: the cells have no value. In a column of words they are words. */
+    char gap[SURVEY_GAPS_MAX][SURVEY_GAP_SIZE];
+    size_t gap_count;
+    uint64_t gaps;     /* rows with one */
     char **word;       /* [word_count] different ones, in order of appearance */
     size_t word_count; /* SURVEY_WORDS_MAX: so many or more */
 };

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/portable_math.h"
 #include "common/base/text.h"
+#include "common/formats/missing_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -166,8 +167,7 @@ uint32_t column_encoding_width(const struct column_encoding *encoding)
 
 bool column_is_missing(const struct field *field)
 {
-    return field->size == 0 || field_is(field, "nan") || field_is(field, "na") ||
-           field_is(field, "null") || field_is(field, "none");
+    return field->size == 0;
 }
 
 static void put_bucket(const struct column_code *column, double value, float *out)
@@ -230,6 +230,12 @@ enum error_code column_code_take(const struct column_code *column, const struct 
             out[word] = 1.0F;
         return ERROR_NONE;
     }
+    if (missing_words_are_usual(field))
+        return error_set(err, ERROR_INPUT,
+                         "column %.60s: expected a finite number, found '%.*s': if this word says "
+                         "that the value is missing, write `missing_words: %.*s` below `ingest:`",
+                         column->name, (int)field->size, field->text, (int)field->size,
+                         field->text);
     if (!text_double(field->text, field->size, &value) || !isfinite(value))
         return error_set(err, ERROR_INPUT,
                          "column %.60s: expected a finite number, found '%.*s': for words write "

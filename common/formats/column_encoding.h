@@ -34,7 +34,7 @@ enum column_kind {
     COLUMN_BUCKETS,
     COLUMN_KIND_COUNT
 };
-/* What becomes of a value that is missing: nothing, "nan", "na", "null" or "none". */
+/* What becomes of a value that is missing: an empty cell. Readers make one of each word of ingest.missing_words. */
 enum missing_value {
     MISSING_VALUE_REFUSE,
     MISSING_VALUE_ZERO,

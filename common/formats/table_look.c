@@ -11,7 +11,7 @@
 
 void table_look_release(struct table_look *look)
 {
-    for (size_t i = 0; look->column && i < look->column_count; i++)
+    for (size_t i = 0; look->column && i < look->judged; i++)
         memory_free(look->column[i].hash);
     memory_free(look->column);
     memory_free(look->header);
@@ -31,10 +31,12 @@ static enum error_code open_table(const struct table_request *request, struct li
 struct vote { /* what one separator makes of the first rows */
     size_t first, second,
         others;      /* fields of the first row, of the second; rows with as many as the second */
+    size_t pairs;    /* rows with two fields or more */
     bool is_decimal; /* commas: each stands between two digits */
 };
 
 struct ballot {
+    bool is_uneven;
     struct vote vote[DELIMITER_COUNT];
     size_t rows;
 };
@@ -66,6 +68,7 @@ static void count_line(struct ballot *ballot, const struct text_line *line)
         if (ballot->rows == 1)
             vote->second = count;
         vote->others += ballot->rows > 0 && count == vote->second;
+        vote->pairs += count >= 2;
         vote->is_decimal = vote->is_decimal && are_commas_decimal(line);
     }
     ballot->rows++;
@@ -75,8 +78,8 @@ static void count_line(struct ballot *ballot, const struct text_line *line)
 static bool agrees(const struct ballot *ballot, enum delimiter d)
 {
     const struct vote *vote = &ballot->vote[d];
-    if (ballot->rows == 1)
-        return vote->first >= 2;
+    if (ballot->rows == 1 || ballot->is_uneven)
+        return vote->pairs == ballot->rows;
     return vote->second >= 2 && vote->others == ballot->rows - 1 &&
            (vote->first == vote->second || vote->first + 1 == vote->second);
 }
@@ -101,7 +104,7 @@ static enum delimiter elect(const struct ballot *ballot, enum delimiter of_first
 static enum error_code find_delimiter(const struct table_request *request, enum delimiter *out,
                                       struct error *err)
 {
-    struct ballot ballot = {.rows = 0};
+    struct ballot ballot = {.is_uneven = request->is_uneven};
     struct line_reader *reader = NULL;
     struct text_line line;
     enum delimiter of_first = DELIMITER_COMMA;
@@ -172,18 +175,21 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
                                     size_t count, struct error *err)
 {
     struct table_look *look = run->look;
+    const struct table_request *request = run->request;
     const bool is_of_blanks =
         look->delimiter == DELIMITER_BLANKS || look->delimiter == DELIMITER_TAB;
     const bool is_short = is_of_blanks && count == run->first_count + 1 &&
-                          !run->request->has_no_header && !has_numbers(look);
-    look->column_count = count;
-    if (count != run->first_count && !is_short) {
-        look->column_count = run->first_count;
+                          !request->has_no_header && !request->is_uneven && !has_numbers(look);
+    look->column_count = is_short ? count : run->first_count;
+    if (count != look->column_count && !request->is_uneven)
         return refuse_count(run, line, count, err);
-    }
-    enum error_code rc = memory_new(&look->column, count, "the columns of a table", err);
+    const size_t most = request->is_uneven ? 2
+                        : request->is_wide ? TABLE_WIDE_JUDGED
+                                           : TABLE_COLUMNS_MAX;
+    look->judged = look->column_count < most ? look->column_count : most;
+    enum error_code rc = memory_new(&look->column, look->judged, "the columns of a table", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&run->tally, count, "the columns of a table", err);
+        rc = memory_new(&run->tally, look->judged, "the columns of a table", err);
     return rc;
 }
 
@@ -194,9 +200,9 @@ static enum error_code take_row(struct look_run *run, const struct text_line *li
     struct field field[TABLE_COLUMNS_MAX];
     const size_t count = delimited_split_line(line, look->delimiter, field, TABLE_COLUMNS_MAX);
     enum error_code rc = look->column ? ERROR_NONE : make_columns(run, line, count, err);
-    if (rc == ERROR_NONE && count != look->column_count)
+    if (rc == ERROR_NONE && count != look->column_count && !run->request->is_uneven)
         rc = refuse_count(run, line, count, err);
-    for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+    for (size_t i = 0; rc == ERROR_NONE && i < count && i < look->judged; i++)
         rc = column_tally_take(&run->tally[i], &field[i], err);
     look->first_line = look->rows == 0 ? line->number : look->first_line;
     look->last_line = line->number;
@@ -208,9 +214,10 @@ static enum error_code check_width(const struct look_run *run, struct error *err
 {
     const struct table_request *request = run->request;
     const size_t least = request->least_columns ? request->least_columns : 1;
-    if (run->first_count >= least && run->first_count <= TABLE_COLUMNS_MAX)
+    const bool is_too_wide = run->first_count > TABLE_COLUMNS_MAX && !request->is_wide;
+    if (run->first_count >= least && !is_too_wide)
         return ERROR_NONE;
-    if (run->first_count > TABLE_COLUMNS_MAX)
+    if (is_too_wide)
         return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected at most %d columns, found %zu",
                          request->path, run->first_row, TABLE_COLUMNS_MAX, run->first_count);
     return error_set(err, ERROR_INPUT,
@@ -264,7 +271,7 @@ static void split_first(const struct look_run *run, struct field *field)
 
 static bool occurs_below(const struct look_run *run, const struct field *field)
 {
-    for (size_t i = 0; i < run->look->column_count; i++)
+    for (size_t i = 0; i < run->look->judged; i++)
         if (column_tally_has(&run->tally[i], field))
             return true;
     return false;
@@ -275,7 +282,7 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
 static bool has_names(const struct look_run *run, const struct field *field)
 {
     size_t words = 0, letters = 0;
-    for (size_t i = 0; i < run->look->column_count; i++) {
+    for (size_t i = 0; i < run->look->judged; i++) {
         if (field[i].size && occurs_below(run, &field[i]))
             return false;
         if (!field[i].size || !run->request->is_known || !run->request->is_known(&field[i]))
@@ -299,7 +306,7 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
 static bool looks_like_names(const struct look_run *run, const struct field *field)
 {
     uint64_t once = 0, distinct = 0;
-    const size_t count = run->look->column_count < 2 ? run->look->column_count : 2;
+    const size_t count = run->look->judged < 2 ? run->look->judged : 2;
     for (size_t i = 0; i < count; i++) {
         const struct table_column column = column_tally_view(&run->tally[i]);
         if (!field[i].size || column.are_numbers || column.are_dates)
@@ -318,7 +325,7 @@ static bool is_header(const struct look_run *run, const struct field *field)
 {
     bool any = run->request->has_header || run->first_count < run->look->column_count ||
                has_names(run, field);
-    for (size_t i = 0; !any && i < run->look->column_count; i++)
+    for (size_t i = 0; !any && i < run->look->judged; i++)
         any = differs_from_column(run, i, &field[i]);
     return any && !run->request->has_no_header;
 }
@@ -330,7 +337,7 @@ static enum error_code count_first(struct look_run *run, const struct field *fie
     struct table_look *look = run->look;
     enum error_code rc = ERROR_NONE;
     look->header_is_weak = !run->request->has_no_header && looks_like_names(run, field);
-    for (size_t i = 0; rc == ERROR_NONE && i < look->column_count; i++)
+    for (size_t i = 0; rc == ERROR_NONE && i < look->judged; i++)
         rc = column_tally_put_first(&run->tally[i], &field[i], err);
     look->rows++;
     look->first_line = run->first_row;
@@ -354,7 +361,7 @@ static enum error_code settle_header(struct look_run *run, struct error *err)
     look->header_line = has_header ? run->first_row : 0;
     if (!has_header)
         rc = count_first(run, field, err);
-    for (size_t i = 0; rc == ERROR_NONE && i < look->column_count; i++) {
+    for (size_t i = 0; rc == ERROR_NONE && i < look->judged; i++) {
         column_tally_finish(&run->tally[i], &look->column[i]);
         if (has_header)
             look->column[i].name = field[i];
@@ -378,7 +385,7 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
                        request->noun ? request->noun : "rows");
     if (rc == ERROR_NONE)
         rc = settle_header(&run, err);
-    for (size_t i = 0; run.tally && i < out->column_count; i++)
+    for (size_t i = 0; run.tally && i < out->judged; i++)
         column_tally_release(&run.tally[i]);
     memory_free(run.tally);
     return rc;
@@ -390,7 +397,7 @@ int table_look_find(const struct table_look *look, const struct field *name, boo
 {
     int found = -1;
     *twice = false;
-    for (size_t i = 0; i < look->column_count; i++) {
+    for (size_t i = 0; i < look->judged; i++) {
         const struct field *own = &look->column[i].name;
         if (own->size != name->size || memcmp(own->text, name->text, name->size) != 0)
             continue;

@@ -22,12 +22,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TABLE_COLUMNS_MAX = 512, TABLE_LOOK_ROWS = 1000, TABLE_LOOK_LINES = 64 };
+enum {
+    TABLE_COLUMNS_MAX = 512,
+    TABLE_WIDE_JUDGED = 64, /* columns that are judged of a table that may be wider */
+    TABLE_LOOK_ROWS = 1000,
+    TABLE_LOOK_LINES = 64
+};
 
 struct table_look { /* {0} is empty; release with table_look_release() */
     enum delimiter delimiter;
     bool decimal_comma; /* numbers have a comma where others have a point */
     size_t column_count;
+    size_t
+        judged; /* columns that the look describes: all, or the first of a wide or uneven table */
     int64_t header_line;           /* 0: there is no header */
     int64_t first_line, last_line; /* of the rows */
     uint64_t rows;
@@ -37,7 +44,7 @@ struct table_look { /* {0} is empty; release with table_look_release() */
                           * none of its cells occurs again in its column and most others do */
     char *header;       /* the first row, owned */
     size_t header_size;
-    struct table_column *column; /* [column_count], owned */
+    struct table_column *column; /* [judged], owned */
 };
 
 /* Whether the name of a column means something to the caller. */
@@ -50,9 +57,13 @@ struct table_request {
     table_name_test is_known; /* NULL: no name is */
     bool has_header;          /* the caller knows that the first row is one */
     bool has_no_header;       /* ... that it is none */
-    size_t least_columns;     /* 1, or 2 where a row of one field is refused */
-    bool may_be_empty;        /* a table without rows has no columns, and is no error */
-    const char *noun;         /* what rows are, for messages: "edges"; NULL: "rows" */
+    /* There may be more columns than TABLE_COLUMNS_MAX: the first TABLE_WIDE_JUDGED are judged. */
+    bool is_wide;
+    /* Rows may have different numbers of fields, at least two: the first two are judged. */
+    bool is_uneven;
+    size_t least_columns; /* 1, or 2 where a row of one field is refused */
+    bool may_be_empty;    /* a table without rows has no columns, and is no error */
+    const char *noun;     /* what rows are, for messages: "edges"; NULL: "rows" */
 };
 
 /* Looks at up to TABLE_LOOK_ROWS rows.

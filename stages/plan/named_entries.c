@@ -27,10 +27,36 @@ bool named_entry_word(const char **text, size_t *size, char separator, const cha
     return true;
 }
 
+/* 'name' or 'name': value. False where the entry has no such name. */
+static bool take_quoted(const char **text, struct named_entry *out)
+{
+    const char *begin = *text + strspn(*text, " ");
+    const char *end = begin[0] == '\'' ? strchr(begin + 1, '\'') : NULL;
+    if (!end)
+        return false;
+    const char *rest = end + 1 + strspn(end + 1, " ");
+    if (rest[0] != '\0' && rest[0] != ';' && rest[0] != ':')
+        return false;
+    const char *value = rest + (rest[0] == ':');
+    size_t left = strcspn(value, ";");
+    *out = (struct named_entry){.text = begin,
+                                .size = (size_t)(value - begin) + left,
+                                .name = begin + 1,
+                                .name_size = (size_t)(end - begin) - 1,
+                                .value = value,
+                                .value_size = left};
+    *text = value + left + (value[left] == ';');
+    trim(&out->text, &out->size);
+    trim(&out->value, &out->value_size);
+    return true;
+}
+
 bool named_entry_next(const char **text, struct named_entry *out)
 {
     size_t left = strlen(*text), colon = 0;
     *out = (struct named_entry){0};
+    if (take_quoted(text, out))
+        return true;
     if (!named_entry_word(text, &left, ';', &out->text, &out->size))
         return false;
     colon = out->size;

@@ -145,7 +145,8 @@ struct pipeline_settings {
         char time_column[SETTING_NAME_SIZE];
         char feature_columns[SETTING_COLUMNS_SIZE];
         char edge_columns[SETTING_TEXT_LONG];
-        int64_t missing_values; /* enum missing_value */
+        int64_t missing_values;                /* enum missing_value */
+        char missing_words[SETTING_TEXT_LONG]; /* a word, or a list [NA, unknown] */
         char column_encoding[SETTING_PATH_SIZE];
         int64_t id_type;
         int64_t edge_features; /* enum edge_feature_choice */

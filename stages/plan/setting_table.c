@@ -158,6 +158,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
     {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define PATHS(part, name, field, help) \
     {name, SETTING_PATHS, part, PLACE(field), "", 0, 0, NULL, help, NULL}
+#define WORDS(part, name, field, help) \
+    {name, SETTING_WORDS, part, PLACE(field), "", 0, 0, NULL, help, NULL}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
     {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define CHOICE_OR_NUMBERS(part, name, field, value, names, least, most, help) \
@@ -246,6 +248,7 @@ const struct setting_spec setting_table[] = {
     TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.time_column", ingest.time_column, "", "labels: the column of numbers that split: time goes by"),
     TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.feature_columns", ingest.feature_columns, "", "features: columns by name and what becomes of them, `age: standardise; income: log mean; city: one_hot; year: buckets 1990 2000`: a kind (number, log, standardise, one_hot, buckets) and what missing values count as (refuse, zero, mean, indicator); empty: all columns that no other setting names, as numbers"),
     CHOICE(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_values", ingest.missing_values, "refuse", missing_value_names, "features: what a value that is missing counts as where its column says nothing: refuse, zero, mean (of the column), or indicator (0, and a column more that says so)"),
+    WORDS(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_words", ingest.missing_words, "tables of nodes: the words that say that a value is missing, as an empty cell does, such as [NA, unknown]; other words are values"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.column_encoding", ingest.column_encoding, "words of classes and columns of features are taken as this file says instead of as this table shows them (graphmill infer writes it)"),
     TEXT(DATASET_IF("ingest.format=edge_list"), "ingest.edge_columns", ingest.edge_columns, "", "edge_list: what the header calls the columns, `source: from; target: to; weight: amount; time: day`; others are left out"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),

@@ -352,6 +352,8 @@ static const char *expected_kind(const struct setting_spec *spec)
     case SETTING_PATHS:
     case SETTING_CHOICE_OR_PATH:
         return "a path, or a list of them";
+    case SETTING_WORDS:
+        return "a word, or a list of them";
     case SETTING_INT_LIST:
         return "a list of whole numbers, as in [10, 5]";
     case SETTING_CHOICE_OR_NUMBERS:
@@ -365,7 +367,8 @@ static const char *expected_kind(const struct setting_spec *spec)
 /* One text that may be a list in the pipeline file. */
 static bool takes_paths(const struct setting_spec *spec)
 {
-    return spec->type == SETTING_PATHS || spec->type == SETTING_CHOICE_OR_PATH;
+    return spec->type == SETTING_PATHS || spec->type == SETTING_WORDS ||
+           spec->type == SETTING_CHOICE_OR_PATH;
 }
 
 static bool takes_list(const struct setting_spec *spec)
@@ -398,6 +401,7 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
     case SETTING_PATH:
         return assign_text(text, place, field, spec->size, err);
     case SETTING_PATHS:
+    case SETTING_WORDS:
         return value->kind == YAML_LIST ? assign_paths(value, place, field, spec->size, err)
                                         : assign_text(text, place, field, spec->size, err);
     case SETTING_CHOICE:

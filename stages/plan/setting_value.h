@@ -40,6 +40,7 @@ enum setting_type {
     SETTING_TEXT,        /* char[] */
     SETTING_PATH,        /* char[]; absolute once it is read */
     SETTING_PATHS,       /* the same, or a list of them as one text (common/base/file_pattern.h) */
+    SETTING_WORDS,       /* a word, or a list of them as the same text */
     SETTING_CHOICE,      /* int64_t, the place of the word in the row's list */
     SETTING_CHOICE_OR_PATH, /* of paths, too */
     SETTING_INT_LIST,

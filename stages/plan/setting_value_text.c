@@ -97,6 +97,7 @@ int setting_print(const struct setting_spec *spec, const void *base, char *out, 
     case SETTING_TEXT:
     case SETTING_PATH:
     case SETTING_PATHS:
+    case SETTING_WORDS:
         return snprintf(out, size, "%s", (const char *)field);
     case SETTING_CHOICE_OR_PATH: {
         const struct choice_or_path *value = field;

@@ -71,7 +71,7 @@ done
 
 # The place in the source is said to those who ask for it, and to nobody else.
 "$bin/graphmill-ingest" --store "$work/store" --pipeline "$source/tests/data/bad/table-row-short/pipeline.yaml" --debug >"$work/out" 2>"$work/err"
-grep -q 'found 9: .* \[.*keyed_file.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"
+grep -q 'found 9; .* \[.*table_look.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"
 
 ingest "$source/tests/data/karate" || fail "good input after bad: $(cat "$work/err")"
 grep -q '^dataset=sample-[0-9a-f]\{16\} nodes=34 edges=156 ' "$work/out" || fail "answer: $(cat "$work/out")"

@@ -32,6 +32,12 @@ awk -F, -v OFS=, 'NR == 1 {print $0, "fold"; next} {print $0, NR % 5 ? NR % 5 ==
 grep -q 'split: "column fold"' folds.yaml || fail "fold: $(cat folds.yaml)"
 run folds folds.yaml --set epochs=1 >run.json && grep -q '"train":21,"valid":6,"test":7' run.json || fail "folds: $(cat run.json)"
 
+# Words such as NA among numbers say that a value is missing; among words they are classes, and ingest says so.
+awk -F, -v OFS=, 'NR == 1 {print $0, "score"; next} {print $0, NR % 7 ? NR / 2 : "NA"}' members.csv >gaps.csv
+"$bin/graphmill" init club.csv.gz gaps.csv --output gaps.yaml >/dev/null 2>&1 || fail "gaps"
+grep -q 'score: standardise mean' gaps.yaml && grep -q 'missing_words: \["NA"\]' gaps.yaml || fail "gaps: $(cat gaps.yaml)"
+run gaps gaps.yaml --set epochs=1 >/dev/null || fail "a file with gaps does not run"
+
 # Edges alone: links are learnt.
 printf '# pairs\n' >pairs.txt
 awk -F, 'NR > 1 {print $1 "\t" $2}' "$source_folder/tests/data/karate/edges.csv" >>pairs.txt

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/missing_words.h"
 #include "stages/ingest/build/node_targets.h"
 
 #include <inttypes.h>
@@ -83,6 +84,17 @@ static enum error_code take_word(struct label_table *table, const struct field *
                      field->size < 40 ? (int)field->size : 40, field->text);
 }
 
+static enum error_code ask_what_is_missing(const struct label_table *table,
+                                           const struct field *field, int64_t line,
+                                           struct error *err)
+{
+    return error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": label: expected a number, found '%.*s': if this word says "
+        "that the label is not known, add a line `missing_words: %.*s` below `ingest:`",
+        table->path, line, (int)field->size, field->text, (int)field->size, field->text);
+}
+
 enum error_code label_table_parse(struct label_table *table, struct delimited *cursor, int64_t line,
                                   struct error *err)
 {
@@ -99,13 +111,16 @@ enum error_code label_table_parse(struct label_table *table, struct delimited *c
                 return rc;
             continue;
         }
-        if (field.size && !text_double(field.text, field.size, &table->column[at]))
+        if (field.size && !text_double(field.text, field.size, &table->column[at])) {
+            if (table->takes_missing_words && missing_words_are_usual(&field))
+                return ask_what_is_missing(table, &field, line, err);
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": label in column %" PRIu32
                              ": expected a number, found '%.*s' (classes are numbered 0, 1, 2, "
                              "..., and a file with a line for each %s has no header)",
                              table->path, line, at + 1, field.size < 40 ? (int)field.size : 40,
                              field.text, task_subject(table->task));
+        }
     }
     if (at != table->column_count)
         return error_set(err, ERROR_INPUT,

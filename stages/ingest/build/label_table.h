@@ -23,6 +23,7 @@ struct label_table { /* {0} is releasable */
     uint32_t column_count;               /* 0 before label_table_columns() */
     enum task_kind task;                 /* TASK_UNKNOWN until then: what the columns look like */
     const struct column_encoding *words; /* of classes; NULL or none: they are numbers */
+    bool takes_missing_words;            /* ingest.missing_words has an effect on this table */
     double *column;                      /* [column_count], the row at hand */
     uint32_t width;                      /* elements of a row of labels */
     uint32_t *row;                       /* [width], of the row at hand */

@@ -1,12 +1,18 @@
 #include "stages/ingest/formats/keyed_features.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/formats/missing_words.h"
 #include "common/formats/npy_reader.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/feature_text.h"
 #include "stages/ingest/formats/input_files.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { HINT_SIZE = 256 };
 
 struct rows { /* one run */
     struct keyed_file *features;
@@ -65,6 +71,14 @@ static enum error_code name_second_row(struct rows *rows, int64_t node, int64_t 
     const enum error_code rc = keyed_file_line_of(file, rows->nodes, node, &first, err);
     if (rc != ERROR_NONE)
         return rc;
+    if (!rows->ids && rows->dim == 2 && !rows->encoding)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": node %s stands in line %" PRId64
+                         " already: expected one row a node, found three columns, as features in "
+                         "long form have them (node, feature, value), which are not read; in "
+                         "Python, t.pivot(index=0, columns=1, values=2).fillna(0) makes rows of "
+                         "such a table t",
+                         file->path, line, named_nodes_text(rows->nodes, node, text), first);
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": node %s stands in line %" PRId64
                      " already: expected one row a node; remove one of the lines",
@@ -110,6 +124,58 @@ static enum error_code encode(const struct rows *rows, struct delimited *values,
                             : error_context(err, rc, "%s:%" PRId64, rows->features->path, line);
 }
 
+/* The line to add where a value is no number; "" where no setting helps. */
+static void advise(const struct rows *rows, const struct field *field, size_t column,
+                   char hint[HINT_SIZE])
+{
+    const int size = field->size < 40 ? (int)field->size : 40;
+    double value = 0.0;
+    char number[24];
+    hint[0] = '\0';
+    if (!rows->features->may_choose)
+        return;
+    const struct field name = rows->features->header
+                                  ? keyed_file_column(rows->features, column, number)
+                                  : (struct field){"NAME", 4};
+    if (field->size == 0)
+        (void)snprintf(hint, HINT_SIZE,
+                       ": write `missing_values: mean` below `ingest:`, or a number here");
+    else if (missing_words_are_usual(field))
+        (void)snprintf(hint, HINT_SIZE,
+                       ": write `missing_words: %.*s` and `missing_values: mean` below `ingest:` "
+                       "if this word says that the value is missing",
+                       size, field->text);
+    else if (!text_double(field->text, field->size, &value))
+        (void)snprintf(hint, HINT_SIZE,
+                       ": write `feature_columns: \"%.*s: one_hot\"` below `ingest:`, which takes "
+                       "words and leaves out the columns that it does not name%s",
+                       name.size < 60 ? (int)name.size : 60, name.text,
+                       rows->features->header ? "" : ", and give the table a header");
+}
+
+/* Numbers as they stand; a value that is none is named with what takes it. */
+static enum error_code parse_numbers(struct rows *rows, struct delimited *values, int64_t line,
+                                     struct error *err)
+{
+    const char *path = rows->features->path;
+    struct delimited again = *values;
+    struct field field;
+    char hint[HINT_SIZE];
+    double value = 0.0;
+    const enum error_code rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
+    for (size_t i = 0; rc == ERROR_INPUT && delimited_next(&again, &field); i++) {
+        if (text_double(field.text, field.size, &value) && isfinite((float)value))
+            continue;
+        advise(rows, &field, i, hint);
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": feature in column %zu: expected a finite number, found "
+                         "'%.*s'%s",
+                         path, line, i + 2, field.size < 40 ? (int)field.size : 40, field.text,
+                         hint);
+    }
+    return rc;
+}
+
 static enum error_code take_text(void *context, const struct field *id, struct delimited *values,
                                  int64_t line, struct error *err)
 {
@@ -126,7 +192,7 @@ static enum error_code take_text(void *context, const struct field *id, struct d
     }
     if (rc == ERROR_NONE)
         rc = rows->encoding ? encode(rows, values, line, err)
-                            : feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
+                            : parse_numbers(rows, values, line, err);
     return rc == ERROR_NONE ? put_named(rows, id, path, line, err) : rc;
 }
 

@@ -1,13 +1,15 @@
 /*
  * keyed_file - a text file with a node's id at the beginning of each line (labels, features, a split).
  *
- *   id,label            optional header: the first line, when its id is no node so far and either the id is a word that heads
- *   alice,2             such columns ("id", "node", ...), or a value is no number, and those of the next line are
- *   "Doe, Jane",0       comma, tab, or runs of blanks between columns, as the first line has them; "a ""b""" is a "b"
+ *   id,label            optional header (keyed_layout.h)
+ *   alice,2             separators as common/formats/table_look.h finds them
+ *   "Doe, Jane",0       "a ""b""" is a "b"
  *
  * With a choice (ingest.id_column, label_columns, ...) there is a header, and columns go by its names: the id may be anywhere,
  * and values are those that are wanted, in the order of the choice. A pattern (common/base/file_pattern.h) is several files,
  * each with the header of the first, or without one as that is.
+ *
+ * A visitor sees an empty value where a cell is one of `missing_words`, and a decimal point where the file has decimal commas.
  *
  * Plain or gzip. Blank lines and comments (#, %) between rows are passed over; a file of ids alone
  * (KEYED_ID_ONLY) has none: line i + 1 is its i-th id, and the whole line is the id.
@@ -17,6 +19,7 @@
 
 #include "common/base/error.h"
 #include "common/formats/delimited.h"
+#include "common/formats/table_look.h"
 #include "stages/ingest/build/named_nodes.h"
 
 #include <stdbool.h>
@@ -38,25 +41,36 @@ struct keyed_file { /* release with keyed_file_release() */
     const char *
         path; /* also the name in messages; borrowed. Of a pattern, during a visit: the file at hand */
     struct keyed_choice choice;
-    enum keyed_form form;
-    bool lists_nodes; /* values are ids, too: a header is then a first line without any */
-    const void *data; /* the bytes of the file, or NULL: they are read from `path` */
+    const char *missing_words; /* ingest.missing_words, borrowed; NULL: there are none */
+    const void *data;          /* the bytes of the file, or NULL: they are read from `path` */
     size_t size;
+    enum keyed_form form;
+    bool may_choose;   /* settings name columns: messages say which line to add */
+    bool lists_nodes;  /* values are ids, too: a header is then a first line without any */
+    bool keeps_header; /* the caller wants names of columns, and releases */
     /* What the first line told; the same in every pass. */
     bool is_known;
+    bool header_is_guess; /* nothing but its words says that it is one */
     enum delimiter delimiter;
-    int64_t header_line; /* of the first file; 0: none */
-    uint64_t header_sum; /* of its text */
-    bool keeps_header;   /* the caller wants names of columns, and releases */
-    char *header;        /* that line, and as much room behind it, owned, or NULL */
+    struct table_look look; /* not of ids alone */
+    size_t unnamed;         /* columns in front of those that the header names: 0 or 1 */
+    uint64_t missing_cells; /* of this visit so far: cells that are missing words */
+    int64_t header_line;    /* of the first file; 0: none */
+    uint64_t header_sum;    /* of its text */
+    char *header;           /* that line, and as much room behind it, owned, or NULL */
     size_t id_field, field_count;
-    size_t *pick; /* [pick_count] with a choice: the fields of values, owned */
+    size_t *
+        pick; /* [pick_count] of values that are not all behind the id as they stand: their fields, owned */
     size_t pick_count;
     struct field *field; /* [field_count] of the line at hand, owned; likewise its values */
     char *values;
     size_t values_capacity;
 };
 void keyed_file_release(struct keyed_file *file);
+/* The file's name without the folders above it, for notes. */
+const char *keyed_file_title(const struct keyed_file *file);
+/* What the header calls a column of the file, counted from 0; size 0: nothing. Valid until the file is released. */
+struct field keyed_file_name(const struct keyed_file *file, size_t column);
 /* The name of value `column` for messages and to be kept: that of the header, or its number from 1. Valid until the next call
  * that has the same `number`. */
 struct field keyed_file_column(const struct keyed_file *file, size_t column, char number[24]);
@@ -74,5 +88,10 @@ MUST_CHECK enum error_code keyed_file_visit(struct keyed_file *file,
 MUST_CHECK enum error_code keyed_file_line_of(struct keyed_file *file,
                                               const struct named_nodes *nodes, int64_t number,
                                               int64_t *line, struct error *err);
+
+/* For keyed_layout: the file at hand from its beginning; whether a line is no row. */
+MUST_CHECK enum error_code keyed_file_open(const struct keyed_file *file, struct line_reader **out,
+                                           struct error *err);
+bool keyed_file_passes(const struct keyed_file *file, const struct text_line *line);
 
 #endif

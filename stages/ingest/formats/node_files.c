@@ -5,10 +5,12 @@
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/keyed_features.h"
+#include "stages/ingest/formats/node_file_notes.h"
 #include "stages/ingest/formats/table_encoding.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
@@ -23,6 +25,8 @@ static void choose_columns(struct node_files *files, const struct pipeline_setti
     struct keyed_file *const tables[] = {&files->labels, &files->features, &files->marks};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         tables[i]->keeps_header = true;
+        tables[i]->may_choose = true;
+        tables[i]->missing_words = settings->ingest.missing_words;
         tables[i]->choice.id = settings->ingest.id_column;
     }
     files->labels.choice.take = settings->ingest.label_columns;
@@ -104,34 +108,54 @@ enum error_code node_files_check(const struct pipeline_settings *settings, struc
 
 struct note {
     struct named_nodes *nodes;
-    const struct keyed_file *file;
+    struct keyed_file *file;
+    struct node_file_ids *ids;
 };
+
+static uint64_t node_count(const struct named_nodes *nodes)
+{
+    return nodes->ids.count + nodes->other.count;
+}
 
 static enum error_code note_id(void *context, const struct field *id, struct delimited *values,
                                int64_t line, struct error *err)
 {
     const struct note *note = context;
+    struct node_file_ids *ids = note->ids;
+    const uint64_t before = node_count(note->nodes);
     (void)values;
-    return named_nodes_note(note->nodes, id, "node", note->file->path, line, err);
+    const enum error_code rc =
+        named_nodes_note(note->nodes, id, "node", note->file->path, line, err);
+    ids->lines++;
+    if (rc != ERROR_NONE || node_count(note->nodes) == before)
+        return rc;
+    if (ids->strangers++ == 0) {
+        ids->first_stranger = line;
+        (void)snprintf(ids->stranger, sizeof ids->stranger, "%.*s",
+                       id->size < sizeof ids->stranger ? (int)id->size : NODE_FILE_ID_SIZE - 1,
+                       id->text);
+    }
+    return rc;
 }
 
 static enum error_code note_file(struct keyed_file *file, struct named_nodes *nodes,
-                                 struct error *err)
+                                 struct node_file_ids *ids, struct error *err)
 {
-    struct note note = {nodes, file};
+    struct note note = {nodes, file, ids};
     return file->path ? keyed_file_visit(file, nodes, note_id, &note, err) : ERROR_NONE;
 }
 
 enum error_code node_files_note(struct node_files *files, struct named_nodes *nodes,
                                 struct error *err)
 {
-    enum error_code rc = note_file(&files->labels, nodes, err);
+    enum error_code rc = note_file(&files->labels, nodes, &files->label_ids, err);
     if (rc != ERROR_NONE || !files->features.path)
         return rc;
     if (!input_files_ends_in(files->features.path, ".npy"))
-        return note_file(&files->features, nodes, err);
-    return files->feature_ids.path ? note_file(&files->feature_ids, nodes, err)
-                                   : keyed_features_note_rows(files->features.path, nodes, err);
+        return note_file(&files->features, nodes, &files->feature_file_ids, err);
+    return files->feature_ids.path
+               ? note_file(&files->feature_ids, nodes, &files->feature_file_ids, err)
+               : keyed_features_note_rows(files->features.path, nodes, err);
 }
 
 /* ---- labels ----------------------------------------------------------------------------------- */
@@ -175,7 +199,9 @@ static enum error_code take_label(void *context, const struct field *id, struct 
         uint64_t count = 0;
         while (delimited_next(&all, &field))
             count++;
-        rc = label_table_columns(table, count, err);
+        rc = node_file_notes_check_labels(labelling->file, count, err);
+        if (rc == ERROR_NONE)
+            rc = label_table_columns(table, count, err);
     }
     if (rc == ERROR_NONE)
         rc = label_table_parse(table, values, line, err);
@@ -210,6 +236,7 @@ static enum error_code push_labels(struct node_files *files, const struct named_
     labelling.table = (struct label_table){.path = files->labels.path,
                                            .node_count = nodes->ids.count,
                                            .words = &files->encoding,
+                                           .takes_missing_words = files->labels.may_choose,
                                            .task = files->task};
     enum error_code rc =
         memory_new(&labelling.is_labelled, nodes->ids.count, "which nodes have labels", err);
@@ -322,8 +349,8 @@ static enum error_code split_of_word(const struct marking *marking, const struct
 static enum error_code split_of_masks(const struct marking *marking, struct delimited *values,
                                       int64_t line, int *out, struct error *err)
 {
-    static const char *const yes[] = {"true", "1", "t", "yes", NULL};
-    static const char *const no[] = {"false", "0", "f", "no", NULL};
+    static const char *const yes[] = {"true", "1", "1.0", "t", "yes", "y", NULL};
+    static const char *const no[] = {"false", "0", "0.0", "f", "no", "n", NULL};
     struct field field;
     *out = 0;
     for (int s = 0; s < SPLIT_COUNT && delimited_next(values, &field); s++) {
@@ -443,13 +470,13 @@ static enum error_code push_marks(struct node_files *files, const struct named_n
 
 /* Which words are classes, and what columns become. */
 static enum error_code find_encoding(struct node_files *files, const struct named_nodes *nodes,
-                                     struct error *err)
+                                     struct dataset_builder *builder, struct error *err)
 {
     const struct pipeline_settings *settings = files->settings;
     if (settings && settings->ingest.column_encoding[0])
         return ERROR_NONE;
-    const enum error_code rc =
-        table_encoding_find_classes(&files->labels, nodes, files->task, &files->encoding, err);
+    const enum error_code rc = table_encoding_find_classes(&files->labels, nodes, files->task,
+                                                           builder, &files->encoding, err);
     return rc == ERROR_NONE && settings && table_encoding_is_wanted(settings)
                ? table_encoding_find_columns(&files->features, nodes, settings, &files->encoding,
                                              err)
@@ -459,7 +486,7 @@ static enum error_code find_encoding(struct node_files *files, const struct name
 enum error_code node_files_push(struct node_files *files, const struct named_nodes *nodes,
                                 struct dataset_builder *builder, struct error *err)
 {
-    enum error_code rc = find_encoding(files, nodes, err);
+    enum error_code rc = find_encoding(files, nodes, builder, err);
     const struct column_encoding *encoding = files->encoding.column_count ? &files->encoding : NULL;
     if (rc == ERROR_NONE)
         rc = push_labels(files, nodes, builder, err);
@@ -472,6 +499,8 @@ enum error_code node_files_push(struct node_files *files, const struct named_nod
                 node_files_push_split(&files->split[split], (enum split)split, nodes, builder, err);
     if (rc == ERROR_NONE)
         rc = push_marks(files, nodes, builder, err);
+    if (rc == ERROR_NONE)
+        rc = node_file_notes_add(files, nodes, builder, err);
     if (rc == ERROR_NONE)
         dataset_builder_take_encoding(builder, &files->encoding);
     return rc;

@@ -21,9 +21,18 @@
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/keyed_file.h"
 
+enum { NODE_FILE_ID_SIZE = 48 };
+
+struct node_file_ids {         /* what a file's ids are to the graph */
+    uint64_t lines, strangers; /* of them those of nodes that no edge has, and no file before */
+    int64_t first_stranger;    /* its line */
+    char stranger[NODE_FILE_ID_SIZE];
+};
+
 struct node_files { /* a path of NULL: no such file */
     struct keyed_file labels, features, feature_ids, split[SPLIT_COUNT];
     struct keyed_file marks; /* the labels' table once more, for what is said of splits there */
+    struct node_file_ids label_ids, feature_file_ids;
     enum task_kind task;
     const struct pipeline_settings *settings; /* borrowed; NULL: what rows show, and nothing else */
     struct split_shares shares;

@@ -3,6 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/missing_words.h"
 #include "stages/ingest/build/node_id_assigner.h"
 #include "stages/plan/named_entries.h"
 
@@ -79,13 +80,52 @@ static enum error_code note_word(struct node_id_assigner *words, const struct fi
 
 /* --- classes --- */
 
+enum { USUAL_MAX = 8, USUAL_SIZE = 16 };
+
+struct usual { /* a word that people write for missing values, among the classes */
+    char text[USUAL_SIZE];
+    uint64_t lines;
+};
+
 struct class_search {
     struct keyed_file *file;
     struct node_id_assigner words;
-    bool is_decided, are_words;
-    int64_t first_line; /* with a word */
+    bool has_several; /* columns of labels: they are numbers */
+    uint64_t word_lines, number_lines, nan_lines;
+    int64_t first_word, first_number; /* lines */
+    char word[41], number[41];        /* the first of each */
+    struct usual usual[USUAL_MAX];
+    size_t usual_count;
+    uint64_t missing_cells;
 };
 
+static void note_usual(struct class_search *search, const struct field *field)
+{
+    if (!missing_words_are_usual(field) || field->size >= USUAL_SIZE)
+        return;
+    for (size_t i = 0; i < search->usual_count; i++)
+        if (strlen(search->usual[i].text) == field->size &&
+            memcmp(search->usual[i].text, field->text, field->size) == 0) {
+            search->usual[i].lines++;
+            return;
+        }
+    if (search->usual_count == USUAL_MAX)
+        return;
+    struct usual *usual = &search->usual[search->usual_count++];
+    memcpy(usual->text, field->text, field->size);
+    usual->lines = 1;
+}
+
+static void note_first(const struct field *field, int64_t line, uint64_t before, int64_t *first,
+                       char text[41])
+{
+    if (before > 0)
+        return;
+    *first = line;
+    (void)snprintf(text, 41, "%.*s", field->size < 40 ? (int)field->size : 40, field->text);
+}
+
+/* `nan` is a number where classes are numbers, and a word where they are words. */
 static enum error_code note_class(void *context, const struct field *id, struct delimited *values,
                                   int64_t line, struct error *err)
 {
@@ -93,42 +133,106 @@ static enum error_code note_class(void *context, const struct field *id, struct 
     struct field field = {0};
     double value = 0.0;
     (void)id;
-    if (!delimited_next(values, &field) || column_is_missing(&field))
+    if (search->has_several || !delimited_next(values, &field))
         return ERROR_NONE;
-    if (!search->is_decided) {
-        search->is_decided = true;
-        search->are_words = values->is_done && !text_double(field.text, field.size, &value);
-        search->first_line = line;
+    search->has_several = !values->is_done;
+    if (search->has_several || field.size == 0 || field_is(&field, "-1"))
+        return ERROR_NONE;
+    const bool is_number = text_double(field.text, field.size, &value);
+    if (is_number && isfinite(value)) {
+        note_first(&field, line, search->number_lines++, &search->first_number, search->number);
+        return ERROR_NONE;
     }
-    if (!search->are_words || field_is(&field, "-1"))
-        return ERROR_NONE;
-    if (text_double(field.text, field.size, &value))
+    note_usual(search, &field);
+    search->nan_lines += is_number;
+    if (!is_number)
+        note_first(&field, line, search->word_lines++, &search->first_word, search->word);
+    return note_word(&search->words, &field, COLUMN_CLASSES_MAX, search->file->path, line, err);
+}
+
+/* Words and numbers in one column: the words say that a class is not known, or one of the two is a slip. */
+static enum error_code refuse_mixed(const struct class_search *search, struct error *err)
+{
+    const struct field word = {search->word, strlen(search->word)};
+    if (search->words.count == 1 || missing_words_are_usual(&word))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": label: expected a number, as in line %" PRId64
+                         ", found '%s': if this word says that the class is not known, add a line "
+                         "`missing_words: %s` below `ingest:`",
+                         search->file->path, search->first_word, search->first_number, search->word,
+                         search->word);
+    if (search->word_lines >= search->number_lines)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": label: expected a word, as in line %" PRId64
-                         ", found the number %.*s: classes are words, or numbers 0, 1, 2, ...",
-                         search->file->path, line, search->first_line,
-                         field.size < 40 ? (int)field.size : 40, field.text);
-    return note_word(&search->words, &field, COLUMN_CLASSES_MAX, search->file->path, line, err);
+                         ", found the number %s: classes are words, or numbers 0, 1, 2, ...",
+                         search->file->path, search->first_number, search->first_word,
+                         search->number);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": label: expected a number, as in line %" PRId64
+                     ", found '%s': classes are words, or numbers 0, 1, 2, ...",
+                     search->file->path, search->first_word, search->first_number, search->word);
+}
+
+/* Says which words became classes although people often mean nothing by them, and which became nothing. */
+static enum error_code say_missing(const struct class_search *search, bool are_words,
+                                   struct dataset_builder *builder, struct error *err)
+{
+    const char *path = keyed_file_title(search->file), *listed = search->file->missing_words;
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && are_words && i < search->usual_count; i++)
+        rc = dataset_builder_note(builder, NOTE_UNDERSTOOD, err,
+                                  "%s: the word %s is a class, in %" PRIu64
+                                  " lines; if it says that the class is not known, add a line "
+                                  "`missing_words: %s` below `ingest:`",
+                                  path, search->usual[i].text, search->usual[i].lines,
+                                  search->usual[i].text);
+    if (rc == ERROR_NONE && !are_words && search->nan_lines)
+        rc = dataset_builder_note(builder, NOTE_UNDERSTOOD, err,
+                                  "%s: %" PRIu64 " lines have nan in place of a class, which says "
+                                  "that none is known",
+                                  path, search->nan_lines);
+    if (rc == ERROR_NONE && listed && listed[0])
+        rc = dataset_builder_note(
+            builder, search->missing_cells ? NOTE_UNDERSTOOD : NOTE_WARNING, err,
+            "%s: cells of labels that are words of missing_words (%s), so that "
+            "no class is known: %" PRIu64,
+            path, listed, search->missing_cells);
+    return rc;
+}
+
+/* Adds the words as classes, in ascending order. */
+static enum error_code add_classes(struct class_search *search, struct column_encoding *out,
+                                   struct error *err)
+{
+    struct field *word = NULL;
+    enum error_code rc = sort_words(&search->words, &word, err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < search->words.count; i++) {
+        rc = column_encoding_add_class(out, word[i].text, word[i].size, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "%s: a class", search->file->path);
+    }
+    memory_free(word);
+    return rc;
 }
 
 enum error_code table_encoding_find_classes(struct keyed_file *labels,
                                             const struct named_nodes *nodes, enum task_kind task,
+                                            struct dataset_builder *builder,
                                             struct column_encoding *out, struct error *err)
 {
     struct class_search search = {.file = labels};
-    struct field *word = NULL;
     if (!labels->path || (task != TASK_UNKNOWN && task != TASK_SINGLE_LABEL))
         return ERROR_NONE;
     node_id_assigner_init(&search.words, true, 0);
     enum error_code rc = keyed_file_visit(labels, nodes, note_class, &search, err);
+    search.missing_cells = labels->missing_cells;
+    const bool are_words = search.word_lines > 0 && !search.has_several;
+    if (rc == ERROR_NONE && are_words && search.number_lines > 0)
+        rc = refuse_mixed(&search, err);
+    if (rc == ERROR_NONE && are_words)
+        rc = add_classes(&search, out, err);
     if (rc == ERROR_NONE)
-        rc = sort_words(&search.words, &word, err);
-    for (uint64_t i = 0; rc == ERROR_NONE && i < search.words.count; i++) {
-        rc = column_encoding_add_class(out, word[i].text, word[i].size, err);
-        if (rc != ERROR_NONE)
-            rc = error_context(err, rc, "%s: a class", labels->path);
-    }
-    memory_free(word);
+        rc = say_missing(&search, are_words, builder, err);
     node_id_assigner_release(&search.words);
     return rc;
 }

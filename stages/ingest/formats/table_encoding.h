@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/formats/column_encoding.h"
+#include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/keyed_file.h"
 #include "stages/plan/pipeline_settings.h"
@@ -18,11 +19,13 @@
 
 /* Whether the settings ask for columns of features to be encoded: a text file of them, and something said of its columns. */
 bool table_encoding_is_wanted(const struct pipeline_settings *settings);
-/* The words of the labels' only column, when its first value is no number. Without a file of labels, and of tasks of numbers, nothing.
- * Fails: ERROR_INPUT naming file and line. */
+/* The words of the labels' only column, if it has words. Without a file of labels, and for tasks of numbers, it finds nothing. Notes which
+ * words that people write for missing values are classes, and which cells say that no class is known.
+ * Fails: ERROR_INPUT naming file and line: words and numbers in one column. */
 MUST_CHECK enum error_code
 table_encoding_find_classes(struct keyed_file *labels, const struct named_nodes *nodes,
-                            enum task_kind task, struct column_encoding *out, struct error *err);
+                            enum task_kind task, struct dataset_builder *builder,
+                            struct column_encoding *out, struct error *err);
 /* The columns of features, in the order of the file's values. Fails: ERROR_INVALID for settings that say nothing that is
  * known; ERROR_INPUT naming file and line. */
 MUST_CHECK enum error_code table_encoding_find_columns(struct keyed_file *features,

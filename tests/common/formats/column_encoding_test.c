@@ -41,9 +41,9 @@ static void makes_numbers_of_each_kind_and_of_what_is_missing(void **state)
         int column;
         float expected[3];
     } trials[] = {
-        {"20", 0, {20}},        {"", 0, {34.5F}},       {"NaN", 0, {34.5F}},    {"0", 1, {0, 0}},
-        {"", 1, {0, 1}},        {"Paris", 2, {0, 1}},   {"Rome", 2, {0, 0}},    {"", 2, {0, 0}},
-        {"1989", 3, {1, 0, 0}}, {"1990", 3, {0, 1, 0}}, {"2024", 3, {0, 0, 1}}, {"7.5", 4, {2}},
+        {"20", 0, {20}},        {"", 0, {34.5F}},       {"0", 1, {0, 0}}, {"", 1, {0, 1}},
+        {"Paris", 2, {0, 1}},   {"Rome", 2, {0, 0}},    {"", 2, {0, 0}},  {"1989", 3, {1, 0, 0}},
+        {"1990", 3, {0, 1, 0}}, {"2024", 3, {0, 0, 1}}, {"7.5", 4, {2}},
     };
     struct error err = {0};
     struct column_encoding encoding;
@@ -72,6 +72,9 @@ static void refuses_values_with_what_to_write_instead(void **state)
          "column year: expected a value, found none: give it one, or write "
          "`missing_values: mean`"},
         {0, "old", "column age: expected a finite number, found 'old': for words write `one_hot`"},
+        {0, "NaN",
+         "column age: expected a finite number, found 'NaN': if this word says that the value is "
+         "missing, write `missing_words: NaN`"},
         {0, "inf", "column age: expected a finite number, found 'inf'"},
         {0, "1e300", "column age: expected a number that fits 32-bit floating point"},
         {1, "-1", "column income: expected a number above -1 for log(1 + x), found -1"},

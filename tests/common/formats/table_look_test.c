@@ -51,6 +51,7 @@ static void finds_separator_and_header(void **state)
         {"target rating\n1 2 3\n2 3 4\n", DELIMITER_BLANKS, 3, 1,
          2}, /* row names, as R writes them */
         {"\"Doe, Jane\";b\n\"Roe, Jim\";c\n", DELIMITER_SEMICOLON, 2, 0, 2},
+        {"\"Doe, Jane\"\t\"Roe, Jim\"\n\"Roe, Jim\"\t\"Poe, Al\"\n", DELIMITER_TAB, 2, 0, 2},
         {"Doe, Jane\tb\nJim\tc\n", DELIMITER_TAB, 2, 0, 2},
         {"\"a, b\"\t\"c, d\"\n\"e, f\"\t\"g, h\"\n", DELIMITER_TAB, 2, 0, 2},
         {"only\none\ncolumn\n", DELIMITER_BLANKS, 1, 0, 3},
@@ -121,6 +122,43 @@ static void refuses_rows_that_differ(void **state)
     table_look_release(&table);
 }
 
+/* Features have thousands of columns, and lists of negatives have rows of any length. */
+static void looks_at_wide_and_uneven_tables(void **state)
+{
+    static char text[65536];
+    struct table_request request = {.path = "t.csv", .data = text, .is_wide = true};
+    struct table_look table;
+    struct error err = {0};
+    (void)state;
+    char *at = text;
+    for (int row = 0; row < 3; row++)
+        for (int i = 0; i < 2000; i++) {
+            *at++ = row ? '1' : 'x';
+            *at++ = i < 1999 ? ',' : '\n';
+        }
+    request.size = strlen(text);
+    assert_ok(table_look_read(&request, &table, &err), &err);
+    assert_int_equal(table.column_count, 2000);
+    assert_int_equal(table.judged, TABLE_WIDE_JUDGED);
+    assert_int_equal(table.header_line, 1);
+    table_look_release(&table);
+    request.is_wide = false;
+    assert_fails(table_look_read(&request, &table, &err), ERROR_INPUT,
+                 "t.csv:1: expected at most 512 columns, found 2000", &err);
+    table_look_release(&table);
+    request.is_uneven = true;
+    request.data = "1,2,3\n2,3\n3,4,5,6\n";
+    request.size = strlen(request.data);
+    assert_ok(table_look_read(&request, &table, &err), &err);
+    assert_int_equal(table.delimiter, DELIMITER_COMMA);
+    assert_int_equal(table.rows, 3);
+    assert_int_equal(table.judged, 2);
+    table_look_release(&table);
+    request.is_uneven = false;
+    assert_fails(table_look_read(&request, &table, &err), ERROR_INPUT, "t.csv:2: expected 3", &err);
+    table_look_release(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +166,7 @@ int main(void)
         cmocka_unit_test(knows_the_types_of_columns),
         cmocka_unit_test(tells_names_that_nobody_knows),
         cmocka_unit_test(refuses_rows_that_differ),
+        cmocka_unit_test(looks_at_wide_and_uneven_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

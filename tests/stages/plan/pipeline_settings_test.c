@@ -193,6 +193,7 @@ static struct pipeline_settings unusual(void)
         case SETTING_TEXT:
         case SETTING_PATH:
         case SETTING_PATHS:
+        case SETTING_WORDS:
         case SETTING_CHOICE_OR_PATH:
             value = "a = b";
             break;
@@ -228,7 +229,7 @@ static void text_and_settings_are_inverse(void **state)
             assert_memory_equal((const char *)&back + spec->offset,
                                 (const char *)&all[i] + spec->offset,
                                 spec->type == SETTING_TEXT || spec->type == SETTING_PATH ||
-                                        spec->type == SETTING_PATHS
+                                        spec->type == SETTING_PATHS || spec->type == SETTING_WORDS
                                     ? strlen((const char *)&back + spec->offset) + 1
                                     : spec->size);
         assert_ok(pipeline_settings_text(&back, again, &err), &err);

@@ -99,6 +99,92 @@ static void knows_a_header_from_a_node(void **state)
     assert_int_equal(recorded.node_count, 2);
 }
 
+/* A first row of unknown words is a header if all other rows are of nodes and its class stands in no other row. */
+static void knows_a_header_by_the_rows_below(void **state)
+{
+    (void)state;
+    static const char edges[] = "a,b\nb,c\nc,d\nd,a\n";
+    struct error err = {0};
+    assert_ok(run(edges, "account,kind\na,cat\nb,dog\nc,cat\nd,dog\n", NULL, NULL, &err), &err);
+    assert_int_equal(recorded.node_count, 4);
+    assert_int_equal(recorded.labelled, 4);
+    assert_ok(run(edges, "z,dog\na,cat\nb,dog\nc,cat\nd,dog\n", NULL, NULL, &err), &err);
+    assert_int_equal(recorded.node_count, 5); /* a node without an edge */
+    assert_fails(run(edges, "account,kind\na,cat\nb,dog\nc,cat\nz,dog\n", NULL, NULL, &err),
+                 ERROR_INPUT,
+                 "labels.csv:1: expected to know whether 'account,kind' is a header: 'account' is "
+                 "no node with an edge",
+                 &err);
+    assert_ok(run("1,2\n2,3\n", "paper,venue\n1,x\n2,y\n3,x\n", NULL, "paper\n1\n2\n", &err), &err);
+    assert_int_equal(recorded.labelled, 3);
+    assert_int_equal(recorded.split_count[SPLIT_TRAIN], 2);
+}
+
+/* Semicolons separate, and commas stand in numbers. */
+static void takes_other_separators_and_decimal_commas(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("a,b\nb,c\n", "id|class\na|1\nb|0\n", "id;x;y\na;0,5;1\nb;1,5;2\nc;2,5;3\n", NULL,
+                  &err),
+              &err);
+    assert_int_equal(recorded.labelled, 2);
+    assert_true(recorded.feature_of[0] == 0.5F && recorded.feature_of[2] == 2.5F);
+}
+
+/* Labels with ingest.missing_words. */
+static enum error_code run_missing(const char *labels, const char *missing, struct error *err)
+{
+    static const char edges[] = "a,b\nb,c\nc,d\n";
+    const struct edge_list_input input = {
+        .name = "edges.csv", .data = edges, .size = strlen(edges), .nodes = &files};
+    files = (struct node_files){0};
+    set(&files.labels, "labels.csv", KEYED_VALUES, labels);
+    files.labels.missing_words = missing;
+    files.labels.may_choose = true;
+    return edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+}
+
+static void takes_for_missing_what_is_listed_alone(void **state)
+{
+    (void)state;
+    static const char words[] = "id,class\na,none\nb,mild\nc,NA\nd,mild\n";
+    struct error err = {0};
+    assert_ok(run_missing(words, NULL, &err), &err);
+    assert_int_equal(recorded.labelled, 4); /* three classes: NA, mild, none */
+    const int32_t expected[] = {2, 1, 0, 1};
+    assert_memory_equal(recorded.label, expected, sizeof expected);
+    assert_ok(run_missing(words, "NA", &err), &err);
+    assert_int_equal(recorded.labelled, 3);
+    assert_ok(run_missing(words, "[na, none]", &err), &err); /* the case counts */
+    assert_int_equal(recorded.labelled, 3);
+    assert_ok(run_missing("id,class\na,0\nb,unknown\nc,1\n", "[NA, unknown]", &err), &err);
+    assert_int_equal(recorded.labelled, 2);
+    assert_fails(run_missing("id,class\na,0\nb,unknown\nc,1\n", "NA", &err), ERROR_INPUT,
+                 "labels.csv:3: label: expected a number, as in line 2, found 'unknown': if this "
+                 "word says that the class is not known, add a line `missing_words: unknown`",
+                 &err);
+}
+
+static void asks_which_column_is_meant(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *labels, *message;
+    } cases[] = {
+        {"class,id\nx,a\ny,b\n",
+         "labels.csv:1: expected the ids of nodes in the first column, found 'class' there and a "
+         "column 'id': add a line `id_column: id`"},
+        {"id,name,class\na,Ann,x\nb,Bob,y\n",
+         "expected one column behind the id, or several of numbers, found 2 with words among "
+         "them: add a line `label_columns: NAME`"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error err = {0};
+        assert_fails(run_missing(cases[i].labels, NULL, &err), ERROR_INPUT, cases[i].message, &err);
+    }
+}
+
 static void names_file_and_line_of_what_is_wrong(void **state)
 {
     (void)state;
@@ -109,24 +195,28 @@ static void names_file_and_line_of_what_is_wrong(void **state)
         {"a,0\nb,1\na,2\n", NULL, NULL,
          "labels.csv:3: node 'a' has another label than in line 1: expected one label a node"},
         {"a,0\nb,sport\n", NULL, NULL,
-         "labels.csv:2: label in column 1: expected a number, found 'sport'"},
-        {"a,x\nb,0\n", NULL, NULL,
+         "labels.csv:2: label: expected a number, as in line 1, found 'sport': if this word says "
+         "that the class is not known, add a line `missing_words: sport`"},
+        {"a,x\nb,0\nc,y\n", NULL, NULL,
          "labels.csv:2: label: expected a word, as in line 1, found the number 0: classes are "
          "words"},
-        {"a,0\nb\n", NULL, NULL, "labels.csv:2: expected a node id and what belongs to it"},
+        {"a,0\nb\n", NULL, NULL, "labels.csv:2: expected 2 columns, found 1; commas"},
         {"a,0\nb,-2\n", NULL, NULL, "labels.csv:2: label: expected a class from 0 to"},
         {"a,0\nb,1.5\n", NULL, NULL, "labels.csv:2: label: expected a class from 0 to"},
         {"a,0\nb,4000000\n", NULL, NULL, "labels.csv:2: label: expected a class from 0 to"},
-        {"a,0\nb,0,1\n", NULL, NULL, "labels.csv:2: expected 1 label columns, found 2"},
+        {"a,0\nb,0,1\n", NULL, NULL, "labels.csv:2: expected 2 columns, found 3; commas"},
         {"a,0,1\nb,0,2\n", NULL, NULL, "labels.csv:2: label in column 2: expected 0 or 1, found 2"},
         {"a,0\n,1\n", NULL, NULL, "labels.csv:2: node: expected a node id, found nothing"},
         {"", NULL, NULL, "labels.csv: expected a line `id,class` a node, found none"},
         {"a,0\n", "a,1,2\nb,3\nc,1,2\n", NULL,
-         "features.csv:2: expected 2 feature columns, found 1"},
+         "features.csv:2: expected 3 columns, found 2; commas"},
         {"a,0\n", "a,1\nb,nan\nc,1\n", NULL,
          "features.csv:2: feature in column 2: expected a finite number, found 'nan'"},
         {"a,0\n", "a,1\nb,2\na,3\nc,1\n", NULL,
          "features.csv:3: node 'a' stands in line 1 already: expected one row a node"},
+        {"a,0\n", "a,0,1.5\na,1,2.5\nb,0,1\n", NULL,
+         "features.csv:2: node 'a' stands in line 1 already: expected one row a node, found three "
+         "columns, as features in long form have them"},
         {"d,0\n", "a,1\nb,2\n", NULL,
          "features.csv: expected a row for each of 4 nodes, found 2; the first without one is 'c'"},
         {"a,0\n", NULL, "a\nzed\n", "train.csv:2: node 'zed' is in no other file"},
@@ -252,6 +342,10 @@ int main(void)
         cmocka_unit_test(takes_an_empty_class_for_none),
         cmocka_unit_test(accepts_the_same_label_twice),
         cmocka_unit_test(knows_a_header_from_a_node),
+        cmocka_unit_test(knows_a_header_by_the_rows_below),
+        cmocka_unit_test(takes_other_separators_and_decimal_commas),
+        cmocka_unit_test(takes_for_missing_what_is_listed_alone),
+        cmocka_unit_test(asks_which_column_is_meant),
         cmocka_unit_test(names_file_and_line_of_what_is_wrong),
         cmocka_unit_test_setup_teardown(each_file_has_the_header_of_the_first, temp_dir_setup,
                                         temp_dir_teardown),
