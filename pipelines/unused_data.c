@@ -17,10 +17,11 @@ void unused_data_text(const struct dataset_schema *schema, const struct edge_use
     /* Ids are no data, labels are learnt, and types are said below. */
     const unsigned silent = use->columns | use->refused | use->sampled | 1U << EDGE_TYPE |
                             1U << EDGE_ID | 1U << EDGE_LABEL;
+    const unsigned old = silent >> EDGE_TIME & 1 ? 1U << EDGE_TIME_F64 : 0;
     char item[ITEM_COUNT][ITEM_SIZE];
     int count = 0, at = 0;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (schema->edge_width.of[c] && !(silent >> c & 1))
+        if (schema->edge_width.of[c] && !((silent | old) >> c & 1))
             (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
     const bool types_are_read = schema->has_relations || (use->sampled >> EDGE_TYPE & 1);
     if (schema->edge_type_count > 1 && !types_are_read)

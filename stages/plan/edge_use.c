@@ -81,7 +81,7 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
 {
     const struct sampler *sampler = sampler_of((enum sampler_kind)settings->sample.sampler);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (sampler->needs >> c & 1 && !schema->edge_width.of[c])
+        if (sampler->needs >> c & 1 && !edge_widths_have(&schema->edge_width, (enum edge_column)c))
             return error_set(err, ERROR_INPUT,
                              "sample.sampler is %s, which goes by %s, but the graph has none: "
                              "expected a column \"%s\" in the table of edges, a file %s.npy beside "

@@ -140,6 +140,7 @@ struct pipeline_settings {
         char id_column[SETTING_NAME_SIZE];
         char label_columns[SETTING_TEXT_LONG];
         char time_column[SETTING_NAME_SIZE];
+        char time_format[SETTING_TEXT_LONG];
         char feature_columns[SETTING_COLUMNS_SIZE];
         char edge_columns[SETTING_TEXT_LONG];
         int64_t missing_values; /* enum missing_value */

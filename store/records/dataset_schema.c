@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/time_text.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
 
@@ -123,6 +124,8 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     json_put_string(&w, "task", task_name(schema->task));
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
     put_edge_columns(&w, &schema->edge_width);
+    if (schema->time_unit[0])
+        json_put_string(&w, "time_unit", schema->time_unit);
     json_put_string(&w, "first_negative_weight", schema->first_negative_weight);
     if (schema->has_relations)
         json_put_int64(&w, "target_type", schema->target_type);
@@ -350,6 +353,19 @@ static enum error_code get_edge_columns(const struct json_node *root, const char
     return rc;
 }
 
+static enum error_code get_time_unit(const struct json_node *root, const char *key,
+                                     struct dataset_schema *out, struct error *err)
+{
+    struct time_format format;
+    const enum error_code rc =
+        get_string(root, "time_unit", key, out->time_unit, sizeof out->time_unit, err);
+    if (rc != ERROR_NONE || time_format_of_meaning(out->time_unit, &format))
+        return rc;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: \"time_unit\": expected a unit of times that this program has, found %s",
+                     key, out->time_unit);
+}
+
 static enum error_code get_all(const struct json_node *root, const char *key,
                                struct dataset_schema *out, struct error *err)
 {
@@ -368,6 +384,8 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_choice(root, "node_id_form", key, id_form_names, &form, err);
     if (rc == ERROR_NONE)
         rc = get_edge_columns(root, key, &out->edge_width, err);
+    if (rc == ERROR_NONE && json_get(root, "time_unit"))
+        rc = get_time_unit(root, key, out, err);
     if (rc == ERROR_NONE)
         rc = get_string(root, "first_negative_weight", key, out->first_negative_weight,
                         sizeof out->first_negative_weight, err);

@@ -18,7 +18,7 @@
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h. Of a graph with relations the column EDGE_TYPE of the edge chunks
+ * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not stored as they were written. Of a graph with relations the column EDGE_TYPE of the edge chunks
  * is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
@@ -62,8 +62,10 @@ struct dataset_schema {
     uint64_t edge_count; /* directed, as stored: after making undirected, removing duplicates */
     uint64_t self_loop_count; /* stored ones */
     uint64_t input_edge_rows, removed_self_loops, removed_duplicates;
-    bool undirected;                 /* each edge is stored both ways */
-    struct edge_widths edge_width;   /* the edge columns that there are */
+    bool undirected;               /* each edge is stored both ways */
+    struct edge_widths edge_width; /* the edge columns that there are */
+    char time_unit
+        [32]; /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
     char first_negative_weight[128]; /* "edges.csv:17", or its end; "" when there is none */
     uint32_t feature_dim;

@@ -39,6 +39,7 @@ struct dataset_builder {
     uint64_t *id_offset;
     char *id_text;
     struct column_encoding encoding;
+    struct time_format time_format; /* of edges */
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -56,6 +57,8 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
     (void)text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge");
     schema->node_id_form = NODE_ID_CONSECUTIVE;
     schema->has_relations = config->settings->ingest.relations;
+    must(!time_format_read(config->settings->ingest.time_format,
+                           &builder->time_format)); /* checked */
     return store_scratch(config->store, builder->scratch, err);
 }
 
@@ -95,7 +98,12 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder);
 }
 
-void dataset_builder_take_times(struct dataset_builder *builder, double *time)
+struct time_format *dataset_builder_time_format(struct dataset_builder *builder)
+{
+    return &builder->time_format;
+}
+
+void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time)
 {
     must(!builder->targets.time);
     builder->targets.time = time;
@@ -474,6 +482,16 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
+/* Numbers that are stored as they were written need no word. */
+static void note_time_unit(struct dataset_builder *builder)
+{
+    char meaning[32];
+    struct dataset_schema *schema = &builder->schema;
+    (void)time_format_meaning(&builder->time_format, meaning);
+    if (schema->edge_width.of[EDGE_TIME] && strcmp(meaning, "number") != 0)
+        must(text_copy(schema->time_unit, sizeof schema->time_unit, meaning));
+}
+
 /* The schema commits the dataset, and what was found out about the data goes with it. */
 static enum error_code store_schema(struct dataset_builder *builder, bool one_way,
                                     struct error *err)
@@ -482,6 +500,7 @@ static enum error_code store_schema(struct dataset_builder *builder, bool one_wa
     struct json_writer report = {0};
     if (!builder->config.summary)
         builder->config.summary = &own;
+    note_time_unit(builder);
     enum error_code rc = summarise(builder, one_way, err);
     if (rc == ERROR_NONE) {
         dataset_summary_report(builder->config.summary, &builder->schema, builder->config.settings,

@@ -44,7 +44,7 @@ struct held_edges {
     uint32_t *source, *target; /* [count] */
     uint16_t *type;            /* [count]; 0 where edges have none */
     float *label;              /* [count] of labelled edges */
-    double *time;              /* [count] where edges have times, but of links that are given */
+    int64_t *time;             /* [count] where edges have times, but of links that are given */
     int64_t *line;             /* [count] of those given */
     char *where;               /* the file of those given; owned */
     size_t count, source_capacity, target_capacity, type_capacity, line_capacity, label_capacity,
@@ -60,7 +60,7 @@ struct edge_holdout { /* {0} holds out none */
     struct edge_split split;
     uint64_t seed;
     uint64_t memory_bytes;
-    double time_end
+    int64_t time_end
         [HELD_OUT_COUNT]; /* up to the first edges stay, up to the second they are for validation */
     struct last_edges *last; /* [node_count] of leave_one_out */
     uint64_t *given; /* [given_size] split and position of a given edge + 1, 0: none; by pair */

@@ -1,7 +1,6 @@
 #include "stages/ingest/build/last_edges.h"
 
 #include "common/base/random.h"
-#include "stages/ingest/build/holdout_times.h"
 #include "stages/ingest/build/spool_walk.h"
 
 #include <stdbool.h>
@@ -14,14 +13,9 @@ uint64_t last_edges_draw(uint64_t seed, uint32_t a, uint32_t b)
     return (uint64_t)word[0] << 32 | word[1];
 }
 
-static bool is_same_time(double a, double b)
-{
-    return time_order(a) == time_order(b);
-}
-
 static bool is_later(const struct last_edge *a, const struct last_edge *b)
 {
-    if (!is_same_time(a->time, b->time))
+    if (a->time != b->time)
         return a->time > b->time;
     return a->draw != b->draw ? a->draw > b->draw : a->target > b->target;
 }
@@ -60,12 +54,12 @@ enum error_code last_edges_find(struct edge_spool *spool, uint64_t seed, struct 
     return spool_walk(spool, note_last, &search, err);
 }
 
-int last_edges_place(const struct last_edges *last, uint32_t target, double time)
+int last_edges_place(const struct last_edges *last, uint32_t target, int64_t time)
 {
     if (last->count < LAST_COUNT)
         return -1;
     for (int i = 0; i < 2; i++)
-        if (last->edge[i].target == target && is_same_time(last->edge[i].time, time))
+        if (last->edge[i].target == target && last->edge[i].time == time)
             return i;
     return -1;
 }

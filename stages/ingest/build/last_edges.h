@@ -12,7 +12,7 @@
 enum { LAST_COUNT = 3 };
 
 struct last_edge {
-    double time; /* 0 without times */
+    int64_t time; /* 0 without times */
     uint64_t draw;
     uint32_t target;
 };
@@ -29,6 +29,6 @@ uint64_t last_edges_draw(uint64_t seed, uint32_t a, uint32_t b);
 MUST_CHECK enum error_code last_edges_find(struct edge_spool *spool, uint64_t seed,
                                            struct last_edges *last, struct error *err);
 /* 0: the last edge of its source, 1: the one before; -1: another, or one of fewer than LAST_COUNT. */
-int last_edges_place(const struct last_edges *last, uint32_t target, double time);
+int last_edges_place(const struct last_edges *last, uint32_t target, int64_t time);
 
 #endif

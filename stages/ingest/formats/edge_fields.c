@@ -151,6 +151,7 @@ enum error_code edge_fields_integer(const struct field *field, const char *what,
 
 /* A field, and where it stands, for messages. */
 struct place {
+    struct time_format *time; /* of a column of times */
     const struct field *field;
     const char *what, *where;
     int64_t line;
@@ -193,6 +194,19 @@ static enum error_code small_value(const struct place *place, int64_t most, uint
     return rc;
 }
 
+static enum error_code time_value(const struct place *place, int64_t *out, struct error *err)
+{
+    const struct field *field = place->field;
+    struct time_fault fault;
+    must(place->time); /* whoever reads times says how they are written */
+    time_format_narrow(place->time, field->text, field->size);
+    if (time_text_value(place->time, field->text, field->size, out, &fault))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'%s",
+                     place->where, place->line, place->what, fault.expected, shown(field),
+                     field->text, fault.advice);
+}
+
 static enum error_code take_value(const struct place *place, enum edge_column column, void *data,
                                   uint32_t element, struct error *err)
 {
@@ -205,15 +219,18 @@ static enum error_code take_value(const struct place *place, enum edge_column co
     if (type == ELEMENT_U16)
         return small_value(place, most, (uint16_t *)data + element, err);
     must(type == ELEMENT_I64);
+    if (column == EDGE_TIME)
+        return time_value(place, (int64_t *)data + element, err);
     return edge_fields_integer(place->field, place->what, place->where, place->line,
                                (int64_t *)data + element, err);
 }
 
 enum error_code edge_fields_value(const struct field *field, enum edge_column column,
-                                  const char *where, int64_t line, void *data, uint32_t element,
-                                  struct error *err)
+                                  struct time_format *time, const char *where, int64_t line,
+                                  void *data, uint32_t element, struct error *err)
 {
-    const struct place place = {field, edge_column[column].words[0], where, line};
+    const struct edge_column_row *row = &edge_column[column];
+    const struct place place = {time, field, row->shown ? row->shown : row->words[0], where, line};
     return take_value(&place, column, data, element, err);
 }
 
@@ -226,7 +243,7 @@ enum error_code edge_fields_values(const struct edge_fields *fields, const struc
         const struct edge_use *use = &fields->use[i];
         if (use->column == EDGE_FIELD_NONE)
             continue;
-        rc = edge_fields_value(&field[i], (enum edge_column)use->column, where, line,
+        rc = edge_fields_value(&field[i], (enum edge_column)use->column, fields->time, where, line,
                                out->data[use->column], use->element, err);
     }
     return rc;

@@ -137,7 +137,7 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
     struct update_reader *reader = file->reader;
     struct dataset_delta *delta = &reader->delta;
     const uint32_t source = line->source, target = line->target;
-    double time = 0;
+    int64_t time = 0;
     bool is_held = false;
     enum error_code rc = check_stays(file, source, line->line, err);
     if (rc == ERROR_NONE)
@@ -154,8 +154,10 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
                                 err);
     if (rc == ERROR_NONE)
         rc = update_labels_take(reader, file->path, line->line, &file->value, err);
-    if (rc == ERROR_NONE && file->fields.width.of[EDGE_TIME])
-        memcpy(&time, file->value.data[EDGE_TIME], sizeof time);
+    if (rc == ERROR_NONE) {
+        const struct edge_columns_view value = edge_columns_read(&file->value, 0);
+        time = edge_columns_time(&value, 0);
+    }
     const int place = update_links_place(reader, source, target, line->relation, time, &is_held);
     reader->absorbed += rc == ERROR_NONE && is_held;
     if (rc != ERROR_NONE || is_held)

@@ -10,6 +10,7 @@
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes, struct error *err)
 {
@@ -76,6 +77,27 @@ static void tell_types(struct update_reader *reader)
     delta->columns_of_type = reader->columns_of_type;
 }
 
+/* Times of new edges are read in the unit that the dataset's have, whether or not ingest.time_format says how. */
+static enum error_code open_times(struct update_reader *reader, struct error *err)
+{
+    const struct dataset_schema *schema = reader->schema;
+    struct time_format stored;
+    char meaning[32], expected[32];
+    must(!time_format_read(reader->settings->ingest.time_format,
+                           &reader->time_format));            /* checked */
+    must(time_format_of_meaning(schema->time_unit, &stored)); /* the schema was checked */
+    if (reader->time_format.kind == TIME_AUTO)
+        reader->time_format = stored;
+    (void)time_format_meaning(&stored, expected);
+    (void)time_format_meaning(&reader->time_format, meaning);
+    if (!edge_widths_are_timed(&schema->edge_width) || strcmp(meaning, expected) == 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.time_format is '%.60s', which makes times of the unit `%s`: expected "
+                     "a format of the unit `%s`, as the times of the dataset have",
+                     reader->settings->ingest.time_format, meaning, expected);
+}
+
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
     enum error_code rc = update_check_dataset(reader->schema, err);
@@ -84,6 +106,8 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
+    if (rc == ERROR_NONE)
+        rc = open_times(reader, err);
     if (rc == ERROR_NONE)
         rc = update_links_open(reader, err);
     if (rc == ERROR_NONE)

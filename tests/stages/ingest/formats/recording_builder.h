@@ -54,12 +54,26 @@ struct dataset_builder {
     char text[RECORDED_TEXT];
 };
 
+static const char *recorded_time_setting = "auto";
+static struct time_format recorded_time;
 static struct dataset_builder recorded; /* too large for the stack */
 
 static struct dataset_builder *recording_start(void)
 {
     memset(&recorded, 0, sizeof recorded);
+    must(!time_format_read(recorded_time_setting, &recorded_time));
     return &recorded;
+}
+
+struct time_format *dataset_builder_time_format(struct dataset_builder *builder)
+{
+    (void)builder;
+    return &recorded_time;
+}
+
+static inline int64_t recorded_time_of(size_t edge)
+{
+    return ((const int64_t *)(const void *)recorded.column[EDGE_TIME])[edge];
 }
 
 static inline const float *recorded_weight(void)
@@ -249,7 +263,7 @@ enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const s
     return ERROR_NONE;
 }
 
-void dataset_builder_take_times(struct dataset_builder *builder, double *time)
+void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time)
 {
     (void)builder;
     memory_free(time);
