@@ -22,12 +22,12 @@ struct dataset_builder {
     uint32_t dim, edge_feature_width;
 };
 
-struct time_format *dataset_builder_time_format(struct dataset_builder *builder)
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder)
 {
-    static struct time_format format;
+    static struct value_notes notes;
     (void)builder;
-    format = (struct time_format){0};
-    return &format;
+    notes = (struct value_notes){0};
+    return &notes;
 }
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,

@@ -39,7 +39,7 @@ struct dataset_builder {
     uint64_t *id_offset;
     char *id_text;
     struct column_encoding encoding;
-    struct time_format time_format; /* of edges */
+    struct value_notes notes;
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
     schema->node_id_form = NODE_ID_CONSECUTIVE;
     schema->has_relations = config->settings->ingest.relations;
     must(!time_format_read(config->settings->ingest.time_format,
-                           &builder->time_format)); /* checked */
+                           &builder->notes.time)); /* checked */
     return store_scratch(config->store, builder->scratch, err);
 }
 
@@ -98,9 +98,9 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder);
 }
 
-struct time_format *dataset_builder_time_format(struct dataset_builder *builder)
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder)
 {
-    return &builder->time_format;
+    return &builder->notes;
 }
 
 void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time)
@@ -472,6 +472,7 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
         .was_made_undirected = one_way && builder->schema.undirected,
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
         .graph_count = builder->graphs.graph_count,
+        .loss = &builder->notes.loss,
     };
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         const struct node_type type = dataset_type(schema, t);
@@ -487,7 +488,7 @@ static void note_time_unit(struct dataset_builder *builder)
 {
     char meaning[32];
     struct dataset_schema *schema = &builder->schema;
-    (void)time_format_meaning(&builder->time_format, meaning);
+    (void)time_format_meaning(&builder->notes.time, meaning);
     if (schema->edge_width.of[EDGE_TIME] && strcmp(meaning, "number") != 0)
         must(text_copy(schema->time_unit, sizeof schema->time_unit, meaning));
 }

@@ -24,11 +24,11 @@
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "common/formats/column_encoding.h"
-#include "common/formats/time_text.h"
 #include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/ingest/build/given_edge.h"
+#include "stages/ingest/build/value_notes.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
@@ -156,8 +156,9 @@ MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *bui
 MUST_CHECK enum error_code dataset_builder_set_ids(struct dataset_builder *builder,
                                                    const struct node_ids *ids, struct error *err);
 
-/* How the times of edges are written (ingest.time_format). The first time of the input narrows it for all files. */
-struct time_format *dataset_builder_time_format(struct dataset_builder *builder);
+/* How the times of edges are written (ingest.time_format; the first time of the input narrows it for all files), and what readers find
+ * out about values. */
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder);
 /* The time of each node, [node_count], that a split by time goes by; and the words of classes and encoded columns, which are
  * stored. Both become the builder's. */
 void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time);

@@ -183,6 +183,24 @@ static void say_features(const struct lines *lines)
         say(lines, true, "all features are zero");
 }
 
+static void warn_of_rounded(const struct lines *lines)
+{
+    const struct float_loss *loss = lines->summary->loss;
+    char count[32];
+    if (!loss || !loss->count)
+        return;
+    for (int i = 0; i < loss->column_count; i++)
+        say(lines, true,
+            "%s: a feature or weight is stored in 32-bit floating point, which holds integers up "
+            "to 16,777,216",
+            loss->first[i].text);
+    say(lines, true,
+        "%s integers in all were rounded: leave such columns out, or scale them (`feature_columns: "
+        "\"NAME: log\"` below `ingest:`); an id is no feature, and a time goes into a column of "
+        "times",
+        text_count((int64_t)loss->count, count));
+}
+
 /* "0: 351, 1: 217, ..." */
 static const char *class_sizes(const struct dataset_summary *summary, char text[SUMMARY_LINE_SIZE])
 {
@@ -318,6 +336,7 @@ void dataset_summary_lines(const struct dataset_summary *summary,
         say_relations(&lines);
     else
         say_features(&lines);
+    warn_of_rounded(&lines);
     say_targets(&lines);
     say_columns(&lines);
 }

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
+#include "common/formats/float_loss.h"
 #include "stages/ingest/build/node_targets.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -30,6 +31,7 @@ struct dataset_summary {      /* {0} is empty and releasable */
     uint64_t *class_train; /* [class_count] of them in the training split */
     uint64_t feature_zeros, feature_numbers;
     const char *feature_origin[NODE_TYPE_COUNT_MAX]; /* of each node type that is told apart */
+    const struct float_loss *loss;                   /* borrowed */
 };
 
 void dataset_summary_release(struct dataset_summary *summary);

@@ -151,10 +151,11 @@ enum error_code edge_fields_integer(const struct field *field, const char *what,
 
 /* A field, and where it stands, for messages. */
 struct place {
-    struct time_format *time; /* of a column of times */
+    struct value_notes *notes;
     const struct field *field;
     const char *what, *where;
     int64_t line;
+    uint32_t element; /* of the column */
 };
 
 static enum error_code number(const struct place *place, double *out, struct error *err)
@@ -164,6 +165,13 @@ static enum error_code number(const struct place *place, double *out, struct err
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected a finite number, found '%.*s'",
                      place->where, place->line, place->what, shown(field), field->text);
+}
+
+static void note_rounded(const struct place *place, float stored)
+{
+    const struct float_place at = {
+        .path = place->where, .line = place->line, .column = place->element, .name = place->what};
+    float_loss_note_text(&place->notes->loss, &at, place->field->text, place->field->size, stored);
 }
 
 static enum error_code float_value(const struct place *place, float *out, struct error *err)
@@ -177,6 +185,8 @@ static enum error_code float_value(const struct place *place, float *out, struct
                          "point, found '%.*s'",
                          place->where, place->line, place->what, shown(place->field),
                          place->field->text);
+    if (rc == ERROR_NONE && fabsf(*out) >= FLOAT_LOSS_FROM && place->notes)
+        note_rounded(place, *out);
     return rc;
 }
 
@@ -198,9 +208,9 @@ static enum error_code time_value(const struct place *place, int64_t *out, struc
 {
     const struct field *field = place->field;
     struct time_fault fault;
-    must(place->time); /* whoever reads times says how they are written */
-    time_format_narrow(place->time, field->text, field->size);
-    if (time_text_value(place->time, field->text, field->size, out, &fault))
+    must(place->notes); /* whoever reads times says how they are written */
+    time_format_narrow(&place->notes->time, field->text, field->size);
+    if (time_text_value(&place->notes->time, field->text, field->size, out, &fault))
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'%s",
                      place->where, place->line, place->what, fault.expected, shown(field),
@@ -226,11 +236,12 @@ static enum error_code take_value(const struct place *place, enum edge_column co
 }
 
 enum error_code edge_fields_value(const struct field *field, enum edge_column column,
-                                  struct time_format *time, const char *where, int64_t line,
+                                  struct value_notes *notes, const char *where, int64_t line,
                                   void *data, uint32_t element, struct error *err)
 {
     const struct edge_column_row *row = &edge_column[column];
-    const struct place place = {time, field, row->shown ? row->shown : row->words[0], where, line};
+    const struct place place = {notes, field, row->shown ? row->shown : row->words[0],
+                                where, line,  element};
     return take_value(&place, column, data, element, err);
 }
 
@@ -243,7 +254,7 @@ enum error_code edge_fields_values(const struct edge_fields *fields, const struc
         const struct edge_use *use = &fields->use[i];
         if (use->column == EDGE_FIELD_NONE)
             continue;
-        rc = edge_fields_value(&field[i], (enum edge_column)use->column, fields->time, where, line,
+        rc = edge_fields_value(&field[i], (enum edge_column)use->column, fields->notes, where, line,
                                out->data[use->column], use->element, err);
     }
     return rc;

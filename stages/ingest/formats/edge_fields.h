@@ -12,8 +12,8 @@
 #include "common/base/error.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
-#include "common/formats/time_text.h"
 #include "common/graph/edge_column.h"
+#include "stages/ingest/build/value_notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct edge_fields {
     size_t count;             /* of fields in each line */
     int source, target;       /* field, or EDGE_FIELD_NONE */
     struct edge_widths width; /* of the columns that the fields fill */
-    struct time_format
-        *time; /* how times are written; the first one narrows it. Set where there are some */
+    struct value_notes
+        *notes; /* how times are written, and what is found out. Set before values are read */
     struct edge_use {
         int column; /* enum edge_column, or EDGE_FIELD_NONE */
         uint32_t element;
@@ -61,10 +61,10 @@ MUST_CHECK enum error_code edge_fields_split(const struct edge_fields *fields,
 MUST_CHECK enum error_code edge_fields_integer(const struct field *field, const char *what,
                                                const char *where, int64_t line, int64_t *out,
                                                struct error *err);
-/* One field into element `element` of `data`, of the column's type. `time` is how times are written, which the first one narrows; other
- * columns do not read it. Fails: ERROR_INPUT naming file, line, what was expected and found. */
+/* One field into element `element` of `data`, of the column's type. `notes` says how times are written, and
+ * notes integers that features cannot hold. Fails: ERROR_INPUT naming file, line, what was expected and found. */
 MUST_CHECK enum error_code edge_fields_value(const struct field *field, enum edge_column column,
-                                             struct time_format *time, const char *where,
+                                             struct value_notes *notes, const char *where,
                                              int64_t line, void *data, uint32_t element,
                                              struct error *err);
 /* The columns of an edge into edge 0 of `out`; source and target are left alone.

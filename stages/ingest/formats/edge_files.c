@@ -29,11 +29,11 @@ static enum error_code take_shape(struct edge_files *files, enum edge_column col
 }
 
 enum error_code edge_files_open(struct edge_files *files, const char *folder,
-                                struct time_format *time, struct error *err)
+                                struct value_notes *notes, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    *files = (struct edge_files){.time = time};
+    *files = (struct edge_files){.notes = notes};
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         bool found = false;
         if (!edge_column[c].file)
@@ -44,6 +44,7 @@ enum error_code edge_files_open(struct edge_files *files, const char *folder,
         if (rc != ERROR_NONE || !found)
             continue;
         rc = npy_reader_open(&files->reader[c], path, err);
+        files->reader[c].loss = &notes->loss;
         if (rc == ERROR_NONE)
             rc = take_shape(files, (enum edge_column)c, err);
     }
@@ -54,12 +55,12 @@ enum error_code edge_files_open(struct edge_files *files, const char *folder,
 
 enum error_code edge_files_open_text(struct edge_files *files, const char *folder,
                                      const char *const stem[EDGE_COLUMN_COUNT],
-                                     const char *const *endings, struct time_format *time,
+                                     const char *const *endings, struct value_notes *notes,
                                      struct error *err)
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    *files = (struct edge_files){.time = time};
+    *files = (struct edge_files){.notes = notes};
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         if (!stem[c])
             continue;
@@ -70,7 +71,7 @@ enum error_code edge_files_open_text(struct edge_files *files, const char *folde
         if (rc != ERROR_NONE)
             break;
         files->width.of[c] = edge_text_width(files->text[c]);
-        edge_text_set_time(files->text[c], time);
+        edge_text_set_notes(files->text[c], notes);
     }
     if (rc != ERROR_NONE)
         edge_files_close(files);
@@ -177,7 +178,7 @@ static enum error_code read_array(const struct edge_files *files, enum edge_colu
         return npy_reader_float(reader, first * width, count * width, out, err);
     const enum error_code rc = read_integers(reader, column, first, count, out, err);
     return rc == ERROR_NONE && column == EDGE_TIME
-               ? take_times(reader, files->time, first, count, out, err)
+               ? take_times(reader, &files->notes->time, first, count, out, err)
                : rc;
 }
 

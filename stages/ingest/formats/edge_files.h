@@ -11,7 +11,6 @@
 
 #include "common/base/error.h"
 #include "common/formats/npy_reader.h"
-#include "common/formats/time_text.h"
 #include "common/graph/edge_column.h"
 #include "stages/ingest/formats/edge_text.h"
 
@@ -22,17 +21,17 @@ struct edge_files { /* {0} has none */
     struct npy_reader reader[EDGE_COLUMN_COUNT];
     struct edge_text *text[EDGE_COLUMN_COUNT]; /* NULL: the column is in `reader`, or nowhere */
     struct edge_widths width;
-    struct time_format *time; /* how times are written, which the first one narrows */
+    struct value_notes *notes;
 };
 
-/* Those that there are in `folder`. `time` is borrowed. Fails: ERROR_INPUT naming file and shape. */
+/* Those that there are in `folder`. `notes` is borrowed. Fails: ERROR_INPUT naming file and shape. */
 MUST_CHECK enum error_code edge_files_open(struct edge_files *files, const char *folder,
-                                           struct time_format *time, struct error *err);
+                                           struct value_notes *notes, struct error *err);
 /* The same of text files: stem[column] is the name of one without its ending, NULL that there is none. */
 MUST_CHECK enum error_code edge_files_open_text(struct edge_files *files, const char *folder,
                                                 const char *const stem[EDGE_COLUMN_COUNT],
                                                 const char *const *endings,
-                                                struct time_format *time, struct error *err);
+                                                struct value_notes *notes, struct error *err);
 void edge_files_close(struct edge_files *files);
 /* Of the table's columns `width` and these. Fails: ERROR_INPUT for a column that is in both. */
 MUST_CHECK enum error_code edge_files_join(const struct edge_files *files, const char *table,

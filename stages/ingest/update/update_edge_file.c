@@ -112,7 +112,7 @@ static enum error_code survey(struct update_edge_file *file, const struct text_l
         take_plain(&file->fields, &file->reader->schema->edge_width);
     }
     take_old_times(&file->fields, &file->reader->schema->edge_width);
-    file->fields.time = &file->reader->time_format;
+    file->fields.notes = &file->reader->notes;
     enum error_code rc = find_relation(file, line->number, err);
     if (rc == ERROR_NONE && file->takes_columns)
         rc = update_labels_expect(file->reader, &file->fields, file->path, line->number, err);

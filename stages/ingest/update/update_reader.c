@@ -83,13 +83,13 @@ static enum error_code open_times(struct update_reader *reader, struct error *er
     const struct dataset_schema *schema = reader->schema;
     struct time_format stored;
     char meaning[32], expected[32];
-    must(!time_format_read(reader->settings->ingest.time_format,
-                           &reader->time_format));            /* checked */
+    must(
+        !time_format_read(reader->settings->ingest.time_format, &reader->notes.time)); /* checked */
     must(time_format_of_meaning(schema->time_unit, &stored)); /* the schema was checked */
-    if (reader->time_format.kind == TIME_AUTO)
-        reader->time_format = stored;
+    if (reader->notes.time.kind == TIME_AUTO)
+        reader->notes.time = stored;
     (void)time_format_meaning(&stored, expected);
-    (void)time_format_meaning(&reader->time_format, meaning);
+    (void)time_format_meaning(&reader->notes.time, meaning);
     if (!edge_widths_are_timed(&schema->edge_width) || strcmp(meaning, expected) == 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
@@ -138,6 +138,10 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
         log_info("%" PRIu64 " of the added edges are between nodes whose link is held out, and are "
                  "left out: training is not to see them",
                  reader->absorbed);
+    for (int i = 0; rc == ERROR_NONE && i < reader->notes.loss.column_count; i++)
+        log_warn("%s: a feature or weight is stored in 32-bit floating point, which holds "
+                 "integers up to 16,777,216",
+                 reader->notes.loss.first[i].text);
     if (rc == ERROR_NONE && is_empty(&reader->delta))
         rc = error_set(err, ERROR_INPUT, "the files of the update say nothing%s",
                        reader->absorbed ? ": the links of its edges are held out already" : "");

@@ -39,6 +39,7 @@
 #include "common/base/error.h"
 #include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_labels.h"
+#include "stages/ingest/build/value_notes.h"
 #include "stages/ingest/formats/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
 #include "stages/ingest/update/update_graphs.h"
@@ -106,10 +107,10 @@ struct update_reader { /* {0} is releasable */
     struct held_key *held_key[HELD_OUT_COUNT]; /* [held_count] */
     bool has_negatives[HELD_OUT_COUNT];        /* that are given */
     uint64_t held_count[HELD_OUT_COUNT], absorbed;
-    uint8_t *new_held;              /* [added_edges] likewise */
-    bool has_held;                  /* one of them is not 0 */
-    struct time_format time_format; /* of times of edges, of the dataset's unit */
-    struct edge_split link_split;   /* by which new ones are held out */
+    uint8_t *new_held;            /* [added_edges] likewise */
+    bool has_held;                /* one of them is not 0 */
+    struct value_notes notes;     /* times are of the dataset's unit */
+    struct edge_split link_split; /* by which new ones are held out */
     struct feature_statistics
         statistics[NODE_TYPE_COUNT_MAX]; /* what features of each type were scaled by */
     struct {

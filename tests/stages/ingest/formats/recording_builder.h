@@ -55,20 +55,21 @@ struct dataset_builder {
 };
 
 static const char *recorded_time_setting = "auto";
-static struct time_format recorded_time;
+static struct value_notes recorded_notes;
 static struct dataset_builder recorded; /* too large for the stack */
 
 static struct dataset_builder *recording_start(void)
 {
     memset(&recorded, 0, sizeof recorded);
-    must(!time_format_read(recorded_time_setting, &recorded_time));
+    recorded_notes = (struct value_notes){0};
+    must(!time_format_read(recorded_time_setting, &recorded_notes.time));
     return &recorded;
 }
 
-struct time_format *dataset_builder_time_format(struct dataset_builder *builder)
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder)
 {
     (void)builder;
-    return &recorded_time;
+    return &recorded_notes;
 }
 
 static inline int64_t recorded_time_of(size_t edge)
