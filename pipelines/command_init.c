@@ -220,6 +220,27 @@ static void put_quoted(struct inspection *look, const char *text)
     json_put_raw(&look->text, "\"");
 }
 
+/* Weights of very different sizes multiply messages, and negative ones cannot be summed up to a divisor. */
+static void put_weight_scale(struct inspection *look)
+{
+    static const double wide = 1000;
+    if (look->weight == NONE)
+        return;
+    const struct survey_column *weight = &look->edges.column[look->weight];
+    const double least = weight->least > 0 ? weight->least : weight->are_integers ? 1 : 0;
+    if (weight->least < 0)
+        put(look,
+            "  weight_scale: rank          # weights go from %g to %g; as_given: as they are, "
+            "which "
+            "some models refuse\n",
+            weight->least, weight->most);
+    else if (least > 0 && weight->most > wide * least)
+        put(look,
+            "  weight_scale: log           # weights go from %g to %g, and multiply messages; also "
+            "rank, as_given\n",
+            weight->least, weight->most);
+}
+
 static void put_edges(struct inspection *look, const char *path)
 {
     const struct survey_column *column = look->edges.column;
@@ -241,6 +262,7 @@ static void put_edges(struct inspection *look, const char *path)
             put(look, "; time: %s", column[look->time].name);
         put(look, "\"\n");
     }
+    put_weight_scale(look);
     put(look, "  direction: undirected       # messages go both ways; as_given: from source to "
               "target alone\n");
 }

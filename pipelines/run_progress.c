@@ -75,7 +75,8 @@ static void tell_warnings(struct run_progress *progress, const struct snapshot *
         terminal_panel_clear();
     for (unsigned bit = 1; bit < 1U << LOSS_WARNING_COUNT; bit <<= 1)
         if (found & bit)
-            log_warn("%s", loss_warning_text(bit, snapshot->train_loss, text));
+            log_warn("%s", loss_warning_text(bit, fmax(snapshot->train_loss, snapshot->valid_loss),
+                                             text));
     progress->loss_warnings |= found;
 }
 

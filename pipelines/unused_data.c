@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ITEM_COUNT = EDGE_COLUMN_COUNT + 2, ITEM_SIZE = 40 };
 
@@ -47,6 +48,23 @@ static enum error_code read_schema(struct store *store, const struct pipeline_se
     return rc == ERROR_NONE ? dataset_schema_get(store, dataset_id, out, err) : rc;
 }
 
+/* Once: ingest has said it where it knew that training reads weights. */
+static enum error_code warn_of_weights(struct store *store,
+                                       const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema,
+                                       const struct edge_use *use, struct error *err)
+{
+    char text[EDGE_USE_TEXT_SIZE];
+    char *report = NULL;
+    if (!edge_use_weights_differ(settings, schema, use, text))
+        return ERROR_NONE;
+    const enum error_code rc = dataset_report_get(store, schema->id, &report, err);
+    if (rc == ERROR_NONE && !(report && strstr(report, text)))
+        log_warn("dataset %s: %s", schema->id, text);
+    memory_free(report);
+    return rc;
+}
+
 enum error_code unused_data_warn(struct store *store, const struct pipeline_settings *settings,
                                  struct error *err)
 {
@@ -64,6 +82,7 @@ enum error_code unused_data_warn(struct store *store, const struct pipeline_sett
         if (text[0])
             log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",
                      schema->id, text);
+        rc = warn_of_weights(store, settings, schema, &use, err);
     }
     memory_free(schema);
     return rc;

@@ -186,7 +186,7 @@ static int64_t find_warnings(const struct stage_context *context, const struct i
         .rounds = in->state.rounds,
         .count = in->state.round_count,
         .rounds_per_epoch = (uint64_t)context->schedule->rounds_per_epoch,
-        .loss = snapshot->train_loss,
+        .loss = fmax(snapshot->train_loss, snapshot->valid_loss),
         .previous = in->previous.version > 0 ? in->previous.train_loss : (double)NAN,
         .is_of_numbers = task && task->losses == regression_losses,
     };
@@ -236,8 +236,9 @@ static const char *new_warnings(const struct inputs *in, const struct snapshot *
     text[0] = '\0';
     for (unsigned bit = 1; bit < 1U << LOSS_WARNING_COUNT; bit <<= 1)
         if ((snapshot->loss_warnings & ~in->previous.loss_warnings) & bit)
-            at += (size_t)snprintf(text + at, NEW_WARNINGS_SIZE - at, "%s%s", at ? "; " : "",
-                                   loss_warning_text(bit, snapshot->train_loss, one));
+            at += (size_t)snprintf(
+                text + at, NEW_WARNINGS_SIZE - at, "%s%s", at ? "; " : "",
+                loss_warning_text(bit, fmax(snapshot->train_loss, snapshot->valid_loss), one));
     return text;
 }
 

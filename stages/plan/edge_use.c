@@ -6,6 +6,7 @@
 #include "stages/sampling/sampler.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The columns that models can read, and the setting of each. */
@@ -92,7 +93,8 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
         return error_set(err, ERROR_INPUT,
                          "%s: the weight is below 0, as are %" PRIu64
                          " in all, and sample.sampler %s draws in proportion to weights: expected "
-                         "weights of 0 or more, or another sampler",
+                         "weights of 0 or more, `weight_scale: rank` below `ingest:`, or another "
+                         "sampler",
                          schema->first_negative_weight, schema->negative_weight_count,
                          sampler->name);
     return ERROR_NONE;
@@ -124,13 +126,35 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     if (rc == ERROR_NONE)
         rc = check_sampler(settings, schema, err);
     if (rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s: the weight is below 0, as are %" PRIu64
-                       " in all, and the model divides by the root of the sum of a node's "
-                       "weights: expected weights of 0 or more, another model, or "
-                       "`edge_weights: false` below `train-step:`",
-                       schema->first_negative_weight, schema->negative_weight_count);
+        rc =
+            error_set(err, ERROR_INPUT,
+                      "%s: the weight is below 0, as are %" PRIu64
+                      " in all (sizes from %g to %g), and the model divides by the root of the sum "
+                      "of a node's weights: expected weights of 0 or more, another model, "
+                      "`weight_scale: rank` below `ingest:`, or `edge_weights: false` below "
+                      "`train-step:`",
+                      schema->first_negative_weight, schema->negative_weight_count,
+                      schema->weight_least, schema->weight_most);
     return rc;
+}
+
+bool edge_use_weights_differ(const struct pipeline_settings *settings,
+                             const struct dataset_schema *schema, const struct edge_use *use,
+                             char text[EDGE_USE_TEXT_SIZE])
+{
+    static const double wide = 1000;
+    text[0] = '\0';
+    if (!(use->columns >> EDGE_WEIGHT & 1) || settings->ingest.weight_scale == WEIGHTS_RANK ||
+        schema->weight_least <= 0 || schema->weight_most <= wide * schema->weight_least)
+        return false;
+    (void)snprintf(text, EDGE_USE_TEXT_SIZE,
+                   "weights of edges range from %g to %g, and messages are multiplied by them: the "
+                   "few large ones drown the others; write `weight_scale: %s` below `ingest:`, or "
+                   "`edge_weights: false` below `train-step:`",
+                   schema->weight_least, schema->weight_most,
+                   settings->ingest.weight_scale == WEIGHTS_LOG ? "rank"
+                                                                : "log` or `weight_scale: rank");
+    return true;
 }
 
 enum error_code edge_use_check_columns(const struct edge_use *use,

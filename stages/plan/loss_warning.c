@@ -45,7 +45,7 @@ const char *loss_warning_text(unsigned warning, double loss, char text[LOSS_WARN
 {
     if (warning == LOSS_IS_LARGE)
         (void)snprintf(text, LOSS_WARNING_SIZE,
-                       "the training loss is %.3g, above 1,000,000: this usually comes of edge "
+                       "the loss is %.3g, above 1,000,000: this usually comes of edge "
                        "weights or features "
                        "of very different sizes; write `weight_scale: log` or `standardise: true` "
                        "below `ingest:`, "
@@ -55,7 +55,8 @@ const char *loss_warning_text(unsigned warning, double loss, char text[LOSS_WARN
     else
         (void)snprintf(
             text, LOSS_WARNING_SIZE,
-            "the training loss grew through a whole epoch and is %.3g: this usually means that "
+            "the training loss grew through a whole epoch, and the loss is %.3g: this usually "
+            "means that "
             "`learning_rate` below `aggregate:` is too large; a smaller one, or `clip_norm: 1` "
             "there, may help",
             loss);

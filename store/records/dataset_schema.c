@@ -124,6 +124,10 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     json_put_string(&w, "task", task_name(schema->task));
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
     put_edge_columns(&w, &schema->edge_width);
+    if (schema->weight_most > 0) {
+        json_put_double(&w, "weight_least", schema->weight_least);
+        json_put_double(&w, "weight_most", schema->weight_most);
+    }
     if (schema->time_unit[0])
         json_put_string(&w, "time_unit", schema->time_unit);
     json_put_string(&w, "first_negative_weight", schema->first_negative_weight);
@@ -353,6 +357,22 @@ static enum error_code get_edge_columns(const struct json_node *root, const char
     return rc;
 }
 
+/* Both, or neither in a schema of an earlier release. */
+static enum error_code get_weights(const struct json_node *root, const char *key,
+                                   struct dataset_schema *out, struct error *err)
+{
+    double *least = &out->weight_least, *most = &out->weight_most;
+    if (!json_get(root, "weight_least") && !json_get(root, "weight_most"))
+        return ERROR_NONE;
+    if (json_double(json_get(root, "weight_least"), least) &&
+        json_double(json_get(root, "weight_most"), most) && *least > 0 && *least <= *most)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: \"weight_least\", \"weight_most\": expected two numbers above 0, the "
+                     "first not the larger one",
+                     key);
+}
+
 static enum error_code get_time_unit(const struct json_node *root, const char *key,
                                      struct dataset_schema *out, struct error *err)
 {
@@ -384,6 +404,8 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_choice(root, "node_id_form", key, id_form_names, &form, err);
     if (rc == ERROR_NONE)
         rc = get_edge_columns(root, key, &out->edge_width, err);
+    if (rc == ERROR_NONE)
+        rc = get_weights(root, key, out, err);
     if (rc == ERROR_NONE && json_get(root, "time_unit"))
         rc = get_time_unit(root, key, out, err);
     if (rc == ERROR_NONE)

@@ -18,7 +18,8 @@
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not stored as they were written. Of a graph with relations the column EDGE_TYPE of the edge chunks
+ * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not stored as they were written,
+ * "weight_least" and "weight_most" where edges have weights (schemas of earlier releases lack them). Of a graph with relations the column EDGE_TYPE of the edge chunks
  * is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
@@ -66,6 +67,8 @@ struct dataset_schema {
     struct edge_widths edge_width; /* the edge columns that there are */
     char time_unit
         [32]; /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
+    double weight_least,
+        weight_most; /* the smallest and the largest size of a weight that is not 0; 0: not known */
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
     char first_negative_weight[128]; /* "edges.csv:17", or its end; "" when there is none */
     uint32_t feature_dim;
@@ -84,6 +87,16 @@ struct dataset_schema {
     char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
 };
+
+/* Counts the weight of a stored edge among the sizes of weights. */
+static inline void dataset_weights_note(struct dataset_schema *schema, float weight)
+{
+    const double size = weight < 0 ? -(double)weight : (double)weight;
+    if (size > 0 && (schema->weight_least <= 0 || size < schema->weight_least))
+        schema->weight_least = size;
+    if (size > schema->weight_most)
+        schema->weight_most = size;
+}
 
 MUST_CHECK enum error_code
 dataset_schema_put(struct store *store, const struct dataset_schema *schema, struct error *err);

@@ -185,6 +185,7 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
         rc = edge_holdout_init(&builder->edges.holdout, builder->config.settings, schema,
                                builder->config.memory_bytes, err);
     builder->edges.pool = builder->config.pool;
+    builder->edges.scale.memory_bytes = builder->config.memory_bytes / 4;
     builder->edges.counts_process = builder->config.counts_process;
     builder->edges.holdout.ids = &builder->targets.ids;
     builder->edges.holdout.labels = &builder->edges.labels;

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/plan/edge_use.h"
 #include "stages/sampling/sampler.h"
 #include "store/records/dataset_types.h"
 
@@ -183,6 +184,16 @@ static void say_features(const struct lines *lines)
         say(lines, true, "all features are zero");
 }
 
+/* Of a model that reads weights. What cannot be trained is refused elsewhere. */
+static void warn_of_weights(const struct lines *lines)
+{
+    struct edge_use use;
+    char text[EDGE_USE_TEXT_SIZE];
+    if (edge_use_check(lines->settings, lines->schema, &use, NULL) == ERROR_NONE &&
+        edge_use_weights_differ(lines->settings, lines->schema, &use, text))
+        say(lines, true, "%s", text);
+}
+
 static void warn_of_rounded(const struct lines *lines)
 {
     const struct float_loss *loss = lines->summary->loss;
@@ -337,6 +348,7 @@ void dataset_summary_lines(const struct dataset_summary *summary,
     else
         say_features(&lines);
     warn_of_rounded(&lines);
+    warn_of_weights(&lines);
     say_targets(&lines);
     say_columns(&lines);
 }

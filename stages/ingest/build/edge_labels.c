@@ -10,7 +10,7 @@
 /* The column whose words have the name; EDGE_LABEL when none has. */
 static enum edge_column column_called(const char *name)
 {
-    for (int c = 0; c < EDGE_LABEL; c++)
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         for (const char *const *word = edge_column[c].words; *word; word++)
             if (strcasecmp(*word, name) == 0)
                 return (enum edge_column)c;

@@ -2,6 +2,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/input_lines.h"
+#include "stages/ingest/build/weight_scale.h"
 #include "stages/ingest/update/update_edge_file.h"
 #include "store/records/edge_chunk.h"
 #include "store/versions/merged_records.h"
@@ -131,6 +132,16 @@ static void name_place(const struct update_edge_file *file, int64_t line, char *
     input_lines_place(text, size, path, line);
 }
 
+/* A logarithm alone: ranks are refused before (update_reader.c). Labels that are the weights are taken already. */
+static void scale_weight(const struct update_edge_file *file)
+{
+    const struct weight_scale scale = {
+        .kind = (enum weight_scale_kind)file->reader->settings->ingest.weight_scale};
+    float *weight = file->value.data[EDGE_WEIGHT];
+    if (weight)
+        *weight = weight_scale_of(&scale, *weight);
+}
+
 static enum error_code add_edge(struct update_edge_file *file, const struct update_edge_line *line,
                                 struct error *err)
 {
@@ -165,6 +176,7 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
     rc = grow_edges(reader, &file->fields.width, err);
     if (rc != ERROR_NONE)
         return rc;
+    scale_weight(file);
     const struct edge_columns_view value = edge_columns_read(&file->value, 0);
     edge_columns_copy(&reader->columns, delta->added_edges, &value, 0, 1);
     if (reader->new_held) {

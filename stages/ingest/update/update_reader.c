@@ -98,6 +98,21 @@ static enum error_code open_times(struct update_reader *reader, struct error *er
                      reader->settings->ingest.time_format, meaning, expected);
 }
 
+/* A rank is a share of all edges: one edge more or less changes the weights of the others. */
+static enum error_code check_ranks(const struct update_reader *reader, struct error *err)
+{
+    const struct update_request *request = reader->request;
+    const bool changes_edges = request->add_edges || request->remove_edges || request->remove_nodes;
+    if (reader->settings->ingest.weight_scale != WEIGHTS_RANK ||
+        !reader->schema->edge_width.of[EDGE_WEIGHT] || !changes_edges)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INVALID,
+        "ingest.weight_scale is rank, and an update of edges or nodes would change the "
+        "ranks of all other edges: expected `weight_scale: log` or `as_given`, or the "
+        "whole graph brought in anew");
+}
+
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
     enum error_code rc = update_check_dataset(reader->schema, err);
@@ -106,6 +121,8 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
+    if (rc == ERROR_NONE)
+        rc = check_ranks(reader, err);
     if (rc == ERROR_NONE)
         rc = open_times(reader, err);
     if (rc == ERROR_NONE)
