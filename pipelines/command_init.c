@@ -230,13 +230,15 @@ static void put_weight_scale(struct inspection *look)
     const double least = weight->least > 0 ? weight->least : weight->are_integers ? 1 : 0;
     if (weight->least < 0)
         put(look,
-            "  weight_scale: rank          # weights go from %g to %g; as_given: as they are, "
+            "  weight_scale: rank          # weights go from %.10g to %.10g; as_given: as they "
+            "are, "
             "which "
             "some models refuse\n",
             weight->least, weight->most);
     else if (least > 0 && weight->most > wide * least)
         put(look,
-            "  weight_scale: log           # weights go from %g to %g, and multiply messages; also "
+            "  weight_scale: log           # weights go from %.10g to %.10g, and multiply "
+            "messages; also "
             "rank, as_given\n",
             weight->least, weight->most);
 }

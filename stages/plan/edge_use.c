@@ -111,6 +111,20 @@ static enum error_code check_features(const struct pipeline_settings *settings,
                      "degree+random` below `ingest:`");
 }
 
+static enum error_code refuse_negative(const struct dataset_schema *schema, struct error *err)
+{
+    char range[64] = "";
+    if (schema->weight_most > 0) /* not of an earlier release */
+        (void)snprintf(range, sizeof range, " (of sizes from %.10g to %.10g)", schema->weight_least,
+                       schema->weight_most);
+    return error_set(err, ERROR_INPUT,
+                     "%s: the weight is below 0, as are %" PRIu64
+                     " in all%s, and the model divides by the root of the sum of a node's weights: "
+                     "expected weights of 0 or more, another model, `weight_scale: rank` below "
+                     "`ingest:`, or `edge_weights: false` below `train-step:`",
+                     schema->first_negative_weight, schema->negative_weight_count, range);
+}
+
 enum error_code edge_use_check(const struct pipeline_settings *settings,
                                const struct dataset_schema *schema, struct edge_use *out,
                                struct error *err)
@@ -125,17 +139,9 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     memory_free(model);
     if (rc == ERROR_NONE)
         rc = check_sampler(settings, schema, err);
-    if (rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0)
-        rc =
-            error_set(err, ERROR_INPUT,
-                      "%s: the weight is below 0, as are %" PRIu64
-                      " in all (sizes from %g to %g), and the model divides by the root of the sum "
-                      "of a node's weights: expected weights of 0 or more, another model, "
-                      "`weight_scale: rank` below `ingest:`, or `edge_weights: false` below "
-                      "`train-step:`",
-                      schema->first_negative_weight, schema->negative_weight_count,
-                      schema->weight_least, schema->weight_most);
-    return rc;
+    return rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0
+               ? refuse_negative(schema, err)
+               : rc;
 }
 
 bool edge_use_weights_differ(const struct pipeline_settings *settings,
@@ -147,13 +153,13 @@ bool edge_use_weights_differ(const struct pipeline_settings *settings,
     if (!(use->columns >> EDGE_WEIGHT & 1) || settings->ingest.weight_scale == WEIGHTS_RANK ||
         schema->weight_least <= 0 || schema->weight_most <= wide * schema->weight_least)
         return false;
-    (void)snprintf(text, EDGE_USE_TEXT_SIZE,
-                   "weights of edges range from %g to %g, and messages are multiplied by them: the "
-                   "few large ones drown the others; write `weight_scale: %s` below `ingest:`, or "
-                   "`edge_weights: false` below `train-step:`",
-                   schema->weight_least, schema->weight_most,
-                   settings->ingest.weight_scale == WEIGHTS_LOG ? "rank"
-                                                                : "log` or `weight_scale: rank");
+    (void)snprintf(
+        text, EDGE_USE_TEXT_SIZE,
+        "weights of edges range from %.10g to %.10g, and messages are multiplied by them: the "
+        "few large ones drown the others; write `weight_scale: %s` below `ingest:`, or "
+        "`edge_weights: false` below `train-step:`",
+        schema->weight_least, schema->weight_most,
+        settings->ingest.weight_scale == WEIGHTS_LOG ? "rank" : "log` or `weight_scale: rank");
     return true;
 }
 

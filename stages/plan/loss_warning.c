@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double large_loss = 1e6, growth = 1.5;
+static const double large_loss = 1e6, growth = 1.5, least_grown = 1;
 enum { QUARTERS = 4 };
 
 /* The mean loss of rounds [first, end); NaN where none of them has seeds. */
@@ -32,7 +32,7 @@ static bool grows(const struct loss_record *record)
         start = isnan(start) ? loss : start;
         last = loss;
     }
-    return start > 0 && last > growth * start;
+    return last > least_grown && start > 0 && last > growth * start;
 }
 
 unsigned loss_warning_find(const struct loss_record *record)

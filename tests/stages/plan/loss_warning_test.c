@@ -44,7 +44,7 @@ static void a_loss_that_grows_through_an_epoch_is_told(void **state)
     static const double ends_lower[] = {1, 1.2, 1.5, 1.6, 2, 3, 2, 2.2};
     static const double barely[] = {1, 1.1, 1.2, 1.3};
     static const double falls_then_grows[] = {9, 5, 4, 3, 3, 4, 5, 6};
-    static const double one[] = {2};
+    static const double one[] = {2}, small[] = {0.1, 0.2, 0.4, 0.9};
     (void)state;
     assert_int_equal(find(grows, 8, 8, NAN), LOSS_GROWS);
     assert_int_equal(find(grows, 8, 8, 0.9), LOSS_GROWS);
@@ -57,6 +57,7 @@ static void a_loss_that_grows_through_an_epoch_is_told(void **state)
     assert_int_equal(find(one, 1, 1, 1.9), 0);
     assert_int_equal(find(one, 1, 1, 1.3), LOSS_GROWS);
     assert_int_equal(find(one, 1, 1, 0), 0);
+    assert_int_equal(find(small, 4, 4, NAN), 0); /* a model that has learnt its nodes */
 }
 
 static void rounds_without_seeds_say_nothing(void **state)
