@@ -226,6 +226,29 @@ static bool has_two_sides(const struct inspection *look)
            (look->edges.roles.names_two_kinds && !look->edges.of_strings);
 }
 
+/* Weights of very different sizes multiply messages, and negative ones cannot be summed up to a divisor. */
+static void put_weight_scale(struct inspection *look)
+{
+    static const double wide = 1000;
+    const struct edge_list_survey *edges = &look->edges;
+    for (size_t i = 0; i < edges->roles.fields.count; i++) {
+        const struct table_column *weight = &edges->look.column[i];
+        const double least = weight->least > 0 ? weight->least : weight->are_integers ? 1 : 0;
+        if (edges->roles.fields.use[i].column != EDGE_WEIGHT)
+            continue;
+        if (weight->least < 0)
+            put(look,
+                "  weight_scale: rank          # weights go from %.10g to %.10g; as_given: as they "
+                "are, which some models refuse\n",
+                weight->least, weight->most);
+        else if (least > 0 && weight->most > wide * least)
+            put(look,
+                "  weight_scale: log           # weights go from %.10g to %.10g, and multiply "
+                "messages; also rank, as_given\n",
+                weight->least, weight->most);
+    }
+}
+
 static void put_edges(struct inspection *look, const char *path)
 {
     const struct edge_list_survey *edges = &look->edges;
@@ -243,6 +266,7 @@ static void put_edges(struct inspection *look, const char *path)
                    ? look->columns
                    : edge_role_setting(&edges->look, &edges->roles, has_two_sides(look), columns));
     put(look, "\n");
+    put_weight_scale(look);
     put_direction(look);
 }
 

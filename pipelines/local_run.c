@@ -208,7 +208,7 @@ static enum error_code train(struct local_run *run, struct error *err)
     if (rc == ERROR_NONE)
         rc = watch(run, err);
     stage_crew_stop(&run->crew);
-    run_progress_end(&run->progress);
+    run_progress_end(&run->progress, &run->folder);
     if (rc == ERROR_NONE && !run->redis)
         queue_watch_retire(run->queue);
     if (rc == ERROR_NONE && !run->options.quiet)

@@ -1,9 +1,11 @@
 #include "pipelines/run_progress.h"
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/text.h"
 #include "pipelines/terminal.h"
 #include "stages/engine/stage_list.h"
+#include "stages/plan/loss_warning.h"
 #include "store/objects/keys.h"
 #include "store/records/snapshot.h"
 
@@ -65,6 +67,19 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
                       progress->filled_version, folder->run.schedule.round_count);
 }
 
+static void tell_warnings(struct run_progress *progress, const struct snapshot *snapshot)
+{
+    char text[LOSS_WARNING_SIZE];
+    const int64_t found = snapshot->loss_warnings & ~progress->loss_warnings;
+    if (found && progress->on_terminal)
+        terminal_panel_clear();
+    for (unsigned bit = 1; bit < 1U << LOSS_WARNING_COUNT; bit <<= 1)
+        if (found & bit)
+            log_warn("%s", loss_warning_text(bit, fmax(snapshot->train_loss, snapshot->valid_loss),
+                                             text));
+    progress->loss_warnings |= found;
+}
+
 /* The newest snapshot's numbers, read only when there is a newer one. */
 static void read_snapshot(struct run_progress *progress, const struct run_folder *folder)
 {
@@ -80,6 +95,7 @@ static void read_snapshot(struct run_progress *progress, const struct run_folder
     progress->loss = snapshot.train_loss;
     progress->valid = snapshot.valid_metric;
     progress->best = snapshot.best_metric;
+    tell_warnings(progress, &snapshot);
     store_release_record(&snapshot.view);
 }
 
@@ -305,8 +321,9 @@ void run_progress_draw(struct run_progress *progress, const struct run_folder *f
         print_plain(progress, &folder->run.schedule, now);
 }
 
-void run_progress_end(struct run_progress *progress)
+void run_progress_end(struct run_progress *progress, const struct run_folder *folder)
 {
+    read_snapshot(progress, folder);
     if (progress->on_terminal)
         terminal_panel_clear();
 }

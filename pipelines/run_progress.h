@@ -35,6 +35,7 @@ struct run_progress { /* {0}, then .quiet as wanted */
     int64_t filled_version;          /* rounds that were done when the queue was filled */
     int64_t snapshot_version, epoch; /* of the newest snapshot; -1: none yet */
     double loss, valid, best;
+    int64_t loss_warnings; /* that were told */
     struct stage_counts counts[STAGE_LOOP_COUNT];
     struct progress_look
         look[PROGRESS_LOOKS]; /* the newest is look[(look_count - 1) % PROGRESS_LOOKS] */
@@ -45,7 +46,7 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
 /* Draws when it is time to. Redis being away is not an error here. */
 void run_progress_draw(struct run_progress *progress, const struct run_folder *folder,
                        struct work_queue *queue);
-/* Takes the panel away: what was done is said by a line. */
-void run_progress_end(struct run_progress *progress);
+/* Tells what was warned of the loss, and takes the panel away: what was done is said by a line. */
+void run_progress_end(struct run_progress *progress, const struct run_folder *folder);
 
 #endif

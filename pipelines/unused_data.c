@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ITEM_COUNT = EDGE_COLUMN_COUNT + 2, ITEM_SIZE = 40 };
 
@@ -17,10 +18,11 @@ void unused_data_text(const struct dataset_schema *schema, const struct edge_use
     /* Ids are no data, labels are learnt, and types are said below. */
     const unsigned silent = use->columns | use->refused | use->sampled | 1U << EDGE_TYPE |
                             1U << EDGE_ID | 1U << EDGE_LABEL;
+    const unsigned old = silent >> EDGE_TIME & 1 ? 1U << EDGE_TIME_F64 : 0;
     char item[ITEM_COUNT][ITEM_SIZE];
     int count = 0, at = 0;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (schema->edge_width.of[c] && !(silent >> c & 1))
+        if (schema->edge_width.of[c] && !((silent | old) >> c & 1))
             (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
     const bool types_are_read = schema->has_relations || (use->sampled >> EDGE_TYPE & 1);
     if (schema->edge_type_count > 1 && !types_are_read)
@@ -46,6 +48,23 @@ static enum error_code read_schema(struct store *store, const struct pipeline_se
     return rc == ERROR_NONE ? dataset_schema_get(store, dataset_id, out, err) : rc;
 }
 
+/* Once: ingest has said it where it knew that training reads weights. */
+static enum error_code warn_of_weights(struct store *store,
+                                       const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema,
+                                       const struct edge_use *use, struct error *err)
+{
+    char text[EDGE_USE_TEXT_SIZE];
+    char *report = NULL;
+    if (!edge_use_weights_differ(settings, schema, use, text))
+        return ERROR_NONE;
+    const enum error_code rc = dataset_report_get(store, schema->id, &report, err);
+    if (rc == ERROR_NONE && !(report && strstr(report, text)))
+        log_warn("dataset %s: %s", schema->id, text);
+    memory_free(report);
+    return rc;
+}
+
 enum error_code unused_data_warn(struct store *store, const struct pipeline_settings *settings,
                                  struct error *err)
 {
@@ -63,6 +82,7 @@ enum error_code unused_data_warn(struct store *store, const struct pipeline_sett
         if (text[0])
             log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",
                      schema->id, text);
+        rc = warn_of_weights(store, settings, schema, &use, err);
     }
     memory_free(schema);
     return rc;

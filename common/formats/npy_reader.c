@@ -127,29 +127,59 @@ static void load(const struct npy_header *header, const uint8_t *at, uint8_t out
         out[i] = at[header->is_swapped ? size - 1 - i : i];
 }
 
+/* Elements of an array, one behind the other in the file. */
+struct raw_elements {
+    const uint8_t *byte;
+    size_t count;
+    uint64_t first, step; /* where they stand in C order: first, first + step, ... */
+};
+
 /* Turns elements as they lie in the file into those of the caller's array. */
-typedef void (*element_converter)(const struct npy_header *header, const uint8_t *raw, size_t count,
+typedef void (*element_converter)(const struct npy_reader *reader, const struct raw_elements *raw,
                                   void *out);
 
-static void convert_integers(const struct npy_header *header, const uint8_t *raw, size_t count,
+static void convert_integers(const struct npy_reader *reader, const struct raw_elements *raw,
                              void *out)
 {
+    const struct npy_header *header = &reader->header;
     int64_t *value = out;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < raw->count; i++) {
         uint8_t element[ELEMENT_SIZE_MAX];
-        load(header, raw + i * header->item_size, element);
+        load(header, raw->byte + i * header->item_size, element);
         value[i] = integer_of(header->type, element);
     }
 }
 
-static void convert_floats(const struct npy_header *header, const uint8_t *raw, size_t count,
+/* Notes an element that may have been rounded. */
+static void note_rounded(const struct npy_reader *reader, uint64_t at,
+                         const uint8_t element[ELEMENT_SIZE_MAX])
+{
+    const struct npy_header *header = &reader->header;
+    const uint64_t columns = header->dimension_count > 1 ? header->shape[1] : 1;
+    const struct float_place place = {.path = reader->path,
+                                      .line = (int64_t)(at / columns),
+                                      .is_of_array = true,
+                                      .column = at % columns};
+    double value = 0.0;
+    memcpy(&value, element, sizeof value);
+    if (header->type == NPY_F64)
+        float_loss_note_double(reader->loss, &place, value);
+    else
+        float_loss_note_int64(reader->loss, &place, integer_of(header->type, element));
+}
+
+static void convert_floats(const struct npy_reader *reader, const struct raw_elements *raw,
                            void *out)
 {
+    const struct npy_header *header = &reader->header;
+    const bool is_exact = header->type == NPY_F32 || header->type == NPY_F16 || !reader->loss;
     float *value = out;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < raw->count; i++) {
         uint8_t element[ELEMENT_SIZE_MAX];
-        load(header, raw + i * header->item_size, element);
+        load(header, raw->byte + i * header->item_size, element);
         value[i] = float_of(header->type, element);
+        if (!is_exact && fabsf(value[i]) >= FLOAT_LOSS_FROM)
+            note_rounded(reader, raw->first + i * raw->step, element);
     }
 }
 
@@ -165,7 +195,8 @@ static enum error_code read_converted(const struct npy_reader *reader, uint64_t 
         const enum error_code rc = read_elements(reader, first + done, piece, raw, err);
         if (rc != ERROR_NONE)
             return rc;
-        convert(&reader->header, raw, piece, (char *)out + done * size);
+        const struct raw_elements elements = {raw, piece, first + done, 1};
+        convert(reader, &elements, (char *)out + done * size);
         done += piece;
     }
     return ERROR_NONE;
@@ -190,7 +221,8 @@ static enum error_code read_columns(const struct npy_reader *reader, uint64_t fi
             const enum error_code rc = read_elements(reader, c * rows + row, piece, raw, err);
             if (rc != ERROR_NONE)
                 return rc;
-            convert(&reader->header, raw, piece, value);
+            const struct raw_elements elements = {raw, piece, row * columns + c, columns};
+            convert(reader, &elements, value);
             for (size_t i = 0; i < piece; i++)
                 memcpy((char *)out + ((row + i) * columns + c - first) * size,
                        (const char *)value + i * size, size);

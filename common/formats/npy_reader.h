@@ -8,12 +8,15 @@
 #define COMMON_FORMATS_NPY_READER_H
 
 #include "common/base/file.h"
+#include "common/formats/float_loss.h"
 #include "common/formats/npy_header.h"
 
 struct npy_reader { /* {0} is a closed reader */
     struct npy_header header;
     int fd_plus_one;
     char path[FILE_PATH_SIZE];
+    struct float_loss
+        *loss; /* notes integers that npy_reader_float() changes; NULL: nobody asks. Borrowed */
 };
 
 /* Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT. */

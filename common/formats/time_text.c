@@ -92,7 +92,7 @@ static const char *read_dates(const char *setting, struct time_format *out)
 const char *time_format_read(const char *setting, struct time_format *out)
 {
     *out = (struct time_format){.kind = TIME_AUTO};
-    if (strcmp(setting, "auto") == 0)
+    if (!*setting || strcmp(setting, "auto") == 0)
         return NULL;
     if (strncmp(setting, "number", 6) != 0)
         return read_dates(setting, out);
@@ -129,6 +129,22 @@ const char *time_format_meaning(const struct time_format *format, char text[32])
     else
         (void)snprintf(text, 32, "%s since 1970", unit);
     return text;
+}
+
+bool time_format_of_meaning(const char *meaning, struct time_format *out)
+{
+    static const char since[] = " since 1970";
+    const size_t size = strlen(meaning);
+    if (!size || strncmp(meaning, "number", 6) == 0)
+        return !time_format_read(size ? meaning : "number", out);
+    *out = (struct time_format){.kind = TIME_DATES, .may_have_zone = true};
+    for (int u = 0; u < UNIT_COUNT; u++) {
+        const size_t unit = strlen(units[u].name);
+        out->scale = units[u].scale;
+        if (strncmp(meaning, units[u].name, unit) == 0 && strcmp(meaning + unit, since) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* A date in units of 10^-scale seconds. */

@@ -42,7 +42,7 @@ struct time_fault {
     const char *expected, *advice;
 };
 
-/* Reads a setting. Returns NULL, or what it should have been, for a message. */
+/* Reads a setting; an empty one is auto. Returns NULL, or what it should have been, for a message. */
 const char *time_format_read(const char *setting, struct time_format *out);
 /* Narrows a format by the first value of a column: `auto` to numbers or dates, and dates to those with a zone or without. A text that is
  * neither leaves it as it is. All values of the column are then read by the narrowed format, and so a mixed column is refused. */
@@ -50,6 +50,8 @@ void time_format_narrow(struct time_format *format, const char *text, size_t siz
 /* What the integers mean: "number", "number*1000", "nanoseconds since 1970". Formats of equal meaning can be compared with each other.
  * Returns `text`. */
 const char *time_format_meaning(const struct time_format *format, char text[32]);
+/* A format of that meaning, which reads numbers as they are or dates of ISO 8601; an empty meaning is "number". False for another text. */
+bool time_format_of_meaning(const char *meaning, struct time_format *out);
 /* The value of one text. False with *fault when it is none. */
 bool time_text_value(const struct time_format *format, const char *text, size_t size, int64_t *out,
                      struct time_fault *fault);

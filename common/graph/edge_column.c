@@ -18,12 +18,12 @@ const struct edge_column_row edge_column[EDGE_COLUMN_COUNT] = {
                    .file = "edge-type",
                    .type = ELEMENT_U16,
                    .distinguishes = true},
-    [EDGE_TIME] = {.name = "time",
-                   .words = {"time", "timestamp", "unixts", "t"},
-                   .plural = "edge times",
-                   .file = "edge-time",
-                   .type = ELEMENT_F64,
-                   .distinguishes = true},
+    [EDGE_TIME_F64] = {.name = "time",
+                       .shown = "time",
+                       .words = {"time as a double"}, /* no header says so */
+                       .plural = "edge times",
+                       .type = ELEMENT_F64,
+                       .distinguishes = true},
     [EDGE_ID] = {.name = "edge_id",
                  .words = {"edge id", "edge_id", "eid"},
                  .plural = "edge ids",
@@ -39,7 +39,20 @@ const struct edge_column_row edge_column[EDGE_COLUMN_COUNT] = {
                     .words = {"edge label"},
                     .plural = "edge labels",
                     .type = ELEMENT_F32},
+    [EDGE_TIME] = {.name = "time64",
+                   .shown = "time",
+                   .words = {"time", "timestamp", "unixts", "t"},
+                   .plural = "edge times",
+                   .file = "edge-time",
+                   .type = ELEMENT_I64,
+                   .distinguishes = true},
 };
+
+const char *edge_column_shown(enum edge_column column)
+{
+    const struct edge_column_row *row = &edge_column[column];
+    return row->shown ? row->shown : row->name;
+}
 
 size_t edge_widths_bytes(const struct edge_widths *width)
 {
@@ -163,14 +176,25 @@ void edge_columns_unpack(const struct edge_columns *to, uint64_t edge, const cha
     }
 }
 
-/* The number of one element, without loss for the columns that distinguish edges. */
+/* The number of one element. A large integer is rounded. */
 static double number_at(enum element_type type, const void *data, uint64_t i)
 {
     if (type == ELEMENT_U16)
         return ((const uint16_t *)data)[i];
     if (type == ELEMENT_F32)
         return (double)((const float *)data)[i];
-    return type == ELEMENT_F64 ? ((const double *)data)[i] : 0.0;
+    return type == ELEMENT_F64 ? ((const double *)data)[i] : (double)((const int64_t *)data)[i];
+}
+
+/* The order of element `i` of x and element `j` of y. Integers of 64 bits are compared as such. */
+static int compare_at(enum element_type type, const void *x, uint64_t i, const void *y, uint64_t j)
+{
+    if (type == ELEMENT_I64) {
+        const int64_t a = ((const int64_t *)x)[i], b = ((const int64_t *)y)[j];
+        return (a > b) - (a < b);
+    }
+    const double a = number_at(type, x, i), b = number_at(type, y, j);
+    return (a > b) - (a < b);
 }
 
 int edge_columns_compare(const struct edge_columns_view *a, uint64_t i,
@@ -179,10 +203,9 @@ int edge_columns_compare(const struct edge_columns_view *a, uint64_t i,
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         if (!a->data[c] || !edge_column[c].distinguishes)
             continue;
-        const double x = number_at(edge_column[c].type, a->data[c], i);
-        const double y = number_at(edge_column[c].type, b->data[c], j);
-        if (x < y || x > y)
-            return x < y ? -1 : 1;
+        const int order = compare_at(edge_column[c].type, a->data[c], i, b->data[c], j);
+        if (order)
+            return order;
     }
     return 0;
 }

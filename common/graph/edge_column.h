@@ -14,6 +14,7 @@
 
 #include "common/base/element.h"
 #include "common/base/error.h"
+#include "common/graph/edge_time.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,10 +24,11 @@
 enum edge_column {
     EDGE_WEIGHT,
     EDGE_TYPE,
-    EDGE_TIME,
-    EDGE_ID, /* the user's */
+    EDGE_TIME_F64, /* times as earlier releases stored them; never written to a new dataset */
+    EDGE_ID,       /* the user's */
     EDGE_FEATURE,
     EDGE_LABEL, /* of tasks of edges; ingest.edge_label says which field it is */
+    EDGE_TIME,
     EDGE_COLUMN_COUNT
 };
 
@@ -35,6 +37,7 @@ enum { EDGE_COLUMN_WIDTH_MAX = 1 << 16 };
 struct edge_column_row {
     const char
         *name; /* of its section, of its array in a topology and in the schema; below 16 bytes */
+    const char *shown; /* in exports and messages; NULL: the name */
     const char *words
         [8]; /* in the header of a table of edges; the first also in messages. NULL-terminated */
     const char *plural;     /* for people: "edge weights" */
@@ -66,6 +69,9 @@ static inline size_t edge_column_bytes(enum edge_column column, uint32_t width)
 {
     return width * element_size(edge_column[column].type);
 }
+
+/* The name of a column for people and for other programs. */
+const char *edge_column_shown(enum edge_column column);
 
 size_t edge_widths_bytes(const struct edge_widths *width);
 bool edge_widths_equal(const struct edge_widths *a, const struct edge_widths *b);
@@ -104,6 +110,30 @@ int edge_columns_compare(const struct edge_columns_view *a, uint64_t i,
                          const struct edge_columns_view *b, uint64_t j);
 /* Whether any does. */
 bool edge_widths_distinguish(const struct edge_widths *width);
+
+/* Whether edges have times, in which of the two columns, and the time of an edge, 0 without times (edge_time.h). */
+static inline bool edge_widths_are_timed(const struct edge_widths *width)
+{
+    return width->of[EDGE_TIME] || width->of[EDGE_TIME_F64];
+}
+
+/* Whether edges have what the column holds, in this form or in the one of earlier releases. */
+static inline bool edge_widths_have(const struct edge_widths *width, enum edge_column column)
+{
+    return column == EDGE_TIME ? edge_widths_are_timed(width) : width->of[column] != 0;
+}
+
+static inline enum edge_column edge_widths_time_column(const struct edge_widths *width)
+{
+    return width->of[EDGE_TIME_F64] ? EDGE_TIME_F64 : EDGE_TIME;
+}
+
+static inline int64_t edge_columns_time(const struct edge_columns_view *columns, uint64_t edge)
+{
+    const enum edge_column column = edge_widths_time_column(&columns->width);
+    const struct edge_times times = {columns->data[column], column == EDGE_TIME_F64};
+    return columns->width.of[column] ? edge_time_at(times, edge) : 0;
+}
 
 /* The first column of edge `i` that holds what is no finite number; EDGE_COLUMN_COUNT: none. */
 enum edge_column edge_columns_not_finite(const struct edge_columns_view *columns, uint64_t i,

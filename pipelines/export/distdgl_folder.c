@@ -147,11 +147,11 @@ static enum error_code put_column(struct distdgl *d, uint32_t relation, enum edg
     char stem[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
     stem_of(d, relation, stem);
-    json_open_object(json, edge_column[column].name);
+    json_open_object(json, edge_column_shown(column));
     put_format(json, false);
     json_open_array(json, "data");
     for (int part = 0; rc == ERROR_NONE && part < d->parts; part++) {
-        rc = name_file(path, err, "edge_data/%s-%s-%d.npy", stem, edge_column[column].name, part);
+        rc = name_file(path, err, "edge_data/%s-%s-%d.npy", stem, edge_column_shown(column), part);
         if (rc == ERROR_NONE)
             rc = graph_tables_put_column(&d->tables, relation, part, part + 1, column, path, err);
         json_put_string(json, NULL, path);

@@ -176,7 +176,7 @@ static enum error_code add_edges(struct step_export *step, struct error *err)
         if (!width || edge_column[c].type != ELEMENT_F32)
             continue;
         char name[STEP_NAME_SIZE];
-        (void)snprintf(name, sizeof name, "mini_batch.%s", edge_column[c].name);
+        (void)snprintf(name, sizeof name, "mini_batch.%s", edge_column_shown((enum edge_column)c));
         step_export_add(step, SAFETENSORS_F32, name, batch->edge_count,
                         edge_column[c].has_width ? width : 0, batch->columns.data[c]);
     }

@@ -146,9 +146,9 @@ static enum error_code put_column(struct graphbolt *g, uint32_t relation, enum e
 {
     char name[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     stem_of(g, relation, name);
-    const enum error_code rc = name_file(path, "features", name, edge_column[column].name, err);
+    const enum error_code rc = name_file(path, "features", name, edge_column_shown(column), err);
     graph_tables_relation(&g->tables, relation, name);
-    open_feature(g, "edge", edge_column[column].name);
+    open_feature(g, "edge", edge_column_shown(column));
     if (g->has_types)
         yaml_text(&g->yaml, "type", name);
     put_path(g, path);

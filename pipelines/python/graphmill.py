@@ -62,6 +62,14 @@ def _put_splits(folder, store, first=0):
         _put(folder / f"{split}.npy", np.flatnonzero(mask) + first)
 
 
+def _numbers(values):
+    """float32; but integers that it cannot hold stay what they are, so that ingest can warn of them."""
+    values = _array(values)
+    if values.dtype.kind in "iuf" and values.dtype.itemsize == 8 and np.any(np.abs(values.astype(np.float64)) > 2**24):
+        return values if values.dtype.kind == "f" else values.astype(np.int64)
+    return values.astype(np.float32)
+
+
 def _put_labels(folder, labels, before, nodes):
     """Of nodes [before, before + len(labels)) among `nodes`; the others have none."""
     labels = _array(labels)
@@ -94,10 +102,10 @@ def _save_homogeneous(folder, nodes, edges, features, labels, weight, store):
     _put_meta(folder, nodes, edges)
     _put(folder / "edges.npy", edges.astype(np.int64))
     if features is not None:
-        _put(folder / "node-feat.npy", _array(features).astype(np.float32))
+        _put(folder / "node-feat.npy", _numbers(features))
     if weight is not None:
         name, values = _one_edge_feature(weight, edges.shape[1])
-        _put(folder / f"{name}.npy", values.astype(np.float32))
+        _put(folder / f"{name}.npy", _numbers(values))
     if labels is not None:
         _put_labels(folder, labels, 0, nodes)
     _put_splits(folder, store)
@@ -122,7 +130,7 @@ def _save_typed(folder, types, relations):
         raise ValueError(f"labels are of one node type, found {', '.join(labelled)}: delete .y of all but one")
     for name, (nodes, features, labels, store) in types.items():
         if features is not None:
-            _put(folder / f"{name}-feat.npy", _array(features).astype(np.float32))
+            _put(folder / f"{name}-feat.npy", _numbers(features))
         if labels is not None:
             _put_labels(folder, labels, first[name], at)
             _put_splits(folder, store, first[name])

@@ -13,10 +13,12 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/nn/tasks/regression.h"
 #include "stages/checkpoint/best_rule.h"
 #include "stages/checkpoint/snapshot_commit.h"
 #include "stages/checkpoint/validation.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/loss_warning.h"
 #include "stages/plan/metrics_log.h"
 #include "store/objects/keys.h"
 #include "store/records/parameters.h"
@@ -24,11 +26,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { NEW_WARNINGS_SIZE = LOSS_WARNING_COUNT * (LOSS_WARNING_SIZE + 2) };
 
 /* What a snapshot tells the next one. */
 struct predecessor {
-    int64_t version; /* 0: there is none */
+    int64_t version;       /* 0: there is none */
+    double train_loss;     /* NaN: none */
+    int64_t loss_warnings; /* that were told */
     struct best_so_far best;
     const float *best_value; /* [value_count] */
     uint64_t value_count;
@@ -112,6 +119,8 @@ static enum error_code find_previous(const struct stage_context *context,
     if (rc != ERROR_NONE)
         return rc;
     in->previous = (struct predecessor){.version = previous,
+                                        .train_loss = record->train_loss,
+                                        .loss_warnings = record->loss_warnings,
                                         .best = {.version = record->best_version,
                                                  .since = record->since_best,
                                                  .metric = record->best_metric},
@@ -169,6 +178,21 @@ static double share(double part, double all)
     return all > 0 ? part / all : (double)NAN;
 }
 
+static int64_t find_warnings(const struct stage_context *context, const struct inputs *in,
+                             const struct snapshot *snapshot)
+{
+    const struct task *task = task_of(context->book->task);
+    const struct loss_record record = {
+        .rounds = in->state.rounds,
+        .count = in->state.round_count,
+        .rounds_per_epoch = (uint64_t)context->schedule->rounds_per_epoch,
+        .loss = fmax(snapshot->train_loss, snapshot->valid_loss),
+        .previous = in->previous.version > 0 ? in->previous.train_loss : (double)NAN,
+        .is_of_numbers = task && task->losses == regression_losses,
+    };
+    return loss_warning_find(&record);
+}
+
 static struct snapshot snapshot_of(const struct stage_context *context, const struct inputs *in,
                                    int64_t version)
 {
@@ -196,11 +220,27 @@ static struct snapshot snapshot_of(const struct stage_context *context, const st
     };
     for (int i = 0; i < PROGRESS_COUNT; i++)
         snapshot.progress[i] = in->weights.progress[i];
+    snapshot.loss_warnings = in->previous.loss_warnings | find_warnings(context, in, &snapshot);
     judge(context, in, &snapshot);
     return snapshot;
 }
 
 /* --- what follows it --- */
+
+/* The warnings that the snapshot before has not told; "" for none. */
+static const char *new_warnings(const struct inputs *in, const struct snapshot *snapshot,
+                                char text[NEW_WARNINGS_SIZE])
+{
+    char one[LOSS_WARNING_SIZE];
+    size_t at = 0;
+    text[0] = '\0';
+    for (unsigned bit = 1; bit < 1U << LOSS_WARNING_COUNT; bit <<= 1)
+        if ((snapshot->loss_warnings & ~in->previous.loss_warnings) & bit)
+            at += (size_t)snprintf(
+                text + at, NEW_WARNINGS_SIZE - at, "%s%s", at ? "; " : "",
+                loss_warning_text(bit, fmax(snapshot->train_loss, snapshot->valid_loss), one));
+    return text;
+}
 
 /* Keeps what the next snapshot needs of this one. Without memory it will read the record. */
 static void hold(struct checkpoint *c, const struct snapshot *snapshot)
@@ -217,6 +257,8 @@ static void hold(struct checkpoint *c, const struct snapshot *snapshot)
     if (moved)
         memcpy(c->held_value, snapshot->best_value, snapshot->value_count * sizeof *c->held_value);
     c->held = (struct predecessor){.version = snapshot->version,
+                                   .train_loss = snapshot->train_loss,
+                                   .loss_warnings = snapshot->loss_warnings,
                                    .best = {.version = snapshot->best_version,
                                             .since = snapshot->since_best,
                                             .metric = snapshot->best_metric},
@@ -283,8 +325,12 @@ static enum error_code checkpoint_work(const struct stage_context *context, void
     stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE) {
         const enum metric metric = validation_metric(context->settings, context->book);
+        char warnings[NEW_WARNINGS_SIZE];
         struct snapshot snapshot = snapshot_of(context, &in, version);
-        metrics_log_add_snapshot(&in.log, &snapshot, has_accuracy(context), metric);
+        metrics_log_add_snapshot(&in.log, &snapshot, has_accuracy(context), metric,
+                                 new_warnings(&in, &snapshot, warnings));
+        if (warnings[0] && !context->is_replay)
+            log_warn("%s", warnings);
         rc = json_writer_finish(&in.log, err);
         snapshot.log = in.log.text;
         snapshot.log_size = in.log.size;

@@ -55,7 +55,7 @@ struct block {
     uint32_t count;
     const uint32_t *source, *target; /* [count] nodes */
     const uint16_t *type;            /* [count]; NULL: edges have none */
-    const double *time;              /* likewise */
+    struct edge_times time;          /* likewise */
     struct pair_rows pairs;
     float *score;              /* [pairs, outputs] */
     struct link_rank *rank[2]; /* [count] of targets, of sources; NULL: none */
@@ -461,7 +461,6 @@ static enum error_code measure_split(struct link_outputs *o, int split, struct e
     const uint64_t count = o->splits.count[split];
     const uint32_t step = block_edges(o);
     const uint16_t *type = o->splits.type[split];
-    const double *time = o->splits.time[split];
     enum error_code rc = ERROR_NONE;
     for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += step) {
         struct block block = {.split = split,
@@ -470,7 +469,7 @@ static enum error_code measure_split(struct link_outputs *o, int split, struct e
                               .source = o->splits.source[split] + first,
                               .target = o->splits.target[split] + first,
                               .type = type ? type + first : NULL,
-                              .time = time ? time + first : NULL};
+                              .time = edge_times_from(o->splits.time[split], first)};
         rc = measure_block(o, &block, first + step >= count, err);
     }
     return rc;

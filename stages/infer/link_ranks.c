@@ -70,7 +70,7 @@ static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
            (r->ranks->known &&
             known_pairs_has(r->ranks->known, ranks_target ? source : node,
                             ranks_target ? node : target, type_of(r->edges, edge),
-                            r->edges->time ? r->edges->time[edge] : 0));
+                            r->edges->time.word ? edge_time_at(r->edges->time, edge) : 0));
 }
 
 /* Counts the candidates at hand for one edge. */

@@ -40,7 +40,7 @@ struct ranked_edges {
     enum pair_end ranked;            /* which end */
     const uint32_t *source, *target; /* [count] */
     const uint16_t *type;            /* [count]; NULL: edges have none */
-    const double *time;              /* likewise */
+    struct edge_times time;          /* likewise; {0}: edges have none */
     const float *row;                /* [count, dim] of the other ends */
     const float *own_row;            /* [count, dim] of those that are ranked */
 };

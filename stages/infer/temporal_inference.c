@@ -40,7 +40,7 @@ static enum error_code draw(struct tile *tile, int layer, const uint32_t *node, 
     const int hops = hops_below(inference->model, layer);
     const int above = inference->model->hop_count - hops; /* hops that layers above would take */
     int64_t fanout[HOP_COUNT_MAX];
-    double *time = NULL;
+    int64_t *time = NULL;
     enum error_code rc = arena_new(inference->arena, &time, count, "times of nodes", err);
     if (rc == ERROR_NONE)
         rc =

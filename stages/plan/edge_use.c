@@ -6,6 +6,7 @@
 #include "stages/sampling/sampler.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The columns that models can read, and the setting of each. */
@@ -81,7 +82,7 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
 {
     const struct sampler *sampler = sampler_of((enum sampler_kind)settings->sample.sampler);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (sampler->needs >> c & 1 && !schema->edge_width.of[c])
+        if (sampler->needs >> c & 1 && !edge_widths_have(&schema->edge_width, (enum edge_column)c))
             return error_set(err, ERROR_INPUT,
                              "sample.sampler is %s, which goes by %s, but the graph has none: "
                              "expected a column \"%s\" in the table of edges, a file %s.npy beside "
@@ -92,7 +93,8 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
         return error_set(err, ERROR_INPUT,
                          "%s: the weight is below 0, as are %" PRIu64
                          " in all, and sample.sampler %s draws in proportion to weights: expected "
-                         "weights of 0 or more, or another sampler",
+                         "weights of 0 or more, `weight_scale: rank` below `ingest:`, or another "
+                         "sampler",
                          schema->first_negative_weight, schema->negative_weight_count,
                          sampler->name);
     return ERROR_NONE;
@@ -109,6 +111,20 @@ static enum error_code check_features(const struct pipeline_settings *settings,
                      "degree+random` below `ingest:`");
 }
 
+static enum error_code refuse_negative(const struct dataset_schema *schema, struct error *err)
+{
+    char range[64] = "";
+    if (schema->weight_most > 0) /* not of an earlier release */
+        (void)snprintf(range, sizeof range, " (of sizes from %.10g to %.10g)", schema->weight_least,
+                       schema->weight_most);
+    return error_set(err, ERROR_INPUT,
+                     "%s: the weight is below 0, as are %" PRIu64
+                     " in all%s, and the model divides by the root of the sum of a node's weights: "
+                     "expected weights of 0 or more, another model, `weight_scale: rank` below "
+                     "`ingest:`, or `edge_weights: false` below `train-step:`",
+                     schema->first_negative_weight, schema->negative_weight_count, range);
+}
+
 enum error_code edge_use_check(const struct pipeline_settings *settings,
                                const struct dataset_schema *schema, struct edge_use *out,
                                struct error *err)
@@ -123,14 +139,28 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     memory_free(model);
     if (rc == ERROR_NONE)
         rc = check_sampler(settings, schema, err);
-    if (rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s: the weight is below 0, as are %" PRIu64
-                       " in all, and the model divides by the root of the sum of a node's "
-                       "weights: expected weights of 0 or more, another model, or "
-                       "`edge_weights: false` below `train-step:`",
-                       schema->first_negative_weight, schema->negative_weight_count);
-    return rc;
+    return rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0
+               ? refuse_negative(schema, err)
+               : rc;
+}
+
+bool edge_use_weights_differ(const struct pipeline_settings *settings,
+                             const struct dataset_schema *schema, const struct edge_use *use,
+                             char text[EDGE_USE_TEXT_SIZE])
+{
+    static const double wide = 1000;
+    text[0] = '\0';
+    if (!(use->columns >> EDGE_WEIGHT & 1) || settings->ingest.weight_scale == WEIGHTS_RANK ||
+        schema->weight_least <= 0 || schema->weight_most <= wide * schema->weight_least)
+        return false;
+    (void)snprintf(
+        text, EDGE_USE_TEXT_SIZE,
+        "weights of edges range from %.10g to %.10g, and messages are multiplied by them: the "
+        "few large ones drown the others; write `weight_scale: %s` below `ingest:`, or "
+        "`edge_weights: false` below `train-step:`",
+        schema->weight_least, schema->weight_most,
+        settings->ingest.weight_scale == WEIGHTS_LOG ? "rank" : "log` or `weight_scale: rank");
+    return true;
 }
 
 enum error_code edge_use_check_columns(const struct edge_use *use,

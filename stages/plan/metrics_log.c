@@ -29,7 +29,7 @@ void metrics_log_add_round(struct json_writer *log, const struct schedule *sched
 }
 
 void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
-                              bool has_accuracy, enum metric metric)
+                              bool has_accuracy, enum metric metric, const char *warning)
 {
     char key[64];
     (void)snprintf(key, sizeof key, "valid_%s", metric_table[metric].name);
@@ -46,6 +46,8 @@ void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *sn
         json_put_double(log, key, snapshot->valid_metric);
     json_put_int64(log, "best", snapshot->best_version);
     json_put_bool(log, "stop", snapshot->stop);
+    if (warning[0])
+        json_put_string(log, "warning", warning);
     json_close_object(log);
     json_put_raw(log, "\n");
 }

@@ -3,7 +3,7 @@
  *
  *   {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..,"gradient_error":..}   one a round
  *   {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,"valid_accuracy":..,
- *    "valid_<metric>":..,"best":8,"stop":false}                    then one for the snapshot of weights 8
+ *    "valid_<metric>":..,"best":8,"stop":false,"warning":".."}                    then one for the snapshot of weights 8
  *
  * Rounds count from 0 as in the names of units, epochs from 1; a number that there is none of is null. There
  * is no time of day in them: the lines are part of the snapshot's record, and equal work gives equal bytes.
@@ -30,9 +30,9 @@
 /* One line; `progress` is that of the weights the round made. `has_accuracy`: the task does. */
 void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule,
                            bool has_accuracy, int64_t round, const double progress[PROGRESS_COUNT]);
-/* `metric`: of valid_metric. */
+/* `metric`: of valid_metric. `warning`: what there is to say of the loss, or "". */
 void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
-                              bool has_accuracy, enum metric metric);
+                              bool has_accuracy, enum metric metric, const char *warning);
 
 /* The end of the line of that snapshot in the text of a file, or 0. */
 size_t metrics_log_end_of_snapshot(const char *text, int64_t version);

@@ -68,6 +68,7 @@ enum missing_features {
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 /* In which order the nodes of a block of edges are streamed. */
 enum stream_order { STREAM_NATURAL, STREAM_RANDOM, STREAM_DEGREE };
+enum weight_scale_kind { WEIGHTS_AS_GIVEN, WEIGHTS_LOG, WEIGHTS_RANK };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
 /* What becomes of the parts in a version of a dataset (store/records/dataset_delta.h). */
 enum partition_update { UPDATE_PLACE, UPDATE_ANEW };
@@ -143,11 +144,13 @@ struct pipeline_settings {
         char id_column[SETTING_NAME_SIZE];
         char label_columns[SETTING_TEXT_LONG];
         char time_column[SETTING_NAME_SIZE];
+        char time_format[SETTING_TEXT_LONG];
         char feature_columns[SETTING_COLUMNS_SIZE];
         char edge_columns[SETTING_TEXT_LONG];
         int64_t missing_values;                /* enum missing_value */
         char missing_words[SETTING_TEXT_LONG]; /* a word, or a list [NA, unknown] */
         char column_encoding[SETTING_PATH_SIZE];
+        int64_t weight_scale; /* enum weight_scale_kind */
         int64_t id_type;
         int64_t edge_features; /* enum edge_feature_choice */
         bool relations, add_reverse;

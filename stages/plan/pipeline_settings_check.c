@@ -1,5 +1,6 @@
 /* What is right for one setting and wrong beside another. */
 #include "common/base/memory.h"
+#include "common/formats/time_text.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
 #include "stages/plan/embedding_tensors.h"
@@ -226,6 +227,16 @@ static enum error_code check_columns(const struct pipeline_settings *s,
                          "add a line `features: FILE` below `ingest:`",
                          s->ingest.feature_columns);
     return ERROR_NONE;
+}
+
+static enum error_code check_time_format(const struct pipeline_settings *s, struct error *err)
+{
+    struct time_format format;
+    const char *expected = time_format_read(s->ingest.time_format, &format);
+    return expected
+               ? error_set(err, ERROR_INVALID, "ingest.time_format: expected %s, found '%.60s'",
+                           expected, s->ingest.time_format)
+               : ERROR_NONE;
 }
 
 /* The files beside an edge list, and the splits. */
@@ -468,6 +479,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "node type that has the classes",
                          s->ingest.class_count);
     enum error_code rc = check_beside_input(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_time_format(s, err);
     if (rc == ERROR_NONE)
         rc = relation_fanouts_check(s, err);
     if (rc == ERROR_NONE)

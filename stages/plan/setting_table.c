@@ -37,6 +37,8 @@ static const char *const edge_feature_names[] = {[EDGE_FEATURES_AUTO] = "auto",
                                                  [EDGE_FEATURES_NAMED] = "named",
                                                  [EDGE_FEATURES_NONE] = "none",
                                                  NULL};
+static const char *const weight_scale_names[] = {
+    [WEIGHTS_AS_GIVEN] = "as_given", [WEIGHTS_LOG] = "log", [WEIGHTS_RANK] = "rank", NULL};
 static const char *const direction_names[] = {[DIRECTION_AUTO] = "auto",
                                               [DIRECTION_AS_GIVEN] = "as_given",
                                               [DIRECTION_UNDIRECTED] = "undirected",
@@ -246,11 +248,13 @@ const struct setting_spec setting_table[] = {
     TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.id_column", ingest.id_column, "", "tables of nodes: what the header calls the column of ids; empty: the first"),
     TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.label_columns", ingest.label_columns, "", "labels: what the header calls the column of classes, or of several labels with `;` between; empty: all behind the id"),
     TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.time_column", ingest.time_column, "", "labels: the column of numbers that split: time goes by"),
+    TEXT(DATASET, "ingest.time_format", ingest.time_format, "auto", "how times of edges and of time_column are written: auto (64-bit integers as they are, or dates of ISO 8601, which become nanoseconds since 1970), number, number*1000 (times a power of ten, then rounded), unix (seconds since 1970), iso, or a pattern like `%d.%m.%Y %H:%M`; behind the last three ` in seconds`, milliseconds or microseconds"),
     TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.feature_columns", ingest.feature_columns, "", "features: columns by name and what becomes of them, `age: standardise; income: log mean; city: one_hot; year: buckets 1990 2000`: a kind (number, log, standardise, one_hot, buckets) and what missing values count as (refuse, zero, mean, indicator); empty: all columns that no other setting names, as numbers"),
     CHOICE(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_values", ingest.missing_values, "refuse", missing_value_names, "features: what a value that is missing counts as where its column says nothing: refuse, zero, mean (of the column), or indicator (0, and a column more that says so)"),
     WORDS(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_words", ingest.missing_words, "tables of nodes: the words that say that a value is missing, as an empty cell does, such as [NA, unknown]; other words are values"),
     PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.column_encoding", ingest.column_encoding, "words of classes and columns of features are taken as this file says instead of as this table shows them (graphmill infer writes it)"),
     TEXT(DATASET_IF("ingest.format=edge_list"), "ingest.edge_columns", ingest.edge_columns, "", "edge_list: what the header calls the columns, `source: from; target: to; weight: amount; time: day`; others are left out"),
+    CHOICE(DATASET, "ingest.weight_scale", ingest.weight_scale, "as_given", weight_scale_names, "weights of edges: as_given, log (log(1 + w), and -log(1 - w) below 0), or rank (the share of edges whose weight is at most w; edges cannot be added by an update then)"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
     BOOL(DATASET, "ingest.relations", ingest.relations, "false", "tell node types and relations apart: those of node-types.csv and edge-types.csv, each type with features of its own"),

@@ -35,10 +35,10 @@ static enum error_code check_columns(const struct pair_units *units, struct erro
 {
     const struct edge_splits *splits = &units->splits;
     const struct edge_widths *width = &units->topology->width;
-    const char *missing = units->is_labelled && !(splits->is_labelled && width->of[EDGE_LABEL])
-                              ? "labels"
-                          : units->is_timed && !(splits->is_timed && width->of[EDGE_TIME]) ? "times"
-                                                                                           : NULL;
+    const char *missing =
+        units->is_labelled && !(splits->is_labelled && width->of[EDGE_LABEL])    ? "labels"
+        : units->is_timed && !(splits->is_timed && edge_widths_are_timed(width)) ? "times"
+                                                                                 : NULL;
     if (!missing)
         return ERROR_NONE;
     return error_set(err, ERROR_CORRUPT,
@@ -193,8 +193,7 @@ static void take_edge(const struct pair_units *units, uint64_t position,
         drawing->given_list[i] =
             edge_index_find(&units->given, place.source, place.target, place.type);
     if (units->is_timed)
-        memcpy(&drawing->time[i], topology_column(place.part, EDGE_TIME, place.edge),
-               sizeof *drawing->time);
+        drawing->time[i] = topology_time(place.part, place.edge);
 }
 
 /* A walk from the target of pair `i`; its source becomes a node of the walk, unless that never leaves. */
@@ -257,7 +256,7 @@ static enum error_code training_request(const struct pair_units *units,
         .type = drawing->type,
         .corrupt = (enum corrupted_end)settings->sample.corrupt,
         .label = drawing->label,
-        .time = drawing->time,
+        .time = {.word = drawing->time},
         .excludes = units->is_labelled ? (enum excluded_edges_kind)settings->sample.exclude_edges
                                        : EXCLUDE_REVERSES,
     };
@@ -282,7 +281,9 @@ static struct pair_request validation_request(const struct pair_units *units,
         .type = type ? type + first : NULL,
         .corrupt = (enum corrupted_end)context->settings->sample.corrupt,
         .label = units->is_labelled ? units->splits.label[HELD_OUT_VALID] + first : NULL,
-        .time = units->is_timed ? units->splits.time[HELD_OUT_VALID] + first : NULL,
+        .time = units->is_timed
+                    ? edge_times_from(units->splits.time[HELD_OUT_VALID], (uint64_t)first)
+                    : (struct edge_times){0},
     };
 }
 

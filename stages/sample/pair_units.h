@@ -39,7 +39,7 @@ struct pair_drawing { /* {0} is releasable */
     uint16_t *type;            /* likewise; NULL: edges have none */
     uint32_t *walk;            /* [steps + 1] of sample.pairs walks */
     float *label;              /* likewise, of labelled edges */
-    double *time;              /* likewise, where the sampler goes by times */
+    int64_t *time;             /* likewise, where the sampler goes by times */
     uint64_t *given_list;      /* likewise, where negatives are given */
 };
 

@@ -66,7 +66,7 @@ struct drawer {
     struct neighbor_sampler *sampler;
     struct relation_sampler *relations; /* in its place, of a graph with relations; else NULL */
     uint32_t *seed_node; /* [the larger of the two batch sizes, or the nodes of so many graphs] */
-    double *seed_time;   /* likewise */
+    int64_t *seed_time;  /* likewise */
     uint32_t *cluster;   /* [parts in a mini-batch] */
     struct pair_drawing pairs;
     struct arena packed; /* the record that is written */

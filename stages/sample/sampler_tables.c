@@ -127,7 +127,7 @@ void sampler_tables_give(const struct stage_context *context, const struct sampl
 
 enum error_code sampler_tables_seed_times(const struct stage_context *context,
                                           const struct topology *topology,
-                                          const uint32_t *seed_node, uint32_t count, double *out,
+                                          const uint32_t *seed_node, uint32_t count, int64_t *out,
                                           struct error *err)
 {
     const bool first = context->settings->sample.seed_time == SEED_TIME_FIRST_EDGE;

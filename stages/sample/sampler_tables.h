@@ -48,6 +48,6 @@ void sampler_tables_give(const struct stage_context *context, const struct sampl
 MUST_CHECK enum error_code sampler_tables_seed_times(const struct stage_context *context,
                                                      const struct topology *topology,
                                                      const uint32_t *seed_node, uint32_t count,
-                                                     double *out, struct error *err);
+                                                     int64_t *out, struct error *err);
 
 #endif

@@ -37,7 +37,7 @@ struct batch_builder {
         weight_sum;
     struct edge_gather gather;
     bool notes_places, has_factors, has_seed_weights, is_disjoint;
-    const double *
+    const int64_t *
         seed_time; /* [seeds] of a disjoint batch: no later edge counts in degrees and sums; or NULL */
     uint32_t node_count, row_count, edge_count;
     uint32_t hop_end[HOP_COUNT_MAX + 1]; /* the caller's */

@@ -1,7 +1,6 @@
 #include "stages/sampling/graph_row.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum error_code graph_row_of(const struct topology *topology, uint32_t node, struct graph_row *out,
                              struct error *err)
@@ -68,9 +67,7 @@ uint32_t graph_row_count(const struct graph_row *row, uint32_t node)
     return first_at_least(row, (uint64_t)node + 1) - first_at_least(row, node);
 }
 
-double graph_row_time(const struct graph_row *row, uint32_t k)
+int64_t graph_row_time(const struct graph_row *row, uint32_t k)
 {
-    double time = 0;
-    memcpy(&time, topology_column(row->part, EDGE_TIME, row->start + k), sizeof time);
-    return time;
+    return topology_time(row->part, row->start + k);
 }

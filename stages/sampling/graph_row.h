@@ -36,7 +36,7 @@ MUST_CHECK enum error_code graph_row_neighbor(const struct topology *topology,
 uint32_t graph_row_count(const struct graph_row *row, uint32_t node);
 
 /* The time of edge k, of a topology with times. */
-double graph_row_time(const struct graph_row *row, uint32_t k);
+int64_t graph_row_time(const struct graph_row *row, uint32_t k);
 
 static inline uint64_t graph_row_place(const struct graph_row *row, uint32_t k)
 {

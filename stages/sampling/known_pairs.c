@@ -5,7 +5,6 @@
 #include "common/base/text.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static uint64_t pair_of(const struct known_pairs *known, uint32_t source, uint32_t target)
 {
@@ -89,12 +88,13 @@ static enum error_code list_times(struct known_pairs *known, const struct edge_s
     const enum error_code rc =
         memory_new(&known->held_time, known->held_count, "held-out edges", err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < known->held_count; i++)
-        known->held_time[i] = HUGE_VAL;
+        known->held_time[i] = EDGE_TIME_LAST;
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         for (uint64_t i = 0; i < splits->count[s]; i++) {
             const uint64_t pair = pair_of(known, splits->source[s][i], splits->target[s][i]);
-            double *time = &known->held_time[place_of(known, pair, type_of(splits, s, i))];
-            *time = fmin(*time, splits->time[s][i]);
+            int64_t *earliest = &known->held_time[place_of(known, pair, type_of(splits, s, i))];
+            const int64_t time = edge_time_at(splits->time[s], i);
+            *earliest = time < *earliest ? time : *earliest;
         }
     return rc;
 }
@@ -160,7 +160,7 @@ void known_pairs_find(const struct topology *topology, uint32_t relation, uint32
     *end = lower_bound(part, from, stop, (uint64_t)source + 1) - start;
 }
 
-static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t type, double time)
+static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t type, int64_t time)
 {
     if (!known->held_count)
         return false;
@@ -177,7 +177,7 @@ static bool has_types_in_rows(const struct known_pairs *known)
 
 /* Whether one of the edges [first, end) of the row of `target` has the type and is early enough. */
 static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t first,
-                      uint64_t end, uint16_t type, double time)
+                      uint64_t end, uint16_t type, int64_t time)
 {
     const struct topology *topology = known->topology;
     const bool in_rows = has_types_in_rows(known);
@@ -189,13 +189,12 @@ static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t
     for (; !found && first < end; first++)
         found = (!in_rows || !known->type_count ||
                  *(const uint16_t *)topology_column(part, EDGE_TYPE, start + first) == type) &&
-                (!known->is_timed ||
-                 *(const double *)topology_column(part, EDGE_TIME, start + first) <= time);
+                (!known->is_timed || topology_time(part, start + first) <= time);
     return found;
 }
 
 bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target,
-                     uint16_t type, double time)
+                     uint16_t type, int64_t time)
 {
     const bool in_rows = has_types_in_rows(known);
     uint64_t first = 0, end = 0;

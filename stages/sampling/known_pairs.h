@@ -21,7 +21,7 @@ struct known_pairs {                 /* {0} is releasable */
     bool undirected, is_timed;
     uint32_t type_count; /* 0: edges have no types */
     uint64_t *held;      /* [held_count], of each type ascending */
-    double *held_time;  /* [held_count] of equal pairs the first has the earliest; NULL: no times */
+    int64_t *held_time; /* [held_count] of equal pairs the first has the earliest; NULL: no times */
     uint64_t *held_end; /* [type_count, at least 1] */
     uint64_t held_count;
 };
@@ -42,7 +42,7 @@ void known_pairs_release(struct known_pairs *known);
 /* Whether there is an edge from `source` to `target`, both below node_count, of type `type`, 0 where edges have none, and, where it
  * goes by times, not later than `time`. */
 bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target,
-                     uint16_t type, double time);
+                     uint16_t type, int64_t time);
 
 /* The edges from `source` in the row that `target` has in a relation, 0 of a graph without, of all types: positions
  * [*first, *end) of the row. None of a target of another type than the relation's. */

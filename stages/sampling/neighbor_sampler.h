@@ -84,7 +84,7 @@ struct neighbor_request {
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
-    const double *seed_time;   /* [seed_count], temporal_neighbor: no later edge is taken */
+    const int64_t *seed_time;  /* [seed_count], temporal_neighbor: no later edge is taken */
     /* The same: seeds 2 i and 2 i + 1 are the ends of edge i, and behind those of all edges come the other ends of its
      * negatives, all at its time. The edge is left out of what they see, with its reverse or without. */
     enum excluded_edges_kind pair_exclusion;
@@ -112,7 +112,7 @@ static inline uint32_t neighbor_request_pair(const struct neighbor_request *requ
 /* Whether the edge at `time` is that of the seed's pair, or its reverse. An earlier one of the same ends is another. */
 static inline bool neighbor_request_leaves_out(const struct neighbor_request *request,
                                                uint32_t seed, uint32_t source, uint32_t target,
-                                               double time)
+                                               int64_t time)
 {
     if (request->pair_exclusion == EXCLUDE_NONE || time < request->seed_time[seed])
         return false;

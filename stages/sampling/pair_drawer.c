@@ -132,7 +132,7 @@ static uint32_t of_list(const struct pair_request *request, uint32_t i, uint32_t
 static bool is_no_negative(const struct pair_request *request, uint32_t i, uint32_t node)
 {
     const uint16_t type = type_of(request, i);
-    const double time = request->time ? request->time[i] : 0;
+    const int64_t time = request->time.word ? edge_time_at(request->time, i) : 0;
     if (is_source_corrupted(request, i))
         return node == request->target[i] ||
                known_pairs_has(request->known, node, request->target[i], type, time);
@@ -213,7 +213,7 @@ static enum error_code make_room(struct pair_drawer *d, const struct pair_reques
         rc = reserve(d, &d->target, pairs, err);
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->node, ends, err);
-    if (rc == ERROR_NONE && request->time)
+    if (rc == ERROR_NONE && request->time.word)
         rc = reserve(d, &d->time, 2 * ends, err);
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->slot, 1ULL << d->slot_bits, err);
@@ -241,9 +241,9 @@ static uint32_t seed_of(struct pair_drawer *d, uint32_t node)
 static uint32_t seed_of_pair(struct pair_drawer *d, const struct pair_request *request, uint32_t i,
                              uint32_t node)
 {
-    if (!request->time)
+    if (!request->time.word)
         return seed_of(d, node);
-    ((double *)(void *)d->time.data)[d->seed_count] = request->time[i];
+    ((int64_t *)(void *)d->time.data)[d->seed_count] = edge_time_at(request->time, i);
     d->node.data[d->seed_count] = node;
     return d->seed_count++;
 }
@@ -270,7 +270,7 @@ static enum error_code number_seeds(struct pair_drawer *d, const struct pair_req
         d->target.data[i] = seed_of_pair(d, request, i, request->target[i]);
     }
     uint32_t *target = d->target.data + positives;
-    const bool is_shared = request->negative == NEGATIVE_SHARED && !request->time;
+    const bool is_shared = request->negative == NEGATIVE_SHARED && !request->time.word;
     for (uint32_t i = 0; i < positives; i++, target += request->negatives) {
         if (is_shared && i > 0 && has_type_before(request, i)) { /* those of the edge before */
             memcpy(target, target - request->negatives, request->negatives * sizeof *target);
@@ -366,11 +366,11 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
 {
     struct pair_request own = *given;
     const struct pair_request *request = &own;
-    const bool in_rows = request->excludes != EXCLUDE_NONE && !request->time;
+    const bool in_rows = request->excludes != EXCLUDE_NONE && !request->time.word;
     must(request->positive_count >= 1 && request->slot < 65536);
     must(request->negative != NEGATIVE_DEGREE || request->chances);
     must(request->negative != NEGATIVE_GIVEN || (request->given && request->given_list));
-    must(!request->ends || !request->time);
+    must(!request->ends || !request->time.word);
     struct excluded_relation_edges relation_excluded = {0};
     *out = (struct drawn_pairs){0};
     own.grouped = &drawer->typed;
@@ -391,9 +391,9 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
                   drawer->target.data, request->type, request->corrupt, request->label},
         .seed_count = drawer->seed_count,
         .seed_node = drawer->node.data,
-        .seed_time = request->time ? (const double *)(const void *)drawer->time.data : NULL,
+        .seed_time = request->time.word ? (const int64_t *)(const void *)drawer->time.data : NULL,
         .has_excluded = in_rows,
-        .in_time = request->time ? request->excludes : EXCLUDE_NONE,
+        .in_time = request->time.word ? request->excludes : EXCLUDE_NONE,
         .relation_excluded = relation_excluded,
     };
     if (in_rows && !request->ends)

@@ -61,8 +61,8 @@ struct pair_request {
     const uint16_t *type;              /* [positive_count]; NULL: edges have none */
     enum corrupted_end corrupt;
     const float *label; /* [positive_count], borrowed by what is drawn; NULL: none */
-    const double
-        *time; /* [positive_count]; not NULL: each pair has seeds of its own (neighbor_sampler.h) */
+    struct edge_times
+        time; /* [positive_count]; not {0}: each pair has seeds of its own (neighbor_sampler.h) */
     enum excluded_edges_kind excludes; /* of the edges, where they are in the topology */
 };
 
@@ -70,7 +70,7 @@ struct drawn_pairs { /* borrowed from the drawer until its next draw */
     struct seed_pairs pairs;
     uint32_t seed_count;
     const uint32_t *seed_node; /* [seed_count] */
-    const double *seed_time;   /* [seed_count] with times, else NULL */
+    const int64_t *seed_time;  /* [seed_count] with times, else NULL */
     struct excluded_edges excluded;
     struct excluded_relation_edges relation_excluded; /* in its place with request->ends */
     bool has_excluded;

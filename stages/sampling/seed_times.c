@@ -2,18 +2,16 @@
 
 #include "stages/sampling/graph_row.h"
 
-#include <math.h>
-
 enum error_code seed_times_find(const struct topology *topology, bool first, const uint32_t *node,
-                                uint32_t count, double *out, struct error *err)
+                                uint32_t count, int64_t *out, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
         struct graph_row row;
         rc = graph_row_of(topology, node[i], &row, err);
-        out[i] = first ? HUGE_VAL : -HUGE_VAL;
+        out[i] = first ? EDGE_TIME_LAST : EDGE_TIME_FIRST;
         for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
-            const double time = graph_row_time(&row, k);
+            const int64_t time = graph_row_time(&row, k);
             if (first ? time < out[i] : time > out[i])
                 out[i] = time;
         }

@@ -21,7 +21,7 @@
 enum { CANDIDATES, POSITIONS, BITS };
 
 struct candidate {
-    double time;
+    int64_t time;
     uint32_t position, unused;
 };
 enum { CANDIDATE_WORDS = sizeof(struct candidate) / sizeof(uint32_t) };
@@ -29,7 +29,7 @@ enum { CANDIDATE_WORDS = sizeof(struct candidate) / sizeof(uint32_t) };
 static int latest_first(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->time > y->time || x->time < y->time)
+    if (x->time != y->time)
         return x->time > y->time ? -1 : 1;
     return (x->position < y->position) - (x->position > y->position);
 }
@@ -52,7 +52,7 @@ static enum error_code find_candidates(struct batch_builder *b,
     *out = data;
     *count = 0;
     for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
-        const double own = graph_row_time(row, k);
+        const int64_t own = graph_row_time(row, k);
         uint32_t source = 0;
         if (own > request->seed_time[seed])
             continue;

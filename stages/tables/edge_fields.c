@@ -88,9 +88,11 @@ enum error_code edge_fields_integer(const struct field *field, const char *what,
 
 /* A field, and where it stands, for messages. */
 struct place {
+    struct value_notes *notes;
     const struct field *field;
     const char *what, *where;
     int64_t line;
+    uint32_t element; /* of the column */
 };
 
 static enum error_code number(const struct place *place, double *out, struct error *err)
@@ -100,6 +102,13 @@ static enum error_code number(const struct place *place, double *out, struct err
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected a finite number, found '%.*s'",
                      place->where, place->line, place->what, shown(field), field->text);
+}
+
+static void note_rounded(const struct place *place, float stored)
+{
+    const struct float_place at = {
+        .path = place->where, .line = place->line, .column = place->element, .name = place->what};
+    float_loss_note_text(&place->notes->loss, &at, place->field->text, place->field->size, stored);
 }
 
 static enum error_code float_value(const struct place *place, float *out, struct error *err)
@@ -113,6 +122,8 @@ static enum error_code float_value(const struct place *place, float *out, struct
                          "point, found '%.*s'",
                          place->where, place->line, place->what, shown(place->field),
                          place->field->text);
+    if (rc == ERROR_NONE && fabsf(*out) >= FLOAT_LOSS_FROM && place->notes)
+        note_rounded(place, *out);
     return rc;
 }
 
@@ -130,6 +141,19 @@ static enum error_code small_value(const struct place *place, int64_t most, uint
     return rc;
 }
 
+static enum error_code time_value(const struct place *place, int64_t *out, struct error *err)
+{
+    const struct field *field = place->field;
+    struct time_fault fault;
+    must(place->notes); /* whoever reads times says how they are written */
+    time_format_narrow(&place->notes->time, field->text, field->size);
+    if (time_text_value(&place->notes->time, field->text, field->size, out, &fault))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'%s",
+                     place->where, place->line, place->what, fault.expected, shown(field),
+                     field->text, fault.advice);
+}
+
 static enum error_code take_value(const struct place *place, enum edge_column column, void *data,
                                   uint32_t element, struct error *err)
 {
@@ -142,15 +166,19 @@ static enum error_code take_value(const struct place *place, enum edge_column co
     if (type == ELEMENT_U16)
         return small_value(place, most, (uint16_t *)data + element, err);
     must(type == ELEMENT_I64);
+    if (column == EDGE_TIME)
+        return time_value(place, (int64_t *)data + element, err);
     return edge_fields_integer(place->field, place->what, place->where, place->line,
                                (int64_t *)data + element, err);
 }
 
 enum error_code edge_fields_value(const struct field *field, enum edge_column column,
-                                  const char *where, int64_t line, void *data, uint32_t element,
-                                  struct error *err)
+                                  struct value_notes *notes, const char *where, int64_t line,
+                                  void *data, uint32_t element, struct error *err)
 {
-    const struct place place = {field, edge_column[column].words[0], where, line};
+    const struct edge_column_row *row = &edge_column[column];
+    const struct place place = {notes, field, row->shown ? row->shown : row->words[0],
+                                where, line,  element};
     return take_value(&place, column, data, element, err);
 }
 
@@ -180,7 +208,7 @@ enum error_code edge_fields_values(const struct edge_fields *fields, const struc
         if (use->column == EDGE_FIELD_NONE)
             continue;
         const struct field cell = fields->decimal_comma ? with_point(&field[i], number) : field[i];
-        rc = edge_fields_value(&cell, (enum edge_column)use->column, where, line,
+        rc = edge_fields_value(&cell, (enum edge_column)use->column, fields->notes, where, line,
                                out->data[use->column], use->element, err);
     }
     return rc;

@@ -12,6 +12,7 @@
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "common/graph/edge_column.h"
+#include "stages/ingest/build/value_notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,8 @@ struct edge_fields {
     size_t count;             /* of fields in each line */
     int source, target;       /* field, or EDGE_FIELD_NONE */
     struct edge_widths width; /* of the columns that the fields fill */
+    struct value_notes
+        *notes; /* how times are written, and what is found out. Set before values are read */
     struct edge_use {
         int column; /* enum edge_column, or EDGE_FIELD_NONE */
         uint32_t element;
@@ -51,11 +54,12 @@ MUST_CHECK enum error_code edge_fields_split(const struct edge_fields *fields,
 MUST_CHECK enum error_code edge_fields_integer(const struct field *field, const char *what,
                                                const char *where, int64_t line, int64_t *out,
                                                struct error *err);
-/* One field into element `element` of `data`, of the column's type.
- * Fails: ERROR_INPUT naming file, line, what was expected and found. */
+/* One field into element `element` of `data`, of the column's type. `notes` says how times are written, and
+ * notes integers that features cannot hold. Fails: ERROR_INPUT naming file, line, what was expected and found. */
 MUST_CHECK enum error_code edge_fields_value(const struct field *field, enum edge_column column,
-                                             const char *where, int64_t line, void *data,
-                                             uint32_t element, struct error *err);
+                                             struct value_notes *notes, const char *where,
+                                             int64_t line, void *data, uint32_t element,
+                                             struct error *err);
 /* The columns of an edge into edge 0 of `out`; source and target are left alone.
  * Fails: ERROR_INPUT naming file, line, what was expected and found. */
 MUST_CHECK enum error_code edge_fields_values(const struct edge_fields *fields,

@@ -434,6 +434,12 @@ bool record_has(const struct record_view *view, const char *name)
     return find(view, name) != NULL;
 }
 
+enum element_type record_section_type(const struct record_view *view, const char *name)
+{
+    const struct record_section *section = find(view, name);
+    return section ? section->type : ELEMENT_UNKNOWN;
+}
+
 enum error_code record_section_get(const struct record_view *view, const char *name,
                                    enum element_type type, int64_t count, const void **data,
                                    uint64_t *found, struct error *err)

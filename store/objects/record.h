@@ -152,6 +152,8 @@ MUST_CHECK enum error_code record_section_get(const struct record_view *view, co
                                               struct error *err);
 /* True when there is a section of that name. */
 bool record_has(const struct record_view *view, const char *name);
+/* The type of its elements; ELEMENT_UNKNOWN when there is none of that name. */
+enum element_type record_section_type(const struct record_view *view, const char *name);
 /* One section of text, copied into `out` with a NUL. */
 MUST_CHECK enum error_code record_text_get(const struct record_view *view, const char *name,
                                            char *out, size_t size, struct error *err);

@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/time_text.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
 
@@ -130,6 +131,12 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     if (schema->pairs_together)
         json_put_bool(&w, "pairs_together", true);
     put_edge_columns(&w, &schema->edge_width);
+    if (schema->weight_most > 0) {
+        json_put_double(&w, "weight_least", schema->weight_least);
+        json_put_double(&w, "weight_most", schema->weight_most);
+    }
+    if (schema->time_unit[0])
+        json_put_string(&w, "time_unit", schema->time_unit);
     json_put_string(&w, "first_negative_weight", schema->first_negative_weight);
     if (schema->has_relations)
         json_put_int64(&w, "target_type", schema->target_type);
@@ -369,6 +376,35 @@ static enum error_code get_edge_columns(const struct json_node *root, const char
     return rc;
 }
 
+/* Both, or neither in a schema of an earlier release. */
+static enum error_code get_weights(const struct json_node *root, const char *key,
+                                   struct dataset_schema *out, struct error *err)
+{
+    double *least = &out->weight_least, *most = &out->weight_most;
+    if (!json_get(root, "weight_least") && !json_get(root, "weight_most"))
+        return ERROR_NONE;
+    if (json_double(json_get(root, "weight_least"), least) &&
+        json_double(json_get(root, "weight_most"), most) && *least > 0 && *least <= *most)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: \"weight_least\", \"weight_most\": expected two numbers above 0, the "
+                     "first not the larger one",
+                     key);
+}
+
+static enum error_code get_time_unit(const struct json_node *root, const char *key,
+                                     struct dataset_schema *out, struct error *err)
+{
+    struct time_format format;
+    const enum error_code rc =
+        get_string(root, "time_unit", key, out->time_unit, sizeof out->time_unit, err);
+    if (rc != ERROR_NONE || time_format_of_meaning(out->time_unit, &format))
+        return rc;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: \"time_unit\": expected a unit of times that this program has, found %s",
+                     key, out->time_unit);
+}
+
 static enum error_code get_all(const struct json_node *root, const char *key,
                                struct dataset_schema *out, struct error *err)
 {
@@ -389,6 +425,10 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_field(root, &together, key, out, err);
     if (rc == ERROR_NONE)
         rc = get_edge_columns(root, key, &out->edge_width, err);
+    if (rc == ERROR_NONE)
+        rc = get_weights(root, key, out, err);
+    if (rc == ERROR_NONE && json_get(root, "time_unit"))
+        rc = get_time_unit(root, key, out, err);
     if (rc == ERROR_NONE)
         rc = get_string(root, "first_negative_weight", key, out->first_negative_weight,
                         sizeof out->first_negative_weight, err);

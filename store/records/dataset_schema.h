@@ -21,7 +21,8 @@
  * together, and "back" of an edge type, which is then another relation.
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h. Of a graph with relations the column EDGE_TYPE of the edge chunks
+ * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not stored as they were written,
+ * "weight_least" and "weight_most" where edges have weights (schemas of earlier releases lack them). Of a graph with relations the column EDGE_TYPE of the edge chunks
  * is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
@@ -67,7 +68,11 @@ struct dataset_schema {
     uint64_t input_edge_rows, removed_self_loops, removed_duplicates;
     bool undirected;     /* each edge is stored both ways */
     bool pairs_together; /* of a task of pairs: an edge and the edge back are held out together */
-    struct edge_widths edge_width;   /* the edge columns that there are */
+    struct edge_widths edge_width; /* the edge columns that there are */
+    char time_unit
+        [32]; /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
+    double weight_least,
+        weight_most; /* the smallest and the largest size of a weight that is not 0; 0: not known */
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
     char first_negative_weight[128]; /* "edges.csv:17", or its end; "" when there is none */
     uint32_t feature_dim;
@@ -88,6 +93,16 @@ struct dataset_schema {
     /* Of a graph with relations: 1 + the relation that has the edges back of most of each one's, found by content; 0: none. */
     uint16_t back_plus[EDGE_TYPE_COUNT_MAX];
 };
+
+/* Counts the weight of a stored edge among the sizes of weights. */
+static inline void dataset_weights_note(struct dataset_schema *schema, float weight)
+{
+    const double size = weight < 0 ? -(double)weight : (double)weight;
+    if (size > 0 && (schema->weight_least <= 0 || size < schema->weight_least))
+        schema->weight_least = size;
+    if (size > schema->weight_most)
+        schema->weight_most = size;
+}
 
 MUST_CHECK enum error_code
 dataset_schema_put(struct store *store, const struct dataset_schema *schema, struct error *err);

@@ -48,7 +48,9 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
         if (splits->is_labelled)
             record_add(&record, label_name[s], ELEMENT_F32, splits->label[s], splits->count[s]);
         if (splits->is_timed)
-            record_add(&record, time_name[s], ELEMENT_F64, splits->time[s], splits->count[s]);
+            record_add(&record, time_name[s],
+                       splits->time[s].are_doubles ? ELEMENT_F64 : ELEMENT_I64,
+                       splits->time[s].word, splits->count[s]);
         add_negatives(&record, s, &splits->negative[s], splits->count[s]);
     }
     const struct trained_negatives *trained = &splits->trained;
@@ -110,18 +112,21 @@ static enum error_code read_columns(const struct record_view *view, int s, struc
                                     struct error *err)
 {
     const int64_t count = (int64_t)out->count[s];
+    const bool are_doubles = record_section_type(view, time_name[s]) == ELEMENT_F64;
     const void *label = NULL, *time = NULL;
     enum error_code rc = ERROR_NONE;
     if (out->is_labelled)
         rc = record_section_get(view, label_name[s], ELEMENT_F32, count, &label, NULL, err);
     if (rc == ERROR_NONE && out->is_timed)
-        rc = record_section_get(view, time_name[s], ELEMENT_F64, count, &time, NULL, err);
+        rc = record_section_get(view, time_name[s], are_doubles ? ELEMENT_F64 : ELEMENT_I64, count,
+                                &time, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     out->label[s] = label;
-    out->time[s] = time;
+    out->time[s] = (struct edge_times){time, are_doubles};
     for (int64_t i = 0; i < count; i++)
-        if ((label && !isfinite(out->label[s][i])) || (time && !isfinite(out->time[s][i])))
+        if ((label && !isfinite(out->label[s][i])) ||
+            (time && are_doubles && !isfinite(((const double *)time)[i])))
             return error_set(err, ERROR_CORRUPT,
                              "%s: %s edge %" PRId64
                              ": expected a finite label and time, found another",

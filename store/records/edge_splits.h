@@ -9,7 +9,7 @@
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
  *             "valid_type", "test_type" U16  where edges have types
  *             "undirected" U32 [1]  1: an edge here stands for both ways
- *             "valid_time", "test_time" F64  where edges have times
+ *             "valid_time", "test_time" I64  where edges have times; F64 in records of earlier releases
  *             of labelled edges also "valid_label", "test_label" F32, and of classes "train_classes" U64 [classes]: how
  *             many of the training edges have each
  *             given negatives, where there are some: nodes that make pairs with an edge which are none, one list an edge:
@@ -22,6 +22,7 @@
 #define STORE_RECORDS_EDGE_SPLITS_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_time.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
@@ -52,10 +53,10 @@ struct edge_splits {
     const uint32_t *target[HELD_OUT_COUNT]; /* [count] */
     const uint16_t *type[HELD_OUT_COUNT];   /* [count]; NULL: edges have no types */
     bool is_labelled, is_timed;
-    const float *label[HELD_OUT_COUNT]; /* [count] where labelled */
-    const double *time[HELD_OUT_COUNT]; /* [count] where timed */
-    uint64_t class_count;               /* 0: not of classes */
-    const uint64_t *train_class;        /* [class_count] */
+    const float *label[HELD_OUT_COUNT];     /* [count] where labelled */
+    struct edge_times time[HELD_OUT_COUNT]; /* [count] where timed */
+    uint64_t class_count;                   /* 0: not of classes */
+    const uint64_t *train_class;            /* [class_count] */
     struct negative_ends negative[HELD_OUT_COUNT];
     struct trained_negatives trained;
     const uint32_t *left;    /* [left_count] the sources of a bipartite graph */

@@ -16,6 +16,7 @@ enum {
     CURSOR_BEST,
     CURSOR_SINCE_BEST,
     CURSOR_EPOCH,
+    CURSOR_LOSS_WARNINGS,
     CURSOR_COUNT = 8
 };
 enum {
@@ -38,6 +39,7 @@ static void fill_cursor(const struct snapshot *s, int64_t cursor[CURSOR_COUNT])
     cursor[CURSOR_BEST] = s->best_version;
     cursor[CURSOR_SINCE_BEST] = s->since_best;
     cursor[CURSOR_EPOCH] = s->epoch;
+    cursor[CURSOR_LOSS_WARNINGS] = s->loss_warnings;
 }
 
 static void fill_metric(const struct snapshot *s, double metric[METRIC_OF_COUNT])
@@ -91,6 +93,7 @@ static enum error_code get_cursor(const struct record_view *view, struct snapsho
     s->best_version = cursor[CURSOR_BEST];
     s->since_best = cursor[CURSOR_SINCE_BEST];
     s->epoch = cursor[CURSOR_EPOCH];
+    s->loss_warnings = cursor[CURSOR_LOSS_WARNINGS];
     s->stop = cursor[CURSOR_STOP] == 1;
     const bool valid = s->previous_version >= -1 && s->version > s->previous_version &&
                        s->best_version >= 0 && s->best_version <= s->version &&

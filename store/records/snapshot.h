@@ -12,7 +12,8 @@
  *
  *   key       run/<id>/snapshot/<v>
  *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best
- *                               version, snapshots since the best, epoch, 0, 0
+ *                               version, snapshots since the best, epoch, what was warned of
+ *                               the loss so far (stages/plan/loss_warning.h; 0: nothing), 0
  *             "metric" F64 [8]: train loss, train accuracy, valid loss, valid metric, best valid
  *                               metric, learning rate, valid accuracy, 0 (NaN where there is none)
  *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text,
@@ -38,7 +39,8 @@
 
 struct snapshot {
     int64_t version, previous_version, best_version, since_best, epoch;
-    bool stop; /* training ends here: early stopping, or the last round */
+    int64_t loss_warnings; /* of this snapshot and those before it */
+    bool stop;             /* training ends here: early stopping, or the last round */
     double train_loss, train_accuracy, valid_loss, valid_metric, best_metric, learning_rate;
     double valid_accuracy;
     uint64_t step;

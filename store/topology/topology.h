@@ -224,6 +224,14 @@ static inline const void *topology_column(const struct topology_part *p, enum ed
            (edge & ((UINT64_C(1) << shift) - 1)) * edge_column_bytes(column, p->width.of[column]);
 }
 
+/* The time of an edge of a graph that has times (common/graph/edge_time.h). */
+static inline int64_t topology_time(const struct topology_part *p, uint64_t edge)
+{
+    const enum edge_column column = edge_widths_time_column(&p->width);
+    const struct edge_times time = {topology_column(p, column, edge), column == EDGE_TIME_F64};
+    return edge_time_at(time, 0);
+}
+
 /* In-degree of row `row` without edges from a node to itself, of which `has_self_loops` says whether there may be any. */
 uint32_t topology_degree(const struct topology_part *part, uint32_t row, bool has_self_loops);
 /* Edges from `node` to itself, in its row of `length` edges from `start` on. */

@@ -26,7 +26,7 @@ static int list_others(const struct edge_splits *splits, struct list list[OTHER_
         const uint64_t count = splits->count[s];
         list[lists++] = (struct list){splits->type[s], count * sizeof *splits->type[s]};
         list[lists++] = (struct list){splits->label[s], count * sizeof *splits->label[s]};
-        list[lists++] = (struct list){splits->time[s], count * sizeof *splits->time[s]};
+        list[lists++] = (struct list){splits->time[s].word, count * sizeof(int64_t)};
         list[lists++] = (struct list){splits->negative[s].start,
                                       (count + 1) * sizeof *splits->negative[s].start};
     }
@@ -45,7 +45,7 @@ static void place_others(struct edge_splits *out, const void *const copy[OTHER_L
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
         out->type[s] = copy[lists++];
         out->label[s] = copy[lists++];
-        out->time[s] = copy[lists++];
+        out->time[s].word = copy[lists++];
         out->negative[s].start = copy[lists++];
     }
     out->train_class = copy[lists++];

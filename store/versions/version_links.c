@@ -10,7 +10,7 @@
 struct held_link {
     uint32_t target, source;
     uint16_t type; /* 0 where edges have none */
-    double time;
+    int64_t time;
     float label;
     uint64_t order; /* those of the base first */
     uint64_t index; /* in the list of the base, or among the fold's held edges */
@@ -41,7 +41,7 @@ static int by_ends(const void *left, const void *right)
         return a->source < b->source ? -1 : 1;
     if (a->type != b->type)
         return a->type < b->type ? -1 : 1;
-    if (a->time < b->time || a->time > b->time)
+    if (a->time != b->time)
         return a->time < b->time ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
@@ -68,7 +68,7 @@ static void take_base(struct link_merger *m, int split)
         struct held_link link = {.target = base->target[split][i],
                                  .source = base->source[split][i],
                                  .type = base->type[split] ? base->type[split][i] : 0,
-                                 .time = base->is_timed ? base->time[split][i] : 0,
+                                 .time = base->is_timed ? edge_time_at(base->time[split], i) : 0,
                                  .label = base->is_labelled ? base->label[split][i] : 0,
                                  .order = links->count,
                                  .index = i};
@@ -92,8 +92,7 @@ static void append_new(struct link_merger *m, int split)
                                  .index = i};
         if (m->fold->delta[edge->delta].new_held[edge->index] != 1 + split)
             continue;
-        if (columns->width.of[EDGE_TIME])
-            memcpy(&link.time, edge_columns_at(columns, EDGE_TIME, edge->index), sizeof link.time);
+        link.time = edge_columns_time(columns, edge->index);
         if (columns->width.of[EDGE_LABEL])
             memcpy(&link.label, edge_columns_at(columns, EDGE_LABEL, edge->index),
                    sizeof link.label);
@@ -222,7 +221,8 @@ static void lay_out_split(const struct link_merger *m, int split, struct edge_sp
     const struct held_links *links = &m->links[split];
     uint32_t *source = place(layout, links->count, sizeof *source);
     uint32_t *target = place(layout, links->count, sizeof *target);
-    double *time = out->is_timed ? place(layout, links->count, sizeof *time) : NULL;
+    int64_t *time = out->is_timed ? place(layout, links->count, sizeof *time) : NULL;
+    const bool are_doubles = m->base->time[split].are_doubles;
     float *label = out->is_labelled ? place(layout, links->count, sizeof *label) : NULL;
     const bool has_types = m->fold->base.edge_width.of[EDGE_TYPE] && links->count;
     uint16_t *type = has_types ? place(layout, links->count, sizeof *type) : NULL;
@@ -232,7 +232,7 @@ static void lay_out_split(const struct link_merger *m, int split, struct edge_sp
         if (type)
             type[i] = links->link[i].type;
         if (time)
-            time[i] = links->link[i].time;
+            edge_time_put(&time[i], are_doubles, links->link[i].time);
         if (label)
             label[i] = links->link[i].label;
     }
@@ -240,7 +240,7 @@ static void lay_out_split(const struct link_merger *m, int split, struct edge_sp
     out->source[split] = source;
     out->target[split] = target;
     out->type[split] = type;
-    out->time[split] = time;
+    out->time[split] = (struct edge_times){time, are_doubles};
     out->label[split] = label;
     lay_out_negatives(m, split, out, layout);
 }

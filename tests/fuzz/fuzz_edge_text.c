@@ -42,6 +42,8 @@ static struct values read_all(enum edge_column column, const uint8_t *data, size
         must(!text);
         return v;
     }
+    struct value_notes notes = {0};
+    edge_text_set_notes(text, &notes);
     v.width = edge_text_width(text);
     v.row_bytes = edge_column_bytes(column, v.width);
     must(edge_column_may_be(column, v.width) && v.width > 0);

@@ -60,7 +60,7 @@ for form in distdgl graphbolt; do
 done
 
 # Columns of edges stand beside them, in their order.
-sed -i '1s/$/,time/; 2,$s/^\([0-9]*\),\([0-9]*\),.*/&,\1.\2/' "$work/papers/edges.csv"
+sed -i '1s/$/,time/; 2,$s/^\([0-9]*\),\([0-9]*\),.*/&,1562112000\1000\2/' "$work/papers/edges.csv"
 run timed "$work/papers.yaml" >/dev/null
 for form in distdgl graphbolt; do "$bin/graphmill" export "$work/timed" --what $form --output "$work/timed-$form" >/dev/null; done
 /usr/bin/python3 - "$work" <<'PYTHON' || fail "see above"
@@ -77,7 +77,7 @@ for relation, count in zip(meta["edge_type"], meta["num_edges_per_type"]):
     assert len(ends) == len(times) == count > 0
     whole = ends + [first[source], first[target]]
     told = whole[:, ::-1] if name.startswith("rev_") else whole
-    assert np.array_equal(times, [float(f"{a}.{b}") for a, b in told]), relation
+    assert times.dtype == np.int64 and times.tolist() == [int(f"1562112000{a}000{b}") for a, b in told], relation
     stem = relation.replace(":", ".")
     assert np.array_equal(np.load(f"{work}/timed-graphbolt/edges/{stem}.npy"), ends.T)
     assert np.array_equal(np.load(f"{work}/timed-graphbolt/features/{stem}-time.npy"), times)

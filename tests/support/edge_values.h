@@ -5,7 +5,7 @@
 #include "common/graph/edge_column.h"
 
 /* Those that are not NULL, one element an edge. */
-static inline struct edge_columns_view edge_values(const float *weight, const double *time,
+static inline struct edge_columns_view edge_values(const float *weight, const int64_t *time,
                                                    const uint16_t *edge_type)
 {
     struct edge_columns_view view = {

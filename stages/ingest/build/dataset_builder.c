@@ -40,6 +40,7 @@ struct dataset_builder {
     char *id_text;
     struct column_encoding encoding;
     struct dataset_notes notes;
+    struct value_notes values; /* what readers find out about values */
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -57,6 +58,8 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
     (void)text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge");
     schema->node_id_form = NODE_ID_CONSECUTIVE;
     schema->has_relations = config->settings->ingest.relations;
+    must(!time_format_read(config->settings->ingest.time_format,
+                           &builder->notes.time)); /* checked */
     return store_scratch(config->store, builder->scratch, err);
 }
 
@@ -107,7 +110,12 @@ enum error_code dataset_builder_note(struct dataset_builder *builder, enum note_
     return rc;
 }
 
-void dataset_builder_take_times(struct dataset_builder *builder, double *time)
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder)
+{
+    return &builder->values;
+}
+
+void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time)
 {
     must(!builder->targets.time);
     builder->targets.time = time;
@@ -189,6 +197,7 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
         rc = edge_holdout_init(&builder->edges.holdout, builder->config.settings, schema,
                                builder->config.memory_bytes, err);
     builder->edges.pool = builder->config.pool;
+    builder->edges.scale.memory_bytes = builder->config.memory_bytes / 4;
     builder->edges.counts_process = builder->config.counts_process;
     builder->edges.holdout.ids = &builder->targets.ids;
     builder->edges.holdout.labels = &builder->edges.labels;
@@ -484,6 +493,7 @@ static enum error_code summarise(struct dataset_builder *builder, bool one_way, 
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
         .graph_count = builder->graphs.graph_count,
         .notes = builder->notes,
+        .loss = &builder->values.loss,
         .back = builder->edges.back,
         .overlap = builder->edges.overlap,
         .merged_repeats = builder->edges.holdout.merged_repeats,
@@ -501,6 +511,16 @@ static enum error_code summarise(struct dataset_builder *builder, bool one_way, 
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
+/* Numbers that are stored as they were written need no word. */
+static void note_time_unit(struct dataset_builder *builder)
+{
+    char meaning[32];
+    struct dataset_schema *schema = &builder->schema;
+    (void)time_format_meaning(&builder->notes.time, meaning);
+    if (schema->edge_width.of[EDGE_TIME] && strcmp(meaning, "number") != 0)
+        must(text_copy(schema->time_unit, sizeof schema->time_unit, meaning));
+}
+
 /* The schema commits the dataset, and what was found out about the data goes with it. */
 static enum error_code store_schema(struct dataset_builder *builder, bool one_way,
                                     struct error *err)
@@ -509,6 +529,7 @@ static enum error_code store_schema(struct dataset_builder *builder, bool one_wa
     struct json_writer report = {0};
     if (!builder->config.summary)
         builder->config.summary = &own;
+    note_time_unit(builder);
     enum error_code rc = summarise(builder, one_way, err);
     if (rc == ERROR_NONE) {
         dataset_summary_report(builder->config.summary, &builder->schema, builder->config.settings,

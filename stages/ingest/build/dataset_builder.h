@@ -29,6 +29,7 @@
 #include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/ingest/build/given_edge.h"
+#include "stages/ingest/build/value_notes.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/tables/stated_direction.h"
 #include "store/objects/store.h"
@@ -157,9 +158,12 @@ MUST_CHECK enum error_code dataset_builder_note(struct dataset_builder *builder,
                                                 enum note_kind kind, struct error *err,
                                                 const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* How the times of edges are written (ingest.time_format; the first time of the input narrows it for all files), and what readers find
+ * out about values. */
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder);
 /* The time of each node, [node_count], that a split by time goes by; and the words of classes and encoded columns, which are
  * stored. Both become the builder's. */
-void dataset_builder_take_times(struct dataset_builder *builder, double *time);
+void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time);
 void dataset_builder_take_encoding(struct dataset_builder *builder,
                                    struct column_encoding *encoding);
 

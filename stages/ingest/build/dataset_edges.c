@@ -26,6 +26,7 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         .duplicates = (enum edge_policy)settings->ingest.duplicates,
         .reversed = settings->ingest.direction == DIRECTION_REVERSED,
         .adds_reverses = settings->ingest.relations && settings->ingest.add_reverse,
+        .scale = {.kind = (enum weight_scale_kind)settings->ingest.weight_scale},
     };
     enum error_code rc =
         memory_new(&edges->in_degree, schema->node_count, "in-degrees of nodes", err);
@@ -44,6 +45,7 @@ void dataset_edges_close(struct dataset_edges *edges)
     edge_holdout_release(&edges->holdout);
     edge_labels_release(&edges->labels);
     edge_spool_close(&edges->spool);
+    weight_scale_release(&edges->scale);
     edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
     reverse_detector_close(&edges->reversals);
@@ -150,14 +152,19 @@ static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, 
     return rc;
 }
 
-static void note_weight(struct dataset_edges *edges, const struct edge_piece *piece, size_t i)
+/* A rank is never below 0. */
+static enum error_code note_weight(struct dataset_edges *edges, const struct edge_piece *piece,
+                                   size_t i, struct error *err)
 {
     const float *weight = piece->columns.data[EDGE_WEIGHT];
-    if (!weight || weight[i] >= 0 || edges->schema->negative_weight_count++ > 0)
-        return;
-    input_lines_place(edges->schema->first_negative_weight,
-                      sizeof edges->schema->first_negative_weight, piece->where,
-                      piece->first_line + (int64_t)i);
+    if (!weight)
+        return ERROR_NONE;
+    if (weight[i] < 0 && edges->scale.kind != WEIGHTS_RANK &&
+        edges->schema->negative_weight_count++ == 0)
+        input_lines_place(edges->schema->first_negative_weight,
+                          sizeof edges->schema->first_negative_weight, piece->where,
+                          piece->first_line + (int64_t)i);
+    return weight_scale_note(&edges->scale, weight[i], err);
 }
 
 /* Whether an edge is the same as the one before it: it would be removed later, and need not be put aside. So a
@@ -198,9 +205,7 @@ static enum error_code check_edge(struct dataset_edges *edges, const struct edge
         rc = edge_labels_check(&edges->labels, piece, i, err);
     if (rc == ERROR_NONE && edges->graphs)
         rc = graph_members_check(edges->graphs, piece->source[i], piece->target[i], err);
-    if (rc == ERROR_NONE)
-        note_weight(edges, piece, i);
-    return rc;
+    return rc == ERROR_NONE ? note_weight(edges, piece, i, err) : rc;
 }
 
 /* Nothing is: the edges of one graph of one relation, without columns. */
@@ -402,10 +407,13 @@ static void count_stored(struct dataset_edges *edges, uint32_t node, const struc
 {
     struct dataset_schema *schema = edges->schema;
     const uint16_t *type = row->columns.data[EDGE_TYPE];
+    const float *weight = row->columns.data[EDGE_WEIGHT];
     schema->edge_count += kept;
     for (uint32_t i = 0; i < kept; i++) {
         const uint32_t neighbor = (uint32_t)(order[i] >> 32);
         schema->self_loop_count += neighbor == node;
+        if (weight)
+            dataset_weights_note(schema, weight[(uint32_t)order[i]]);
         schema->edge_type[type ? type[(uint32_t)order[i]] : 0].edge_count++;
         if (edges->out_degree && edges->out_degree[neighbor] < UINT32_MAX)
             edges->out_degree[neighbor]++;
@@ -572,6 +580,8 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
         .repeated = edges->last,
     };
     enum error_code rc = ERROR_NONE;
+    weight_scale_finish(&edges->scale);
+    edges->spool.scale = edges->scale.kind == WEIGHTS_AS_GIVEN ? NULL : &edges->scale;
     if (with_out_degree && !schema->undirected)
         rc = memory_new(&edges->out_degree, schema->node_count, "out-degrees of nodes", err);
     if (rc == ERROR_NONE)
@@ -584,5 +594,6 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
     schema->edge_chunk_count = edges->writer.chunk_count;
     edge_chunk_writer_release(&edges->writer); /* the features want the memory */
     edge_spool_close(&edges->spool);
+    weight_scale_release(&edges->scale);
     return rc;
 }

@@ -17,6 +17,7 @@
 #include "stages/ingest/build/holdout_overlap.h"
 #include "stages/ingest/build/input_lines.h"
 #include "stages/ingest/build/reverse_detector.h"
+#include "stages/ingest/build/weight_scale.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
@@ -35,6 +36,7 @@ struct dataset_edges { /* {0} is closed */
         no_type; /* [no_type_count] zeros: the relation of edges that come without, when each has a reverse */
     size_t no_type_count;
     struct edge_spool spool;
+    struct weight_scale scale;
     uint32_t last_source, last_target; /* put aside last; `has_last`: there is one */
     struct edge_columns last;          /* of that edge; then of the repeated edge that is named */
     bool has_last;

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/plan/edge_use.h"
 #include "stages/sampling/sampler.h"
 #include "store/records/dataset_types.h"
 
@@ -182,6 +183,34 @@ static void say_features(const struct lines *lines)
             schema->feature_origin, schema->feature_origin);
     if (is_given && summary->feature_numbers && summary->feature_zeros == summary->feature_numbers)
         say(lines, true, "all features are zero");
+}
+
+/* Of a model that reads weights. What cannot be trained is refused elsewhere. */
+static void warn_of_weights(const struct lines *lines)
+{
+    struct edge_use use;
+    char text[EDGE_USE_TEXT_SIZE];
+    if (edge_use_check(lines->settings, lines->schema, &use, NULL) == ERROR_NONE &&
+        edge_use_weights_differ(lines->settings, lines->schema, &use, text))
+        say(lines, true, "%s", text);
+}
+
+static void warn_of_rounded(const struct lines *lines)
+{
+    const struct float_loss *loss = lines->summary->loss;
+    char count[32];
+    if (!loss || !loss->count)
+        return;
+    for (int i = 0; i < loss->column_count; i++)
+        say(lines, true,
+            "%s: a feature or weight is stored in 32-bit floating point, which holds integers up "
+            "to 16,777,216",
+            loss->first[i].text);
+    say(lines, true,
+        "%s integers in all were rounded: leave such columns out, or scale them (`feature_columns: "
+        "\"NAME: log\"` below `ingest:`); an id is no feature, and a time goes into a column of "
+        "times",
+        text_count((int64_t)loss->count, count));
 }
 
 /* "0: 351, 1: 217, ..." */
@@ -396,6 +425,8 @@ void dataset_summary_lines(const struct dataset_summary *summary,
         say_relations(&lines);
     else
         say_features(&lines);
+    warn_of_rounded(&lines);
+    warn_of_weights(&lines);
     say_targets(&lines);
     say_columns(&lines);
 }

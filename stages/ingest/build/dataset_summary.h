@@ -13,6 +13,7 @@
 #include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/edges_back.h"
 #include "stages/ingest/build/holdout_overlap.h"
+#include "common/formats/float_loss.h"
 #include "stages/ingest/build/node_targets.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -40,6 +41,7 @@ struct dataset_summary {      /* {0} is empty and releasable */
     uint64_t feature_zeros, feature_numbers;
     const char *feature_origin[NODE_TYPE_COUNT_MAX]; /* of each node type that is told apart */
     struct dataset_notes notes;                      /* what the reader said */
+    const struct float_loss *loss;                   /* borrowed */
 };
 
 void dataset_summary_release(struct dataset_summary *summary);

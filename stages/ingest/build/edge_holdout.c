@@ -64,7 +64,7 @@ static bool has_repeats(const struct edge_holdout *holdout)
 /* Whether the held-out edges have times, as edges of these widths do: links that are given beside them have none. */
 static bool has_times(const struct edge_holdout *holdout, const struct edge_widths *width)
 {
-    return width->of[EDGE_TIME] != 0 &&
+    return edge_widths_are_timed(width) &&
            (holdout->split.kind != EDGE_SPLIT_GIVEN || edge_holdout_has_labels(holdout));
 }
 
@@ -81,7 +81,7 @@ static enum error_code check_room(const struct edge_holdout *holdout, int split,
     const struct held_edges *held = holdout->held, *listed = holdout->listed;
     const uint64_t count = held[0].count + held[1].count + listed[0].count + listed[1].count;
     const uint64_t each = 10 + (edge_holdout_has_labels(holdout) ? sizeof(float) : 0) +
-                          (is_timed ? sizeof(double) : 0);
+                          (is_timed ? sizeof(int64_t) : 0);
     const uint64_t bytes = (count + 1) * each;
     char have[32], want[32];
     if (holdout->memory_bytes && bytes > holdout->memory_bytes / 4)
@@ -235,7 +235,7 @@ int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_w
     return percent < split->percent[0] + split->percent[1] ? HELD_OUT_VALID : HELD_OUT_TEST;
 }
 
-static int split_by_time(const struct edge_holdout *holdout, double time)
+static int split_by_time(const struct edge_holdout *holdout, int64_t time)
 {
     if (time <= holdout->time_end[0])
         return STAYS;
@@ -255,7 +255,7 @@ bool edge_holdout_goes_both_ways(const struct dataset_schema *schema)
 }
 
 int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
-                       uint16_t type, double time)
+                       uint16_t type, int64_t time)
 {
     const bool both_ways = edge_holdout_goes_both_ways(holdout->schema);
     if (source == target)
@@ -294,7 +294,7 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
         memcpy(&held->label[held->count], edge_columns_at(columns, EDGE_LABEL, edge),
                sizeof(float));
     if (is_timed)
-        held->time[held->count] = visited_time(columns, edge);
+        held->time[held->count] = edge_columns_time(columns, edge);
     return add_edge(held, source, target, visited_type(columns, edge), err);
 }
 
@@ -326,7 +326,7 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
         const bool is_reverse = forward != type;
         const int split =
             edge_holdout_split(holdout, is_reverse ? node : source, is_reverse ? source : node,
-                               forward, visited_time(&row->columns, edge));
+                               forward, edge_columns_time(&row->columns, edge));
         if (split == STAYS) {
             count_class(holdout, &row->columns, edge);
             given_negatives_see(&holdout->negatives, source, node, type);
@@ -373,7 +373,7 @@ enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
         splits.target[s] = holdout->held[s].target;
         splits.type[s] = has_types ? holdout->held[s].type : NULL;
         splits.label[s] = holdout->held[s].label;
-        splits.time[s] = holdout->held[s].time;
+        splits.time[s].word = holdout->held[s].time;
     }
     rc = edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
     memory_free(left);

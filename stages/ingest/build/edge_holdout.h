@@ -48,7 +48,7 @@ struct held_edges {
     uint32_t *source, *target; /* [count] */
     uint16_t *type;            /* [count]; 0 where edges have none */
     float *label;              /* [count] of labelled edges */
-    double *time;              /* [count] where edges have times, but of links that are given */
+    int64_t *time;             /* [count] where edges have times, but of links that are given */
     int64_t *line;             /* [count] of those given */
     char *where;               /* the file of those given; owned */
     size_t count, source_capacity, target_capacity, type_capacity, line_capacity, label_capacity,
@@ -69,7 +69,7 @@ struct edge_holdout { /* {0} holds out none */
     uint64_t
         merged_repeats; /* links that are held out and are no example, because of an earlier one */
     uint64_t passed_sources; /* of leave_one_out: nodes that hold out nothing (last_edges.h) */
-    double time_end
+    int64_t time_end
         [HELD_OUT_COUNT]; /* up to the first edges stay, up to the second they are for validation */
     struct last_edges *last; /* [node_count] of leave_one_out */
     uint64_t *given; /* [given_size] split and position of a given edge + 1, 0: none; by pair */
@@ -94,7 +94,7 @@ int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_w
 bool edge_holdout_goes_both_ways(const struct dataset_schema *schema);
 /* Which split an edge of a forward relation is in: an enum held_out, or -1 where it stays. */
 int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
-                       uint16_t type, double time);
+                       uint16_t type, int64_t time);
 /* Fills holdout->reverses once the types are declared; later calls change nothing. */
 void edge_holdout_find_reverses(struct edge_holdout *holdout);
 /* Of labelled edges, rather than links. */

@@ -114,6 +114,9 @@ enum error_code edge_spool_read(const struct edge_spool *spool, struct spool_pie
     }
     for (size_t i = 0; edge_bytes > ENDS_BYTES && i < wanted; i++)
         edge_columns_unpack(&piece->columns, i, piece->bytes + i * edge_bytes + ENDS_BYTES);
+    float *weight = spool->scale ? piece->columns.data[EDGE_WEIGHT] : NULL;
+    for (size_t i = 0; weight && i < wanted; i++)
+        weight[i] = weight_scale_of(spool->scale, weight[i]);
     piece->next += wanted;
     piece->count = wanted;
     return ERROR_NONE;

@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
 #include "stages/ingest/build/scratch_file.h"
+#include "stages/ingest/build/weight_scale.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,8 @@ struct edge_spool { /* {0} is closed */
     struct edge_widths width;
     size_t edge_bytes;
     uint64_t edge_count;
+    const struct weight_scale
+        *scale; /* of weights as edge_spool_read() gives them; NULL: as given */
     char *
         piece; /* [EDGE_SPOOL_PIECE * edge_bytes], edges on their way into the file; NULL before edge_spool_set_widths() */
     size_t piece_count;

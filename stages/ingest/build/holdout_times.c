@@ -7,20 +7,15 @@
 
 enum { DIGIT_BITS = 16 };
 
-uint64_t time_order(double time)
+/* Times in the order of unsigned numbers, and back. */
+static uint64_t to_ordered(int64_t time)
 {
-    uint64_t bits = 0;
-    const double plain = time + 0.0; /* -0 is 0 */
-    memcpy(&bits, &plain, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+    return (uint64_t)time ^ UINT64_C(1) << 63;
 }
 
-static double from_ordered(uint64_t place)
+static int64_t from_ordered(uint64_t place)
 {
-    double time = 0;
-    const uint64_t bits = place >> 63 ? place & ~(UINT64_C(1) << 63) : ~place;
-    memcpy(&time, &bits, sizeof time);
-    return time;
+    return (int64_t)(place ^ UINT64_C(1) << 63);
 }
 
 struct digit_counts {
@@ -34,7 +29,7 @@ static enum error_code count_digit(void *context, const struct visited_edge *edg
                                    struct error *err)
 {
     struct digit_counts *digits = context;
-    const uint64_t place = time_order(edge->time), digit = place >> digits->shift & 0xffff;
+    const uint64_t place = to_ordered(edge->time), digit = place >> digits->shift & 0xffff;
     (void)err;
     digits->all++;
     if (digits->shift == 64 - DIGIT_BITS || place >> (digits->shift + DIGIT_BITS) == digits->prefix)
@@ -44,7 +39,7 @@ static enum error_code count_digit(void *context, const struct visited_edge *edg
 
 /* The largest of the first `percent` percent of the times: digit after digit, in four passes over the edges. */
 static enum error_code find_time(struct edge_spool *spool, int percent, uint64_t *count,
-                                 double *time, struct error *err)
+                                 int64_t *time, struct error *err)
 {
     struct digit_counts digits = {.shift = 64 - DIGIT_BITS, .count = count};
     uint64_t before = 0, wanted = 0;
@@ -67,11 +62,11 @@ static enum error_code find_time(struct edge_spool *spool, int percent, uint64_t
     return ERROR_NONE;
 }
 
-enum error_code holdout_times_find(struct edge_spool *spool, const int *percent, double *time_end,
+enum error_code holdout_times_find(struct edge_spool *spool, const int *percent, int64_t *time_end,
                                    struct error *err)
 {
     uint64_t *count = NULL;
-    if (!spool->width.of[EDGE_TIME])
+    if (!edge_widths_are_timed(&spool->width))
         return error_set(err, ERROR_INPUT,
                          "ingest.edge_split is by time, but the edges have no times: expected a "
                          "column `time` beside them, or `edge_split: random 85/5/10`");

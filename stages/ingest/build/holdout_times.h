@@ -9,11 +9,9 @@
 
 #include <stdint.h>
 
-/* The order of times is that of these; 0 and -0 are one. */
-uint64_t time_order(double time);
 /* time_end[0] is the last of the first `percent[0]` percent of the times, time_end[1] that of as many and percent[1] more.
  * Reads the edges eight times, and counts in 512 KiB. Fails: ERROR_INPUT where edges have no times; ERROR_IO. */
 MUST_CHECK enum error_code holdout_times_find(struct edge_spool *spool, const int *percent,
-                                              double *time_end, struct error *err);
+                                              int64_t *time_end, struct error *err);
 
 #endif

@@ -1,7 +1,6 @@
 #include "stages/ingest/build/last_edges.h"
 
 #include "common/base/random.h"
-#include "stages/ingest/build/holdout_times.h"
 #include "stages/ingest/build/spool_walk.h"
 
 #include <stdbool.h>
@@ -14,14 +13,9 @@ uint64_t last_edges_draw(uint64_t seed, uint32_t a, uint32_t b)
     return (uint64_t)word[0] << 32 | word[1];
 }
 
-static bool is_same_time(double a, double b)
-{
-    return time_order(a) == time_order(b);
-}
-
 static bool is_later(const struct last_edge *a, const struct last_edge *b)
 {
-    if (!is_same_time(a->time, b->time))
+    if (a->time != b->time)
         return a->time > b->time;
     return a->draw != b->draw ? a->draw > b->draw : a->target > b->target;
 }

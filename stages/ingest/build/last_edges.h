@@ -19,7 +19,7 @@
 enum { LAST_COUNT = 3 };
 
 struct last_edge {
-    double time; /* 0 without times */
+    int64_t time; /* 0 without times */
     uint64_t draw;
     uint32_t target;
 };

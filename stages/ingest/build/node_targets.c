@@ -314,14 +314,14 @@ static void deal_by_hash(struct node_targets *targets, const int percent[SPLIT_C
 }
 
 struct dated {
-    double time;
+    int64_t time;
     uint32_t node;
 };
 
 static int compare_dated(const void *a, const void *b)
 {
     const struct dated *x = a, *y = b;
-    if (x->time < y->time || x->time > y->time)
+    if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
 }
@@ -344,7 +344,7 @@ static enum error_code deal_by_time(struct node_targets *targets, uint64_t label
     end[SPLIT_TEST] = count;
     int split = SPLIT_TRAIN;
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        const bool same = i > 0 && !(dated[i].time > dated[i - 1].time);
+        const bool same = i > 0 && dated[i].time == dated[i - 1].time;
         while (!same && split < SPLIT_TEST && i >= end[split])
             split++;
         put_in(targets, split, dated[i].node);

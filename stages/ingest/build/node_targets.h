@@ -45,7 +45,7 @@ struct node_targets {    /* {0} has nothing */
     uint32_t *label;           /* [node_count, label_width] or NULL */
     uint8_t *split_of;         /* [node_count] 0: none, else 1 + enum split */
     struct split_list split[SPLIT_COUNT];
-    double *time; /* [node_count] that a split by time goes by, or NULL; owned */
+    int64_t *time; /* [node_count] that a split by time goes by, or NULL; owned */
 };
 
 /* See dataset_builder.h for the rules. */

@@ -1,15 +1,5 @@
 #include "stages/ingest/build/spool_walk.h"
 
-#include <string.h>
-
-double visited_time(const struct edge_columns_view *columns, uint64_t edge)
-{
-    double time = 0;
-    if (columns->width.of[EDGE_TIME])
-        memcpy(&time, edge_columns_at(columns, EDGE_TIME, edge), sizeof time);
-    return time;
-}
-
 uint16_t visited_type(const struct edge_columns_view *columns, uint64_t edge)
 {
     const uint16_t *type = columns->data[EDGE_TYPE];
@@ -29,7 +19,8 @@ enum error_code spool_walk(struct edge_spool *spool, edge_visitor visit, void *c
         const struct edge_columns_view columns = edge_columns_read(&piece.columns, 0);
         for (size_t i = 0; rc == ERROR_NONE && i < piece.count; i++) {
             const struct visited_edge edge = {piece.source[i], piece.target[i],
-                                              visited_time(&columns, i), visited_type(&columns, i)};
+                                              edge_columns_time(&columns, i),
+                                              visited_type(&columns, i)};
             if (edge.source != edge.target)
                 rc = visit(context, &edge, err);
         }

@@ -12,14 +12,13 @@
 
 struct visited_edge {
     uint32_t source, target;
-    double time;   /* 0 without times */
+    int64_t time;  /* 0 without times */
     uint16_t type; /* 0 without types */
 };
 typedef enum error_code (*edge_visitor)(void *context, const struct visited_edge *edge,
                                         struct error *err);
 
 /* Of edge `edge`; 0 without the column. */
-double visited_time(const struct edge_columns_view *columns, uint64_t edge);
 uint16_t visited_type(const struct edge_columns_view *columns, uint64_t edge);
 /* Calls `visit` for each edge, but for self loops. Fails: ERROR_IO; as `visit` does, at once. */
 MUST_CHECK enum error_code spool_walk(struct edge_spool *spool, edge_visitor visit, void *context,

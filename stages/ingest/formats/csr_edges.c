@@ -157,6 +157,7 @@ enum error_code csr_edges_push(const struct csr_files *files, uint64_t node_coun
     width.of[EDGE_WEIGHT] = csr.has_weights ? 1 : 0;
     if (rc == ERROR_NONE)
         rc = edge_buffer_init(&csr.buffer, builder, files->indices, &width, err);
+    csr.data.loss = &dataset_builder_notes(builder)->loss; /* find_weights() has read them before */
     if (rc == ERROR_NONE)
         rc = files->is_coo ? push_entries(&csr, 0, csr.indices.header.element_count, 0, err)
                            : push_rows(&csr, err);

@@ -172,8 +172,9 @@ static enum error_code take_features(struct values *values, const struct field *
     struct delimited list;
     const uint32_t dim = values->nodes->dim;
     delimited_begin(&list, feat->text, feat->size, DELIMITER_COMMA);
-    const enum error_code rc = feature_text_parse(values->nodes->file->path, line, &list, 0, dim,
-                                                  values->row + values->piece_rows * dim, err);
+    const enum error_code rc = feature_text_parse(
+        values->nodes->file->path, line, &list, 0, dim, values->row + values->piece_rows * dim,
+        &dataset_builder_notes(values->builder)->loss, err);
     if (rc != ERROR_NONE)
         return rc;
     return ++values->piece_rows == values->piece_limit ? push_piece(values, err) : ERROR_NONE;

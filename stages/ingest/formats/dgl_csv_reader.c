@@ -173,6 +173,7 @@ static enum error_code begin(struct edge_file *e, const struct text_line *line, 
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (!e->keeps[c])
             edge_fields_drop(&e->fields, (enum edge_column)c);
+    e->fields.notes = dataset_builder_notes(e->d->builder);
     struct edge_widths width = e->fields.width;
     width.of[EDGE_TYPE] = typed_graph_has_types(e->d->graph) ? 1 : 0;
     if (rc == ERROR_NONE)

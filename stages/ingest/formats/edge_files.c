@@ -28,11 +28,12 @@ static enum error_code take_shape(struct edge_files *files, enum edge_column col
     return ERROR_NONE;
 }
 
-enum error_code edge_files_open(struct edge_files *files, const char *folder, struct error *err)
+enum error_code edge_files_open(struct edge_files *files, const char *folder,
+                                struct value_notes *notes, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    *files = (struct edge_files){0};
+    *files = (struct edge_files){.notes = notes};
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         bool found = false;
         if (!edge_column[c].file)
@@ -43,6 +44,7 @@ enum error_code edge_files_open(struct edge_files *files, const char *folder, st
         if (rc != ERROR_NONE || !found)
             continue;
         rc = npy_reader_open(&files->reader[c], path, err);
+        files->reader[c].loss = &notes->loss;
         if (rc == ERROR_NONE)
             rc = take_shape(files, (enum edge_column)c, err);
     }
@@ -53,11 +55,12 @@ enum error_code edge_files_open(struct edge_files *files, const char *folder, st
 
 enum error_code edge_files_open_text(struct edge_files *files, const char *folder,
                                      const char *const stem[EDGE_COLUMN_COUNT],
-                                     const char *const *endings, struct error *err)
+                                     const char *const *endings, struct value_notes *notes,
+                                     struct error *err)
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    *files = (struct edge_files){0};
+    *files = (struct edge_files){.notes = notes};
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         if (!stem[c])
             continue;
@@ -65,8 +68,10 @@ enum error_code edge_files_open_text(struct edge_files *files, const char *folde
         if (rc != ERROR_NONE || !path[0])
             continue;
         rc = edge_text_open(path, (enum edge_column)c, &files->text[c], err);
-        if (rc == ERROR_NONE)
-            files->width.of[c] = edge_text_width(files->text[c]);
+        if (rc != ERROR_NONE)
+            break;
+        files->width.of[c] = edge_text_width(files->text[c]);
+        edge_text_set_notes(files->text[c], notes);
     }
     if (rc != ERROR_NONE)
         edge_files_close(files);
@@ -100,6 +105,20 @@ enum error_code edge_files_join(const struct edge_files *files, const char *tabl
     return ERROR_NONE;
 }
 
+static enum error_code take_times(const struct npy_reader *reader, struct time_format *time,
+                                  uint64_t first, size_t count, int64_t *value, struct error *err)
+{
+    struct time_fault fault;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t written = value[i];
+        if (!time_integer_value(time, written, &value[i], &fault))
+            return error_set(err, ERROR_INPUT,
+                             "%s: row %" PRIu64 ": expected %s, found %" PRId64 "%s", reader->path,
+                             first + i, fault.expected, written, fault.advice);
+    }
+    return ERROR_NONE;
+}
+
 /* Integers, as the column has them. */
 static enum error_code read_integers(const struct npy_reader *reader, enum edge_column column,
                                      uint64_t first, size_t count, void *out, struct error *err)
@@ -111,8 +130,6 @@ static enum error_code read_integers(const struct npy_reader *reader, enum edge_
     for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
         if (edge_column[column].type == ELEMENT_I64)
             ((int64_t *)out)[i] = value[i];
-        else if (edge_column[column].type == ELEMENT_F64)
-            ((double *)out)[i] = (double)value[i];
         else if (value[i] >= 0 && value[i] <= UINT16_MAX)
             ((uint16_t *)out)[i] = (uint16_t)value[i];
         else
@@ -148,17 +165,21 @@ enum error_code edge_files_count_types(const struct edge_files *files, uint32_t 
 }
 
 /* Rows of one .npy file, whose rows are `width` wide. */
-static enum error_code read_array(const struct npy_reader *reader, enum edge_column column,
-                                  uint32_t width, uint64_t first, size_t count, void *out,
-                                  struct error *err)
+static enum error_code read_array(const struct edge_files *files, enum edge_column column,
+                                  uint64_t first, size_t count, void *out, struct error *err)
 {
+    const struct npy_reader *reader = &files->reader[column];
+    const uint32_t width = files->width.of[column];
     if (first + count > reader->header.shape[0])
         return error_set(err, ERROR_INPUT,
                          "%s: expected a row for each edge, found %" PRIu64 " rows and more edges",
                          reader->path, reader->header.shape[0]);
     if (edge_column[column].type == ELEMENT_F32)
         return npy_reader_float(reader, first * width, count * width, out, err);
-    return read_integers(reader, column, first, count, out, err);
+    const enum error_code rc = read_integers(reader, column, first, count, out, err);
+    return rc == ERROR_NONE && column == EDGE_TIME
+               ? take_times(reader, &files->notes->time, first, count, out, err)
+               : rc;
 }
 
 enum error_code edge_files_read(const struct edge_files *files, uint64_t first, size_t count,
@@ -169,8 +190,7 @@ enum error_code edge_files_read(const struct edge_files *files, uint64_t first, 
         if (files->text[c])
             rc = edge_text_read(files->text[c], count, out->data[c], err);
         else if (files->width.of[c])
-            rc = read_array(&files->reader[c], (enum edge_column)c, files->width.of[c], first,
-                            count, out->data[c], err);
+            rc = read_array(files, (enum edge_column)c, first, count, out->data[c], err);
     return rc;
 }
 

@@ -21,15 +21,17 @@ struct edge_files { /* {0} has none */
     struct npy_reader reader[EDGE_COLUMN_COUNT];
     struct edge_text *text[EDGE_COLUMN_COUNT]; /* NULL: the column is in `reader`, or nowhere */
     struct edge_widths width;
+    struct value_notes *notes;
 };
 
-/* Those that there are in `folder`. Fails: ERROR_INPUT naming file and shape. */
+/* Those that there are in `folder`. `notes` is borrowed. Fails: ERROR_INPUT naming file and shape. */
 MUST_CHECK enum error_code edge_files_open(struct edge_files *files, const char *folder,
-                                           struct error *err);
+                                           struct value_notes *notes, struct error *err);
 /* The same of text files: stem[column] is the name of one without its ending, NULL that there is none. */
 MUST_CHECK enum error_code edge_files_open_text(struct edge_files *files, const char *folder,
                                                 const char *const stem[EDGE_COLUMN_COUNT],
-                                                const char *const *endings, struct error *err);
+                                                const char *const *endings,
+                                                struct value_notes *notes, struct error *err);
 void edge_files_close(struct edge_files *files);
 /* Of the table's columns `width` and these. Fails: ERROR_INPUT for a column that is in both. */
 MUST_CHECK enum error_code edge_files_join(const struct edge_files *files, const char *table,

@@ -211,6 +211,7 @@ static enum error_code read_edges(struct edge_list *list, struct dataset_builder
                                   struct error *err)
 {
     const struct edge_widths *width = &list->survey.roles.fields.width;
+    list->survey.roles.fields.notes = dataset_builder_notes(builder);
     enum error_code rc = edge_columns_new(&list->value, width, 1, "the columns of an edge", err);
     if (rc == ERROR_NONE)
         rc = edge_buffer_init(&list->buffer, builder, list->input->name, width, err);

@@ -15,6 +15,7 @@ struct edge_text {
     char path[FILE_PATH_SIZE];
     enum edge_column column;
     uint32_t width;
+    struct value_notes *notes;
     struct line_reader *reader;
     struct text_line line; /* the next to read; behind the last, that one's number */
     bool found;            /* false behind the last */
@@ -95,6 +96,11 @@ const char *edge_text_path(const struct edge_text *text)
     return text->path;
 }
 
+void edge_text_set_notes(struct edge_text *text, struct value_notes *notes)
+{
+    text->notes = notes;
+}
+
 bool edge_text_is_done(const struct edge_text *text)
 {
     return !text->found;
@@ -110,7 +116,8 @@ static enum error_code parse_line(const struct edge_text *text, void *row, struc
     delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
     for (; rc == ERROR_NONE && delimited_next(&cursor, &field); found++)
         if (found < text->width)
-            rc = edge_fields_value(&field, text->column, text->path, line->number, row, found, err);
+            rc = edge_fields_value(&field, text->column, text->notes, text->path, line->number, row,
+                                   found, err);
     if (rc == ERROR_NONE && found != text->width)
         rc = error_set(
             err, ERROR_INPUT, "%s:%" PRId64 ": expected %" PRIu32 " columns of %s, found %" PRIu32,

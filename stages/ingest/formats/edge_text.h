@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
+#include "stages/ingest/build/value_notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,8 @@ uint32_t edge_text_width(const struct edge_text *text);
 const char *edge_text_path(const struct edge_text *text);
 /* Whether all lines are read. */
 bool edge_text_is_done(const struct edge_text *text);
+/* How times are written, and what is found out; borrowed. Called before lines are read. */
+void edge_text_set_notes(struct edge_text *text, struct value_notes *notes);
 /* The next `count` lines into data [count, width], of the column's type.
  * Fails: ERROR_INPUT naming file, line, what was expected and found. */
 MUST_CHECK enum error_code edge_text_read(struct edge_text *text, size_t count, void *data,

@@ -228,11 +228,12 @@ static enum error_code read_sparse(const struct feature_file *file, const struct
     return rc;
 }
 
-enum error_code feature_file_push(const struct feature_file *file, struct dataset_builder *builder,
+enum error_code feature_file_push(struct feature_file *file, struct dataset_builder *builder,
                                   struct error *err)
 {
     struct piece piece = {0};
     const char *where = file->is_sparse ? file->values.path : file->dense.path;
+    file->dense.loss = file->values.loss = &dataset_builder_notes(builder)->loss;
     enum error_code rc = piece_init(&piece, file->dim, err);
     for (uint64_t at = 0; rc == ERROR_NONE && at < file->row_count;) {
         const uint64_t left = file->row_count - at;

@@ -34,7 +34,7 @@ MUST_CHECK enum error_code feature_file_open(struct feature_file *file, const ch
                                              uint32_t dim, struct error *err);
 void feature_file_close(struct feature_file *file);
 /* Pushes all rows into the builder. */
-MUST_CHECK enum error_code feature_file_push(const struct feature_file *file,
+MUST_CHECK enum error_code feature_file_push(struct feature_file *file,
                                              struct dataset_builder *builder, struct error *err);
 /* Pushes `row_count` rows of zeros: nodes of types without features. */
 MUST_CHECK enum error_code feature_file_push_zeros(struct dataset_builder *builder,

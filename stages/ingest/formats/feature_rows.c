@@ -47,7 +47,8 @@ static enum error_code parse_features(const struct feature_table *table,
 {
     struct delimited cursor;
     delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
-    return feature_text_parse(table->path, line->number, &cursor, 0, table->dim, out, err);
+    return feature_text_parse(table->path, line->number, &cursor, 0, table->dim, out,
+                              &dataset_builder_notes(table->builder)->loss, err);
 }
 
 static enum error_code take_features(struct feature_table *table, const struct text_line *line,

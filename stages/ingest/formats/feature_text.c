@@ -22,7 +22,8 @@ enum error_code feature_text_dim(const char *path, int64_t line, struct delimite
 }
 
 enum error_code feature_text_parse(const char *path, int64_t line, struct delimited *cursor,
-                                   uint32_t before, uint32_t dim, float *row, struct error *err)
+                                   uint32_t before, uint32_t dim, float *row,
+                                   struct float_loss *loss, struct error *err)
 {
     struct field field;
     uint32_t at = 0;
@@ -37,6 +38,11 @@ enum error_code feature_text_parse(const char *path, int64_t line, struct delimi
                              path, line, before + at + 1, field.size < 40 ? (int)field.size : 40,
                              field.text);
         row[at] = (float)value;
+        if (fabsf(row[at]) >= FLOAT_LOSS_FROM) {
+            const struct float_place place = {
+                .path = path, .line = line, .column = before + at + 1};
+            float_loss_note_text(loss, &place, field.text, field.size, row[at]);
+        }
     }
     if (at == dim)
         return ERROR_NONE;

@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/formats/delimited.h"
+#include "common/formats/float_loss.h"
 
 #include <stdint.h>
 
@@ -14,9 +15,11 @@
 MUST_CHECK enum error_code feature_text_dim(const char *path, int64_t line, struct delimited cursor,
                                             uint32_t *dim, struct error *err);
 /* The fields left in `cursor` as row [dim]. Fails: ERROR_INPUT naming file, line and column (`before`
- * columns stand left of the first), for another number of them and for what is no finite number. */
+ * columns stand left of the first), for another number of them and for what is no finite number. Integers that are rounded are noted in
+ * `loss`. */
 MUST_CHECK enum error_code feature_text_parse(const char *path, int64_t line,
                                               struct delimited *cursor, uint32_t before,
-                                              uint32_t dim, float *row, struct error *err);
+                                              uint32_t dim, float *row, struct float_loss *loss,
+                                              struct error *err);
 
 #endif

@@ -52,6 +52,7 @@ static enum error_code begin(struct edge_table *table, bool has_header,
     table->fields = edge_fields_plain(table->ends ? table->ends->delimiter : DELIMITER_COMMA, 2);
     if (has_header)
         rc = take_header(table, line, err);
+    table->fields.notes = dataset_builder_notes(builder);
     struct edge_widths width = table->fields.width;
     edge_ends_widen(table->ends, &width);
     if (rc == ERROR_NONE)

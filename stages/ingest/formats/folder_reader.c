@@ -117,7 +117,7 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
                          "edges.csv with these ids, or no node-ids.csv",
                          path);
     struct edge_files files;
-    rc = edge_files_open(&files, folder->path, err);
+    rc = edge_files_open(&files, folder->path, dataset_builder_notes(folder->builder), err);
     if (rc == ERROR_NONE)
         rc = set_types(folder, path, &files, err);
     if (rc == ERROR_NONE)

@@ -73,6 +73,12 @@ static enum error_code take_number(const struct graphml *g, const struct graphml
                          "'%.80s'",
                          g->path, xml_stream_line(g->stream), key->name, text);
     *out = (float)value;
+    const struct float_place place = {.path = g->path,
+                                      .line = xml_stream_line(g->stream),
+                                      .column = (uint64_t)(key - g->keys.key),
+                                      .name = key->name};
+    float_loss_note_text(&dataset_builder_notes(g->builder)->loss, &place, text, strlen(text),
+                         *out);
     return ERROR_NONE;
 }
 

@@ -105,6 +105,15 @@ static enum error_code put_named(struct rows *rows, const struct field *id, cons
                     : put_row(rows, node, line, err);
 }
 
+static void note_rounded(const struct rows *rows, const struct column_code *column, size_t i,
+                         const struct field *field, int64_t line, float stored)
+{
+    const struct float_place place = {
+        .path = rows->features->path, .line = line, .column = i, .name = column->name};
+    float_loss_note_text(&dataset_builder_notes(rows->builder)->loss, &place, field->text,
+                         field->size, stored);
+}
+
 static enum error_code encode(const struct rows *rows, struct delimited *values, int64_t line,
                               struct error *err)
 {
@@ -115,6 +124,9 @@ static enum error_code encode(const struct rows *rows, struct delimited *values,
     enum error_code rc = ERROR_NONE;
     for (; rc == ERROR_NONE && i < encoding->column_count && delimited_next(values, &field); i++) {
         rc = column_code_take(&encoding->column[i], &field, out, err);
+        if (rc == ERROR_NONE && encoding->column[i].kind == COLUMN_NUMBER &&
+            fabsf(*out) >= FLOAT_LOSS_FROM)
+            note_rounded(rows, &encoding->column[i], i, &field, line, *out);
         out += column_code_width(&encoding->column[i]);
     }
     if (rc == ERROR_NONE && (i < encoding->column_count || !values->is_done))
@@ -243,6 +255,7 @@ static enum error_code take_array(struct rows *rows, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     rows->dim = (uint32_t)rows->array.header.shape[1];
+    rows->array.loss = &dataset_builder_notes(rows->builder)->loss;
     rc = memory_new(&rows->row, rows->dim, "a feature row", err);
     if (rc != ERROR_NONE)
         return rc;

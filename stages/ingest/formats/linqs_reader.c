@@ -143,7 +143,8 @@ static enum error_code take_paper(struct linqs *l, const struct text_line *line,
                        " numbers between id and class as the first line has, found %" PRIu32,
                        l->content, line->number, l->dim, count);
     if (rc == ERROR_NONE)
-        rc = feature_text_parse(l->content, line->number, &words, 1, l->dim, l->row, err);
+        rc = feature_text_parse(l->content, line->number, &words, 1, l->dim, l->row,
+                                &dataset_builder_notes(l->builder)->loss, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_put_features(l->builder, l->content, line->number, l->row_count,
                                           l->row, l->dim, err);

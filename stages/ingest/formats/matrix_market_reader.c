@@ -120,6 +120,10 @@ static enum error_code take_weight(const struct matrix *m, const struct text_lin
         return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected a number, found '%.*s'",
                          m->path, line->number, (int)field[2].size, field[2].text);
     *weight = (float)value;
+    const struct float_place place = {.path = m->path, .line = line->number, .name = "weight"};
+    if (m->has_values)
+        float_loss_note_text(&dataset_builder_notes(m->buffer.builder)->loss, &place, field[2].text,
+                             field[2].size, *weight);
     return ERROR_NONE;
 }
 

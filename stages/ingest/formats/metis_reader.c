@@ -102,6 +102,8 @@ static enum error_code take_neighbor(struct metis_file *m, const struct text_lin
         return ERROR_NONE;
     }
     m->low += edge_hash(m->node, other, weight);
+    const struct float_place place = {.path = m->path, .line = line->number, .name = "weight"};
+    float_loss_note_int64(&dataset_builder_notes(m->buffer.builder)->loss, &place, weight);
     return edge_buffer_add(&m->buffer, line->number, (int64_t)m->node - 1, neighbor - 1, &columns,
                            err);
 }

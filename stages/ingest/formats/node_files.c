@@ -310,7 +310,8 @@ enum error_code node_files_push_split(struct keyed_file *file, enum split split,
 struct marking {
     struct node_files *files;
     const struct named_nodes *nodes;
-    double *time;     /* [node_count] of a split by time, or NULL */
+    int64_t *time; /* [node_count] of a split by time, or NULL */
+    struct time_format time_format;
     uint8_t *split;   /* [node_count] 0: none, else 1 + enum split */
     uint8_t *is_seen; /* [node_count] */
 };
@@ -368,18 +369,18 @@ static enum error_code split_of_masks(const struct marking *marking, struct deli
     return ERROR_NONE;
 }
 
-static enum error_code take_time(const struct marking *marking, const struct field *field,
-                                 int64_t node, int64_t line, struct error *err)
+static enum error_code take_time(struct marking *marking, const struct field *field, int64_t node,
+                                 int64_t line, struct error *err)
 {
-    double value = 0.0;
-    if (!text_double(field->text, field->size, &value) || !isfinite(value))
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": %s: expected a number that the split goes by (a year, "
-                         "seconds, 20240131), found '%.*s'",
+    int64_t value = 0;
+    struct time_fault fault;
+    time_format_narrow(&marking->time_format, field->text, field->size);
+    if (!time_text_value(&marking->time_format, field->text, field->size, &value, &fault))
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'%s",
                          marking->files->marks.path, line,
-                         marking->files->settings->ingest.time_column,
-                         field->size < 40 ? (int)field->size : 40, field->text);
-    if (marking->is_seen[node] && (marking->time[node] < value || marking->time[node] > value))
+                         marking->files->settings->ingest.time_column, fault.expected,
+                         field->size < 40 ? (int)field->size : 40, field->text, fault.advice);
+    if (marking->is_seen[node] && marking->time[node] != value)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": the node has another time in a line before: expected one",
                          marking->files->marks.path, line);
@@ -450,6 +451,8 @@ static enum error_code push_marks(struct node_files *files, const struct named_n
     enum error_code rc = memory_new(&marking.split, nodes->ids.count, "splits of nodes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&marking.is_seen, nodes->ids.count, "marks of nodes", err);
+    if (by_time) /* checked with the settings */
+        must(!time_format_read(files->settings->ingest.time_format, &marking.time_format));
     if (rc == ERROR_NONE && by_time)
         rc = memory_new(&marking.time, nodes->ids.count, "times of nodes", err);
     if (rc == ERROR_NONE)

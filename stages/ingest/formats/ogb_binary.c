@@ -34,6 +34,7 @@ enum error_code ogb_binary_open(struct ogb_binary *binary, const char *raw, bool
     static const char *const wanted[] = {"edge_index",  "num_nodes_list", "num_edges_list",
                                          "node_feat",   "edge_feat",      "edge_reltype",
                                          "edge_weight", "edge_year",      NULL};
+    binary->notes = dataset_builder_notes(builder);
     binary->label_array = of_graphs ? "graph_label" : "node_label";
     enum error_code rc = file_path(binary->data, err, "%s/data.npz", raw);
     if (rc == ERROR_NONE)
@@ -49,7 +50,7 @@ enum error_code ogb_binary_open(struct ogb_binary *binary, const char *raw, bool
 enum error_code ogb_binary_columns(const struct ogb_binary *binary, struct edge_files *files,
                                    struct error *err)
 {
-    return edge_files_open(files, binary->arrays.path, err);
+    return edge_files_open(files, binary->arrays.path, binary->notes, err);
 }
 
 enum error_code ogb_binary_push_features(const struct ogb_binary *binary, uint64_t node_count,

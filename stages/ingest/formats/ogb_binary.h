@@ -29,6 +29,7 @@ struct ogb_binary {             /* {0}: a folder of text files */
     const char *label_array;    /* what is in it */
     struct npz_folder arrays;   /* of data.npz; borrows `data` */
     struct npz_folder labels;   /* of that archive; borrows `label` */
+    struct value_notes *notes;  /* the builder's */
 };
 
 /* Unpacks raw/data.npz if there is one; of_graphs: labels are of graphs. `binary` must not move after it. Fails: as npz_folder_open(). */

@@ -162,9 +162,9 @@ static enum error_code read_edges(struct ogb *ogb, struct error *err)
     if (rc == ERROR_NONE)
         rc = find_needed(ogb, "edge", "edge_index", path, err);
     if (rc == ERROR_NONE)
-        rc = ogb->binary.is_there
-                 ? ogb_binary_columns(&ogb->binary, &files, err)
-                 : edge_files_open_text(&files, ogb->raw, column_stem, endings, err);
+        rc = ogb->binary.is_there ? ogb_binary_columns(&ogb->binary, &files, err)
+                                  : edge_files_open_text(&files, ogb->raw, column_stem, endings,
+                                                         dataset_builder_notes(ogb->builder), err);
     if (rc == ERROR_NONE)
         rc = set_types(ogb, &files, err);
     if (rc == ERROR_NONE)

@@ -13,6 +13,7 @@ enum { PIECE_FLOATS = 1 << 20, LABEL_COLUMNS_MOST = 65536 };
 
 struct rows {         /* one run */
     const char *path; /* of messages */
+    struct float_loss *loss;
     uint64_t node_count, done;
     struct line_reader *reader; /* of attributes; NULL: there are none */
     struct integer_column label;
@@ -68,7 +69,8 @@ static enum error_code read_attributes(struct rows *rows, float *out, struct err
     if (rc != ERROR_NONE)
         return rc;
     delimited_begin(&cursor, line.text, line.size, DELIMITER_COMMA);
-    return feature_text_parse(rows->path, line.number, &cursor, 0, rows->attributes, out, err);
+    return feature_text_parse(rows->path, line.number, &cursor, 0, rows->attributes, out,
+                              rows->loss, err);
 }
 
 /* The first line says how many there are; it is read again with the others. */
@@ -124,7 +126,9 @@ static enum error_code expect_end(struct rows *rows, struct error *err)
 enum error_code tu_features_push(const char *attributes, const char *labels, uint64_t node_count,
                                  struct dataset_builder *builder, struct error *err)
 {
-    struct rows rows = {.path = *attributes ? attributes : labels, .node_count = node_count};
+    struct rows rows = {.path = *attributes ? attributes : labels,
+                        .loss = &dataset_builder_notes(builder)->loss,
+                        .node_count = node_count};
     enum error_code rc = *labels ? read_labels(&rows, labels, err) : ERROR_NONE;
     if (rc == ERROR_NONE && *attributes)
         rc = open_attributes(&rows, err);

@@ -15,7 +15,7 @@
 /* Without a header: source, target, then the columns that the dataset has. */
 static void take_plain(struct edge_fields *fields, const struct edge_widths *width)
 {
-    static const enum edge_column order[] = {EDGE_WEIGHT, EDGE_TIME, EDGE_FEATURE};
+    const enum edge_column order[] = {EDGE_WEIGHT, edge_widths_time_column(width), EDGE_FEATURE};
     size_t at = 2;
     for (size_t c = 0; c < sizeof order / sizeof *order; c++)
         for (uint32_t i = 0; i < width->of[order[c]] && at < fields->count; i++)
@@ -82,6 +82,18 @@ static enum error_code check_columns(const struct update_edge_file *file, int64_
                      file->path, line, used, file->fields.count);
 }
 
+/* Times that an earlier release stored as doubles stay doubles. */
+static void take_old_times(struct edge_fields *fields, const struct edge_widths *width)
+{
+    if (!width->of[EDGE_TIME_F64] || !fields->width.of[EDGE_TIME])
+        return;
+    fields->width.of[EDGE_TIME_F64] = 1;
+    fields->width.of[EDGE_TIME] = 0;
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->use[i].column == EDGE_TIME)
+            fields->use[i].column = EDGE_TIME_F64;
+}
+
 /* The columns of a file with a header have the roles that they have in the edges of the input. ingest.edge_columns counts if it names
  * columns of this header. */
 static enum error_code take_header(struct update_edge_file *file, const struct table_look *look,
@@ -129,6 +141,8 @@ static enum error_code survey(struct update_edge_file *file, struct error *err)
         file->fields = edge_fields_plain(look.delimiter, look.column_count);
         take_plain(&file->fields, &file->reader->schema->edge_width);
     }
+    take_old_times(&file->fields, &file->reader->schema->edge_width);
+    file->fields.notes = &file->reader->notes;
     file->fields.decimal_comma = look.decimal_comma;
     table_look_release(&look);
     if (rc == ERROR_NONE)

@@ -2,6 +2,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/input_lines.h"
+#include "stages/ingest/build/weight_scale.h"
 #include "stages/ingest/update/update_edge_file.h"
 #include "store/records/edge_chunk.h"
 #include "store/versions/merged_records.h"
@@ -131,13 +132,23 @@ static void name_place(const struct update_edge_file *file, int64_t line, char *
     input_lines_place(text, size, path, line);
 }
 
+/* A logarithm alone: ranks are refused before (update_reader.c). Labels that are the weights are taken already. */
+static void scale_weight(const struct update_edge_file *file)
+{
+    const struct weight_scale scale = {
+        .kind = (enum weight_scale_kind)file->reader->settings->ingest.weight_scale};
+    float *weight = file->value.data[EDGE_WEIGHT];
+    if (weight)
+        *weight = weight_scale_of(&scale, *weight);
+}
+
 static enum error_code add_edge(struct update_edge_file *file, const struct update_edge_line *line,
                                 struct error *err)
 {
     struct update_reader *reader = file->reader;
     struct dataset_delta *delta = &reader->delta;
     const uint32_t source = line->source, target = line->target;
-    double time = 0;
+    int64_t time = 0;
     bool is_held = false;
     enum error_code rc = check_stays(file, source, line->line, err);
     if (rc == ERROR_NONE)
@@ -154,8 +165,10 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
                                 err);
     if (rc == ERROR_NONE)
         rc = update_labels_take(reader, file->path, line->line, &file->value, err);
-    if (rc == ERROR_NONE && file->fields.width.of[EDGE_TIME])
-        memcpy(&time, file->value.data[EDGE_TIME], sizeof time);
+    if (rc == ERROR_NONE) {
+        const struct edge_columns_view value = edge_columns_read(&file->value, 0);
+        time = edge_columns_time(&value, 0);
+    }
     const int place = update_links_place(reader, source, target, line->relation, time, &is_held);
     reader->absorbed += rc == ERROR_NONE && is_held;
     if (rc != ERROR_NONE || is_held)
@@ -163,6 +176,7 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
     rc = grow_edges(reader, &file->fields.width, err);
     if (rc != ERROR_NONE)
         return rc;
+    scale_weight(file);
     const struct edge_columns_view value = edge_columns_read(&file->value, 0);
     edge_columns_copy(&reader->columns, delta->added_edges, &value, 0, 1);
     if (reader->new_held) {

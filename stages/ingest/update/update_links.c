@@ -38,17 +38,17 @@ enum { ANY_RELATION = RELATION_COUNT_MAX };
 /* Which of those that are held out are asked for. */
 struct held_query {
     uint64_t key;
-    uint32_t relation;  /* or ANY_RELATION */
-    const double *time; /* NULL: of any */
-    bool that_stays;    /* none that goes by itself */
+    uint32_t relation;   /* or ANY_RELATION */
+    const int64_t *time; /* NULL: of any */
+    bool that_stays;     /* none that goes by itself */
 };
 
 static bool is_asked(const struct update_reader *reader, const struct held_query *query,
                      const struct held_key *held)
 {
-    const double *time = query->time;
+    const int64_t *time = query->time;
     return (query->relation == ANY_RELATION || held->relation == query->relation) &&
-           !(time && (held->time < *time || held->time > *time)) &&
+           !(time && held->time != *time) &&
            !(query->that_stays && update_edges_go(reader, held->key, held->relation));
 }
 
@@ -94,7 +94,7 @@ static enum error_code take_keys(struct update_reader *reader, const struct edge
         (*keys)[i] = (struct held_key){
             .key = update_edge_key(reader, splits->source[s][i], splits->target[s][i]),
             .relation = splits->type[s] ? splits->type[s][i] : 0,
-            .time = splits->is_timed ? splits->time[s][i] : 0};
+            .time = splits->is_timed ? edge_time_at(splits->time[s], i) : 0};
     if (count)
         qsort(*keys, count, sizeof **keys, by_key_and_time);
     reader->held_count[s] = count;
@@ -148,7 +148,7 @@ static int pair_held_in(const struct update_reader *reader, const struct held_qu
 /* Edges that are examples each: those of two nodes go together, but with a split by time, where one that is held out already, at the
  * same time, is no other edge. */
 static int place_each(const struct update_reader *reader, const struct held_query *held,
-                      double time, int draw)
+                      int64_t time, int draw)
 {
     struct held_query query = *held;
     query.time = reader->link_split.kind == EDGE_SPLIT_TIME ? &time : NULL;
@@ -169,7 +169,7 @@ static int draw_of(const struct update_reader *reader, uint32_t source, uint32_t
 }
 
 int update_links_place(const struct update_reader *reader, uint32_t source, uint32_t target,
-                       uint32_t relation, double time, bool *is_held)
+                       uint32_t relation, int64_t time, bool *is_held)
 {
     const struct dataset_schema *schema = reader->schema;
     const bool draws = reader->link_split.kind == EDGE_SPLIT_RANDOM;
@@ -186,7 +186,8 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
     if (has_repeats(reader))
         return 1 + place_each(reader, &pair, time, draw);
     const int held = pair_held_in(reader, &pair);
-    *is_held = held_in(reader, &same) >= 0 && !(draws && schema->edge_width.of[EDGE_TIME]);
+    *is_held =
+        held_in(reader, &same) >= 0 && !(draws && edge_widths_are_timed(&schema->edge_width));
     return 1 + (held >= 0 ? held : draw);
 }
 

@@ -10,6 +10,7 @@
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes, struct error *err)
 {
@@ -76,6 +77,42 @@ static void tell_types(struct update_reader *reader)
     delta->columns_of_type = reader->columns_of_type;
 }
 
+/* Times of new edges are read in the unit that the dataset's have, whether or not ingest.time_format says how. */
+static enum error_code open_times(struct update_reader *reader, struct error *err)
+{
+    const struct dataset_schema *schema = reader->schema;
+    struct time_format stored;
+    char meaning[32], expected[32];
+    must(
+        !time_format_read(reader->settings->ingest.time_format, &reader->notes.time)); /* checked */
+    must(time_format_of_meaning(schema->time_unit, &stored)); /* the schema was checked */
+    if (reader->notes.time.kind == TIME_AUTO)
+        reader->notes.time = stored;
+    (void)time_format_meaning(&stored, expected);
+    (void)time_format_meaning(&reader->notes.time, meaning);
+    if (!edge_widths_are_timed(&schema->edge_width) || strcmp(meaning, expected) == 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.time_format is '%.60s', which makes times of the unit `%s`: expected "
+                     "a format of the unit `%s`, as the times of the dataset have",
+                     reader->settings->ingest.time_format, meaning, expected);
+}
+
+/* A rank is a share of all edges: one edge more or less changes the weights of the others. */
+static enum error_code check_ranks(const struct update_reader *reader, struct error *err)
+{
+    const struct update_request *request = reader->request;
+    const bool changes_edges = request->add_edges || request->remove_edges || request->remove_nodes;
+    if (reader->settings->ingest.weight_scale != WEIGHTS_RANK ||
+        !reader->schema->edge_width.of[EDGE_WEIGHT] || !changes_edges)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INVALID,
+        "ingest.weight_scale is rank, and an update of edges or nodes would change the "
+        "ranks of all other edges: expected `weight_scale: log` or `as_given`, or the "
+        "whole graph brought in anew");
+}
+
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
     enum error_code rc = update_check_dataset(reader->schema, err);
@@ -84,6 +121,10 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
     if (rc == ERROR_NONE)
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
+    if (rc == ERROR_NONE)
+        rc = check_ranks(reader, err);
+    if (rc == ERROR_NONE)
+        rc = open_times(reader, err);
     if (rc == ERROR_NONE)
         rc = update_links_open(reader, err);
     if (rc == ERROR_NONE)
@@ -114,6 +155,10 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
         log_info("%" PRIu64 " of the added edges are between nodes whose link is held out, and are "
                  "left out: training is not to see them",
                  reader->absorbed);
+    for (int i = 0; rc == ERROR_NONE && i < reader->notes.loss.column_count; i++)
+        log_warn("%s: a feature or weight is stored in 32-bit floating point, which holds "
+                 "integers up to 16,777,216",
+                 reader->notes.loss.first[i].text);
     if (rc == ERROR_NONE && is_empty(&reader->delta))
         rc = error_set(err, ERROR_INPUT, "the files of the update say nothing%s",
                        reader->absorbed ? ": the links of its edges are held out already" : "");

@@ -39,6 +39,7 @@
 #include "common/base/error.h"
 #include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_labels.h"
+#include "stages/ingest/build/value_notes.h"
 #include "stages/tables/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
 #include "stages/ingest/update/update_graphs.h"
@@ -58,7 +59,7 @@
 struct held_key {
     uint64_t key; /* as that of gone_edge */
     uint32_t relation;
-    double time; /* 0 where edges have none */
+    int64_t time; /* 0 where edges have none */
 };
 
 struct gone_edge {     /* all edges of the same ends and relation */
@@ -108,6 +109,7 @@ struct update_reader { /* {0} is releasable */
     uint64_t held_count[HELD_OUT_COUNT], absorbed;
     uint8_t *new_held;            /* [added_edges] likewise */
     bool has_held;                /* one of them is not 0 */
+    struct value_notes notes;     /* times are of the dataset's unit */
     struct edge_split link_split; /* by which new ones are held out */
     struct feature_statistics
         statistics[NODE_TYPE_COUNT_MAX]; /* what features of each type were scaled by */
@@ -135,7 +137,7 @@ MUST_CHECK enum error_code update_links_open(struct update_reader *reader, struc
  * already in its relation, and it is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells
  * it. `time` of the edge, or 0. */
 int update_links_place(const struct update_reader *reader, uint32_t source, uint32_t target,
-                       uint32_t relation, double time, bool *is_held);
+                       uint32_t relation, int64_t time, bool *is_held);
 /* Behind update_links_settle(): a new edge that is held out has no given negatives. Fails: ERROR_INPUT naming its line where those of its split
  * have some. */
 MUST_CHECK enum error_code update_links_check_new(const struct update_reader *reader,

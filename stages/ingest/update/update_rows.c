@@ -77,7 +77,8 @@ static enum error_code take_row(struct update_reader *reader, const struct node_
     if (rc != ERROR_NONE)
         return rc;
     float *row = reader->row + reader->row_numbers;
-    rc = feature_text_parse(where, line->line, line->values, before, dim, row, err);
+    rc = feature_text_parse(where, line->line, line->values, before, dim, row, &reader->notes.loss,
+                            err);
     if (rc != ERROR_NONE)
         return rc;
     scale(&reader->statistics[type], dim, row);

@@ -112,6 +112,8 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
         /* An edge that lies both ways, or has a reverse, is one of the input. */
         const bool is_second =
             (schema->undirected && source > node) || (first_reverse && relation >= first_reverse);
+        if (weight)
+            dataset_weights_note(schema, weight[e]);
         if (weight && weight[e] < 0 && !is_second)
             schema->negative_weight_count++;
         rc = count_class(m, rows, e, err);
@@ -353,6 +355,7 @@ static enum error_code begin_schema(struct version_draft *m, struct error *err)
     schema->edge_count = schema->self_loop_count = 0;
     schema->removed_self_loops = schema->removed_duplicates = 0;
     schema->negative_weight_count = 0;
+    schema->weight_least = schema->weight_most = 0;
     return ERROR_NONE;
 }
 

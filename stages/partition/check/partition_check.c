@@ -295,8 +295,9 @@ static enum error_code compare_edge_splits(const struct partition_check *check,
             expected->is_labelled == found->is_labelled && expected->is_timed == found->is_timed &&
             (!found->is_labelled ||
              memcmp(expected->label[s], found->label[s], found->count[s] * sizeof(float)) == 0) &&
-            (!found->is_timed ||
-             memcmp(expected->time[s], found->time[s], found->count[s] * sizeof(double)) == 0);
+            (!found->is_timed || (expected->time[s].are_doubles == found->time[s].are_doubles &&
+                                  memcmp(expected->time[s].word, found->time[s].word,
+                                         found->count[s] * sizeof(int64_t)) == 0));
         if (!is_same)
             return error_set(err, ERROR_CORRUPT,
                              "labels or times of %s edges are not those of the dataset",

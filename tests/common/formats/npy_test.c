@@ -357,9 +357,60 @@ static void leaves_nothing_of_an_unfinished_file(void **state)
     temp_dir_remove(&dir);
 }
 
+/* Two rows of three, by rows or by columns; 16777217 and 16777219 are no floats. */
+static void integers_that_a_float_cannot_hold_are_noted(void **state)
+{
+    static const struct {
+        const char *header;
+        int64_t integer[6];
+        double real[6];
+        const char *first, *second;
+    } cases[] = {
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3)}",
+         {1, 16777217, 3, 4, 5, -16777219},
+         {0},
+         "row 0: column 1: 16777217",
+         "row 1: column 2: -16777219"},
+        {"{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3)}",
+         {1, 16777217, 3, 4, -16777219, 6},
+         {0},
+         "row 1: column 0: 16777217",
+         "row 0: column 2: -16777219"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)}",
+         {0},
+         {16777217.5, 16777217, 1e30, 0.1, 5, -16777219},
+         "row 0: column 1: 16777217",
+         "row 1: column 2: -16777219"},
+    };
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct error err = {0};
+        struct temp_dir dir;
+        struct npy_reader reader;
+        struct float_loss loss = {0};
+        float value[6];
+        struct sample sample = make(cases[c].header, 48);
+        const void *data = cases[c].integer[0] ? (const void *)cases[c].integer : cases[c].real;
+        memcpy(sample.bytes + sample.size - 48, data, 48);
+        temp_dir_make(&dir);
+        assert_ok(npy_reader_open(&reader, temp_dir_write(&dir, "a.npy", sample.bytes, sample.size),
+                                  &err),
+                  &err);
+        assert_ok(npy_reader_float(&reader, 0, 6, value, &err), &err); /* nobody asks */
+        reader.loss = &loss;
+        assert_ok(npy_reader_float(&reader, 0, 6, value, &err), &err);
+        assert_int_equal(loss.count, 2);
+        assert_non_null(strstr(loss.first[0].text, cases[c].first));
+        assert_non_null(strstr(loss.first[1].text, cases[c].second));
+        npy_reader_close(&reader);
+        temp_dir_remove(&dir);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_that_a_float_cannot_hold_are_noted),
         cmocka_unit_test(reads_a_header),
         cmocka_unit_test(reads_scalars_vectors_and_empty_arrays),
         cmocka_unit_test(refuses_bad_headers_with_place_expected_and_found),

@@ -220,24 +220,21 @@ static void says_what_the_integers_mean(void **state)
         char text[32];
         time_format_narrow(&format, meanings[i].first, strlen(meanings[i].first));
         assert_string_equal(time_format_meaning(&format, text), meanings[i].meaning);
+        assert_true(time_format_of_meaning(text, &format));
+        assert_string_equal(time_format_meaning(&format, text), meanings[i].meaning);
     }
+    struct time_format format;
+    assert_true(time_format_of_meaning("", &format) && format.kind == TIME_NUMBERS);
+    assert_false(time_format_of_meaning("hours since 1970", &format));
+    assert_false(time_format_of_meaning("number*7", &format));
 }
 
 static void refuses_settings_that_are_none(void **state)
 {
-    static const char *const settings[] = {"",
-                                           "date",
-                                           "number*",
-                                           "number*0",
-                                           "number*20",
-                                           "numbers",
-                                           "number*10000000000000000000",
-                                           "iso in hours",
-                                           "%Q",
-                                           "%d.%m",
-                                           "%Y %",
-                                           "%Y %I",
-                                           "%Y %p"};
+    static const char *const settings[] = {"date",         "number*", "number*0",
+                                           "number*20",    "numbers", "number*10000000000000000000",
+                                           "iso in hours", "%Q",      "%d.%m",
+                                           "%Y %",         "%Y %I",   "%Y %p"};
     struct time_format format;
     (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

@@ -7,7 +7,8 @@
 
 enum { EDGES = 20 };
 
-static const struct edge_widths everything = {{1, 1, 1, 1, 3}};
+static const struct edge_widths everything = {
+    {[EDGE_WEIGHT] = 1, [EDGE_TYPE] = 1, [EDGE_ID] = 1, [EDGE_FEATURE] = 3, [EDGE_TIME] = 1}};
 
 /* Edge i has number i in each column, and i + k / 4 in element k. */
 static struct edge_columns filled(void)
@@ -18,7 +19,7 @@ static struct edge_columns filled(void)
     for (int i = 0; i < EDGES; i++) {
         ((float *)columns.data[EDGE_WEIGHT])[i] = (float)i;
         ((uint16_t *)columns.data[EDGE_TYPE])[i] = (uint16_t)i;
-        ((double *)columns.data[EDGE_TIME])[i] = i;
+        ((int64_t *)columns.data[EDGE_TIME])[i] = i;
         ((int64_t *)columns.data[EDGE_ID])[i] = INT64_MIN + i;
         for (int k = 0; k < 3; k++)
             ((float *)columns.data[EDGE_FEATURE])[i * 3 + k] = (float)i + (float)k * 0.25F;
@@ -31,7 +32,7 @@ static void assert_is(const struct edge_columns *columns, uint64_t at, int i)
     const struct edge_columns_view view = edge_columns_read(columns, at);
     assert_true(*(const float *)view.data[EDGE_WEIGHT] == (float)i);
     assert_int_equal(*(const uint16_t *)view.data[EDGE_TYPE], i);
-    assert_true(*(const double *)view.data[EDGE_TIME] == i);
+    assert_true(*(const int64_t *)view.data[EDGE_TIME] == i);
     assert_int_equal(*(const int64_t *)view.data[EDGE_ID], INT64_MIN + i);
     for (int k = 0; k < 3; k++)
         assert_true(((const float *)view.data[EDGE_FEATURE])[k] == (float)i + (float)k * 0.25F);
@@ -44,7 +45,7 @@ static void every_row_of_the_table_is_whole(void **state)
         const struct edge_column_row *row = &edge_column[c];
         assert_true(row->name && strlen(row->name) < 16);
         assert_true(row->words[0] && row->plural);
-        assert_true(c == EDGE_LABEL || (row->words[1] && row->file)); /* a setting names it */
+        assert_true(c == EDGE_LABEL || c == EDGE_TIME_F64 || (row->words[1] && row->file));
         assert_null(row->words[sizeof row->words / sizeof *row->words - 1]);
         assert_true(element_size(row->type) > 0);
         assert_true(edge_column_may_be((enum edge_column)c, 1));
@@ -84,7 +85,7 @@ static void edges_are_told_apart_by_type_then_time_alone(void **state)
     struct edge_columns columns = filled();
     const struct edge_columns_view view = edge_columns_read(&columns, 0);
     uint16_t *type = columns.data[EDGE_TYPE];
-    double *time = columns.data[EDGE_TIME];
+    int64_t *time = columns.data[EDGE_TIME];
     assert_true(edge_columns_compare(&view, 1, &view, 2) < 0);
     type[1] = 9;
     assert_true(edge_columns_compare(&view, 1, &view, 2) > 0);
@@ -92,11 +93,40 @@ static void edges_are_told_apart_by_type_then_time_alone(void **state)
     assert_true(edge_columns_compare(&view, 1, &view, 2) < 0);
     time[1] = time[2];
     assert_int_equal(edge_columns_compare(&view, 1, &view, 2),
-                     0); /* weights, ids, features differ */
+                     0);     /* weights, ids, features differ */
+    time[1] = INT64_MAX - 1; /* doubles would be the same */
+    time[2] = INT64_MAX;
+    assert_true(edge_columns_compare(&view, 1, &view, 2) < 0);
+    assert_int_equal(edge_columns_time(&view, 1), INT64_MAX - 1);
     const struct edge_widths weights = {{[EDGE_WEIGHT] = 1}};
     assert_true(edge_widths_distinguish(&everything));
     assert_false(edge_widths_distinguish(&weights));
     edge_columns_release(&columns);
+}
+
+/* A dataset of an earlier release has times as doubles. */
+static void times_that_are_doubles_keep_their_order(void **state)
+{
+    static const double time[] = {
+        -INFINITY,        -1e300,           -2,    -0.25,   -1e-310, 0, 1e-310, 0.25,
+        1289241911.72836, 1289241911.72837, 1e300, INFINITY};
+    const struct edge_columns_view view = {.width.of[EDGE_TIME_F64] = 1,
+                                           .data[EDGE_TIME_F64] = time};
+    const struct edge_columns_view none = {.width.of[EDGE_WEIGHT] = 1};
+    (void)state;
+    for (uint64_t i = 0; i < sizeof time / sizeof *time; i++) {
+        const int64_t own = edge_columns_time(&view, i);
+        double back = 0;
+        edge_time_put(&back, true, own);
+        assert_memory_equal(&back, &time[i], sizeof back);
+        assert_true(i == 0 || own > edge_columns_time(&view, i - 1));
+        assert_true(i == 0 || edge_columns_compare(&view, i - 1, &view, i) < 0);
+    }
+    assert_int_equal(edge_time_of_double(-0.0), edge_time_of_double(0.0));
+    assert_int_equal(edge_columns_time(&none, 0), 0);
+    assert_true(edge_widths_have(&view.width, EDGE_TIME));
+    assert_false(edge_widths_have(&none.width, EDGE_TIME));
+    assert_string_equal(edge_column_shown(EDGE_TIME), edge_column_shown(EDGE_TIME_F64));
 }
 
 static void what_is_no_number_is_found_in_its_column(void **state)
@@ -124,7 +154,7 @@ static void texts_name_what_is_there(void **state)
     edge_widths_text(&none, text, sizeof text);
     assert_string_equal(text, "");
     edge_widths_text(&everything, text, sizeof text);
-    assert_string_equal(text, "edge weights, edge types, edge times, edge ids, edge features");
+    assert_string_equal(text, "edge weights, edge types, edge ids, edge features, edge times");
     edge_widths_text(&everything, small, sizeof small);
     assert_string_equal(small, "edge weights, e");
 }
@@ -150,6 +180,7 @@ int main(void)
         cmocka_unit_test(every_row_of_the_table_is_whole),
         cmocka_unit_test(all_columns_of_edges_move_together),
         cmocka_unit_test(edges_are_told_apart_by_type_then_time_alone),
+        cmocka_unit_test(times_that_are_doubles_keep_their_order),
         cmocka_unit_test(what_is_no_number_is_found_in_its_column),
         cmocka_unit_test(texts_name_what_is_there),
         cmocka_unit_test(no_memory_leaves_nothing),

@@ -245,7 +245,8 @@ static const struct {
     {"meta-not-json", "meta.json:2:0: expected JSON, found what is not valid JSON"},
     {"meta-without-direction",
      "meta.json: \"directed\": expected true, false or null, found nothing"},
-    {"edge-time-as-date", "edges.csv:2: time: expected a finite number, found '2020-01-01'"},
+    {"edge-time-with-fraction", "edges.csv:2: time: expected an integer, found '1.5': add a line "
+                                "`time_format: number*1000` below `ingest:`"},
     {"edge-type-negative", "edges.csv:2: edge type: expected 0 to 511, found -1"},
     {"edge-type-of-floats", "edge-type.npy: expected integers, found another type"},
     {"edge-weight-empty", "edges.csv:3: weight: expected a finite number, found ''"},
@@ -448,7 +449,10 @@ static void keeps_weights_times_and_types_of_real_datasets(void **state)
     put_labelled_bitcoin(&dir);
     use(dir.path);
     settings.ingest.duplicates = EDGES_KEEP;
+    (void)snprintf(settings.ingest.time_format, sizeof settings.ingest.time_format,
+                   "number*100000"); /* 1289241911.72836 */
     struct dataset_schema schema = ingested(t);
+    assert_string_equal(schema.time_unit, "number*100000");
     assert_int_equal(schema.node_count, 5881);
     assert_int_equal(schema.edge_count, 35592);
     assert_true(schema.edge_width.of[EDGE_WEIGHT] && schema.edge_width.of[EDGE_TIME] &&

@@ -17,7 +17,7 @@ enum { NODES = 90, EDGES = 700, CLASSES = 3, MEMORY = 1 << 30 };
 
 static uint32_t source_node[EDGES], target_node[EDGES];
 static float weight[EDGES];
-static double edge_time[EDGES];
+static int64_t edge_time[EDGES];
 static uint16_t edge_type[EDGES];
 static int64_t edge_id[EDGES];
 static float edge_feature[EDGES][6];
@@ -28,7 +28,7 @@ static struct small_dataset full_dataset(void)
     random_edges_fill(77, NODES, EDGES, source_node, target_node);
     for (uint32_t e = 0; e < EDGES; e++) {
         weight[e] = (float)e;
-        edge_time[e] = 1000.0 - e;
+        edge_time[e] = 1000 - e;
         edge_type[e] = e % 2;
         edge_id[e] = -(int64_t)e;
         for (uint32_t k = 0; k < 6; k++)
@@ -85,7 +85,7 @@ static void check_mini_batch(struct store *store, const struct topology *topolog
             found[e] = true;
             assert_int_equal(to_dataset[batch.node[batch.neighbor[i]]], source_node[e]);
             assert_int_equal(to_dataset[batch.node[row]], target_node[e]);
-            assert_true(*(const double *)own.data[EDGE_TIME] == edge_time[e]);
+            assert_true(*(const int64_t *)own.data[EDGE_TIME] == edge_time[e]);
             assert_int_equal(*(const uint16_t *)own.data[EDGE_TYPE], edge_type[e]);
             assert_int_equal(*(const int64_t *)own.data[EDGE_ID], edge_id[e]);
             assert_memory_equal(own.data[EDGE_FEATURE], edge_feature[e], sizeof edge_feature[e]);
@@ -116,7 +116,7 @@ static void check_topology(struct store *store, const struct partition_book *boo
                 found[e] = true;
                 assert_int_equal(map.to_dataset[*topology_neighbor(part, i)], source_node[e]);
                 assert_int_equal(map.to_dataset[part->first_node + row], target_node[e]);
-                assert_true(*(const double *)topology_column(part, EDGE_TIME, i) == edge_time[e]);
+                assert_true(topology_time(part, (uint64_t)i) == edge_time[e]);
                 assert_int_equal(*(const uint16_t *)topology_column(part, EDGE_TYPE, i),
                                  edge_type[e]);
             }

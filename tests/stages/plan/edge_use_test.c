@@ -78,11 +78,41 @@ static void negative_weights_are_refused_where_their_sum_is_a_divisor(void **sta
     struct pipeline_settings settings = settings_of(LAYER_GCN, EDGE_CHOICE_AUTO);
     assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
                  "edges.csv:17: the weight is below 0, as are 3 in all", &err);
+    schema.weight_least = 0.5;
+    schema.weight_most = 3000000;
+    assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
+                 "as are 3 in all (of sizes from 0.5 to 3000000)", &err);
+    assert_non_null(strstr(err.message, "`weight_scale: rank`"));
     settings.train_step.edge_weights = EDGE_CHOICE_FALSE;
     assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
     settings = settings_of(LAYER_SAGE, EDGE_CHOICE_AUTO);
     assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
     assert_int_equal(use.columns, 1U << EDGE_WEIGHT);
+}
+
+static void weights_of_very_different_sizes_are_told(void **state)
+{
+    static struct dataset_schema schema;
+    const struct edge_use reads = {.columns = 1U << EDGE_WEIGHT}, leaves = {.refused = 1U};
+    struct pipeline_settings settings = settings_of(LAYER_SAGE, EDGE_CHOICE_AUTO);
+    char text[EDGE_USE_TEXT_SIZE];
+    (void)state;
+    schema = (struct dataset_schema){.weight_least = 10, .weight_most = 10000};
+    assert_false(edge_use_weights_differ(&settings, &schema, &reads, text));
+    schema.weight_most = 10001;
+    assert_true(edge_use_weights_differ(&settings, &schema, &reads, text));
+    assert_non_null(strstr(text, "range from 10 to 10001"));
+    assert_non_null(strstr(text, "`weight_scale: log` or `weight_scale: rank`"));
+    assert_false(edge_use_weights_differ(&settings, &schema, &leaves, text));
+    settings.ingest.weight_scale = WEIGHTS_LOG; /* the range is that behind it */
+    assert_true(edge_use_weights_differ(&settings, &schema, &reads, text));
+    assert_null(strstr(text, "log"));
+    settings.ingest.weight_scale = WEIGHTS_RANK;
+    assert_false(edge_use_weights_differ(&settings, &schema, &reads, text));
+    settings.ingest.weight_scale = WEIGHTS_AS_GIVEN;
+    schema = (struct dataset_schema){0}; /* of an earlier release */
+    assert_false(edge_use_weights_differ(&settings, &schema, &reads, text));
+    assert_string_equal(text, "");
 }
 
 static void what_the_sampler_draws_by_has_to_be_there(void **state)
@@ -100,6 +130,9 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
                  &err);
     schema = (struct dataset_schema){
         .feature_dim = 1, .negative_weight_count = 3, .first_negative_weight = "edges.csv:17"};
+    schema.edge_width.of[EDGE_TIME_F64] = 1; /* of an earlier release */
+    assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
+    schema.edge_width.of[EDGE_TIME_F64] = 0;
     schema.edge_width.of[EDGE_TIME] = schema.edge_width.of[EDGE_WEIGHT] = 1;
     assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
     settings.sample.sampler = SAMPLER_WEIGHTED_NEIGHBOR;
@@ -146,6 +179,7 @@ int main(void)
         cmocka_unit_test(weights_are_used_where_layers_read_them_and_the_graph_has_them),
         cmocka_unit_test(what_is_demanded_has_to_be_there),
         cmocka_unit_test(negative_weights_are_refused_where_their_sum_is_a_divisor),
+        cmocka_unit_test(weights_of_very_different_sizes_are_told),
         cmocka_unit_test(what_the_sampler_draws_by_has_to_be_there),
         cmocka_unit_test(nodes_without_features_have_to_learn_some),
         cmocka_unit_test(a_mini_batch_has_to_have_what_the_model_reads),

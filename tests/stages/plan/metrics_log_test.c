@@ -28,12 +28,15 @@ static void lines_are_json_with_the_numbers_of_rounds_and_snapshots(void **state
                                 .stop = true};
     metrics_log_add_round(&log, &schedule, true, 7, progress);
     metrics_log_add_round(&log, &schedule, true, 8, no_seeds);
-    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_MACRO_F1);
+    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_MACRO_F1, "");
     snapshot.valid_loss = snapshot.valid_accuracy = (double)NAN;
     snapshot.stop = false;
-    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_LOSS);
-    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_ACCURACY);
+    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_LOSS, "large");
+    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_ACCURACY, "");
     assert_ok(json_writer_finish(&log, &err), &err);
+    const char warned[] = "{\"snapshot\":8,\"epoch\":2,\"train_loss\":0.5,\"train_accuracy\":0.75,"
+                          "\"valid_loss\":null,\"valid_accuracy\":null,\"best\":4,"
+                          "\"stop\":false,\"warning\":\"large\"}\n";
     const char rest[] = "{\"snapshot\":8,\"epoch\":2,\"train_loss\":0.5,\"train_accuracy\":0.75,"
                         "\"valid_loss\":null,\"valid_accuracy\":null,\"best\":4,\"stop\":false}\n";
     char expected[2048];
@@ -45,7 +48,7 @@ static void lines_are_json_with_the_numbers_of_rounds_and_snapshots(void **state
                    "{\"snapshot\":8,\"epoch\":2,\"train_loss\":0.5,\"train_accuracy\":0.75,"
                    "\"valid_loss\":1.5,\"valid_accuracy\":0.25,\"valid_macro_f1\":0.125,"
                    "\"best\":4,\"stop\":true}\n%s%s",
-                   rest, rest);
+                   warned, rest);
     assert_string_equal(log.text, expected);
     json_writer_release(&log);
 }

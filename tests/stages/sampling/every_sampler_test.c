@@ -106,7 +106,7 @@ static void positions_of_edges_are_those_in_their_rows(void **state)
                     assert_true(at < topology_row_start(part, node - part->first_node + 1));
                     assert_int_equal(*topology_neighbor(part, at), batch.node[batch.neighbor[e]]);
                     assert_memory_equal(topology_column(part, EDGE_TIME, at),
-                                        (const double *)batch.columns.data[EDGE_TIME] + e,
+                                        (const int64_t *)batch.columns.data[EDGE_TIME] + e,
                                         sizeof(double));
                 }
         }

@@ -105,13 +105,14 @@ static void give_columns(const struct fixture *f, struct memory_topology *whole,
                          float *weight_sum)
 {
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
-    const struct edge_widths width = {{1, 1, 1, 1, 5}};
+    const struct edge_widths width = {
+        {[EDGE_WEIGHT] = 1, [EDGE_TYPE] = 1, [EDGE_TIME] = 1, [EDGE_ID] = 1, [EDGE_FEATURE] = 5}};
     struct error err = {0};
     assert_ok(edge_columns_new(columns, &width, edges, "edges", &err), &err);
     for (uint64_t e = 0; e < edges; e++) {
         ((float *)columns->data[EDGE_WEIGHT])[e] = (float)e;
         ((uint16_t *)columns->data[EDGE_TYPE])[e] = (uint16_t)(e % 500);
-        ((double *)columns->data[EDGE_TIME])[e] = (double)e + 0.5;
+        ((int64_t *)columns->data[EDGE_TIME])[e] = (int64_t)e + 5;
         ((int64_t *)columns->data[EDGE_ID])[e] = (int64_t)e;
         for (int k = 0; k < 5; k++)
             ((float *)columns->data[EDGE_FEATURE])[e * 5 + (uint64_t)k] = (float)e + (float)k;
@@ -139,7 +140,7 @@ static void assert_columns(const struct fixture *f, const struct mini_batch *bat
             assert_int_equal(f->graph.neighbor[edge], batch->node[batch->neighbor[e]]);
             assert_true(((const float *)batch->columns.data[EDGE_WEIGHT])[e] == (float)edge);
             assert_int_equal(((const uint16_t *)batch->columns.data[EDGE_TYPE])[e], edge % 500);
-            assert_true(((const double *)batch->columns.data[EDGE_TIME])[e] == (double)edge + 0.5);
+            assert_true(((const int64_t *)batch->columns.data[EDGE_TIME])[e] == (int64_t)edge + 5);
             for (int k = 0; k < 5; k++)
                 assert_true(
                     ((const float *)batch->columns.data[EDGE_FEATURE])[e * 5U + (unsigned)k] ==

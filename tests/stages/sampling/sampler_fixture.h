@@ -23,7 +23,7 @@ struct sampler_fixture {
     bool linked[FIXTURE_NODES][FIXTURE_NODES];
     uint64_t row_start[FIXTURE_NODES + 1];
     uint32_t neighbor[FIXTURE_EDGES_MAX], degree[FIXTURE_NODES];
-    double time[FIXTURE_EDGES_MAX];
+    int64_t time[FIXTURE_EDGES_MAX];
     float weight[FIXTURE_EDGES_MAX], weight_sum[FIXTURE_NODES];
     double x[FIXTURE_NODES], sum[FIXTURE_NODES]; /* of x over the neighbours */
     uint64_t is_training[1];
@@ -60,7 +60,7 @@ static inline void sampler_fixture_open_parts(struct sampler_fixture *f, const u
         for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
             if (!f->linked[v][u])
                 continue;
-            f->time[at] = (double)((u * v + u + v) % 100);
+            f->time[at] = (int64_t)((u * v + u + v) % 100);
             f->weight[at] = 1 + (float)((u + v) % 5);
             f->weight_sum[v] += f->weight[at];
             f->neighbor[at++] = u;
@@ -96,7 +96,7 @@ static inline struct neighbor_request
 sampler_fixture_request(struct sampler_fixture *f, const struct sampler *sampler, uint32_t round)
 {
     static const int64_t fanout[] = {4, 4};
-    static const double seed_time[] = {50, 20, 80};
+    static const int64_t seed_time[] = {50, 20, 80};
     static const uint32_t cluster[] = {0};
     static uint64_t seed;
     struct error err = {0};

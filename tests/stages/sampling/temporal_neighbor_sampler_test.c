@@ -12,12 +12,51 @@ static struct mini_batch draw(struct sampler_fixture *f, const struct neighbor_r
     return batch;
 }
 
-static double time_of(const struct sampler_fixture *f, uint32_t v, uint32_t u)
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t time_of(const struct sampler_fixture *f, uint32_t v, uint32_t u)
 {
     for (uint64_t e = f->row_start[v]; e < f->row_start[v + 1]; e++)
         if (f->neighbor[e] == u)
             return f->time[e];
-    return HUGE_VAL;
+    return EDGE_TIME_LAST;
+}
+
+/* The graph of a dataset of an earlier release, whose times are doubles in the same order: half as large, so that some have fractions. */
+static void times_that_are_doubles_give_the_same_batches(void **state)
+{
+    (void)state;
+    struct sampler_fixture now, before;
+    static double old_time[FIXTURE_EDGES_MAX];
+    int64_t old_seed_time[3];
+    struct edge_columns_view columns = {.width = {{[EDGE_WEIGHT] = 1, [EDGE_TIME_F64] = 1}}};
+    sampler_fixture_open(&now);
+    sampler_fixture_open(&before);
+    for (uint64_t e = 0; e < before.row_start[FIXTURE_NODES]; e++)
+        old_time[e] = (double)before.time[e] / 2;
+    columns.data[EDGE_WEIGHT] = before.weight;
+    columns.data[EDGE_TIME_F64] = old_time;
+    memory_topology_give(&before.graph, &columns, before.weight_sum);
+    for (uint32_t i = 0; i < 200; i++) {
+        struct neighbor_request request =
+            sampler_fixture_request(&now, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
+        request.temporal_choice = i % 2 ? TEMPORAL_LAST : TEMPORAL_UNIFORM;
+        const struct mini_batch batch = draw(&now, &request);
+        for (int s = 0; s < 3; s++)
+            old_seed_time[s] = edge_time_of_double((double)request.seed_time[s] / 2);
+        request.seed_time = old_seed_time;
+        const struct mini_batch old = draw(&before, &request);
+        assert_int_equal(old.node_count, batch.node_count);
+        assert_memory_equal(old.node, batch.node, batch.node_count * sizeof *batch.node);
+        assert_int_equal(old.edge_count, batch.edge_count);
+        assert_memory_equal(old.neighbor, batch.neighbor,
+                            batch.edge_count * sizeof *batch.neighbor);
+    }
+    sampler_fixture_close(&before);
+    sampler_fixture_close(&now);
 }
 
 static void no_edge_is_later_than_its_seed(void **state)
@@ -36,7 +75,7 @@ static void no_edge_is_later_than_its_seed(void **state)
         request.edge_columns = 1U << EDGE_TIME | 1U << EDGE_WEIGHT;
         const struct mini_batch batch = draw(&f, &request);
         for (uint32_t row = 0; row < batch.row_count; row++) {
-            const double seed_time = request.seed_time[batch.seed_of[row]];
+            const int64_t seed_time = request.seed_time[batch.seed_of[row]];
             uint32_t early = 0;
             double weights = 1;
             for (uint32_t u = 0; u < FIXTURE_NODES; u++)
@@ -50,7 +89,7 @@ static void no_edge_is_later_than_its_seed(void **state)
             assert_int_equal(kept, request.fanout[0] < 0 || early < 4 ? early : 4);
             for (uint32_t e = batch.row_start[row]; e < batch.row_start[row + 1]; e++) {
                 const uint32_t u = batch.node[batch.neighbor[e]];
-                assert_true(((const double *)batch.columns.data[EDGE_TIME])[e] <= seed_time);
+                assert_true(((const int64_t *)batch.columns.data[EDGE_TIME])[e] <= seed_time);
                 assert_true(time_of(&f, batch.node[row], u) <= seed_time);
                 assert_int_equal(batch.seed_of[batch.neighbor[e]], batch.seed_of[row]);
             }
@@ -72,7 +111,7 @@ static void a_planted_future_changes_no_bit(void **state)
         sampler_fixture_open(&f);
         for (uint64_t e = 0; planted && e < f.row_start[FIXTURE_NODES]; e++)
             if (f.time[e] > 80)
-                f.time[e] = 1e9; /* the latest seed's time is 80 */
+                f.time[e] = 1000000000; /* the latest seed's time is 80 */
         for (uint32_t i = 0; i < 20; i++) {
             const struct neighbor_request request =
                 sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
@@ -103,8 +142,8 @@ static uint64_t place_of(const struct sampler_fixture *f, uint32_t v, uint32_t u
 }
 
 /* Whether the edge from u to v at that time may be in the rows of the ends of the edge from s to t at `time`. */
-static bool may_be_seen(enum excluded_edges_kind kind, uint32_t u, uint32_t v, double own,
-                        uint32_t s, uint32_t t, double time)
+static bool may_be_seen(enum excluded_edges_kind kind, uint32_t u, uint32_t v, int64_t own,
+                        uint32_t s, uint32_t t, int64_t time)
 {
     if (own > time)
         return false;
@@ -126,10 +165,10 @@ static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
         for (uint32_t s = 0; s < FIXTURE_NODES; s++)
             for (uint32_t i = 0; i < 6 && s != t && f.linked[t][s] && f.linked[s][t]; i++) {
                 const enum excluded_edges_kind kind = (enum excluded_edges_kind)(i / 2);
-                double *back = &f.time[place_of(&f, s, t)];
-                const double time = time_of(&f, t, s), kept = *back;
+                int64_t *back = &f.time[place_of(&f, s, t)];
+                const int64_t time = time_of(&f, t, s), kept = *back;
                 const uint32_t seeds[] = {s, t, (s + t) % FIXTURE_NODES};
-                const double times[] = {time, time, time};
+                const int64_t times[] = {time, time, time};
                 struct neighbor_request request =
                     sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
                 *back = i % 2 ? time : time - 1;
@@ -200,12 +239,13 @@ static void the_last_ones_are_the_latest(void **state)
     request.temporal_choice = TEMPORAL_LAST;
     const struct mini_batch batch = draw(&f, &request);
     for (uint32_t s = 0; s < 3; s++) {
-        double least = HUGE_VAL;
+        int64_t least = EDGE_TIME_LAST;
         uint32_t later = 0;
         for (uint32_t e = batch.row_start[s]; e < batch.row_start[s + 1]; e++)
-            least = fmin(least, time_of(&f, f.train[s], batch.node[batch.neighbor[e]]));
+            least = smaller(least, time_of(&f, f.train[s], batch.node[batch.neighbor[e]]));
         for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
-            const double time = f.linked[f.train[s]][u] ? time_of(&f, f.train[s], u) : HUGE_VAL;
+            const int64_t time =
+                f.linked[f.train[s]][u] ? time_of(&f, f.train[s], u) : EDGE_TIME_LAST;
             later += time > least && time <= request.seed_time[s];
         }
         assert_true(later <= 1);
@@ -217,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_edge_is_later_than_its_seed),
+        cmocka_unit_test(times_that_are_doubles_give_the_same_batches),
         cmocka_unit_test(a_planted_future_changes_no_bit),
         cmocka_unit_test(the_edge_of_a_pair_is_in_none_of_its_rows),
         cmocka_unit_test(early_edges_are_as_likely_as_each_other),

@@ -13,11 +13,11 @@ static const uint32_t book[] = {0, 15, NODES};
 struct fixture {
     uint64_t row_start[NODES + 1];
     uint32_t neighbor[EDGES];
-    double time[EDGES];
+    int64_t time[EDGES];
     uint16_t type[EDGES];
     struct memory_topology memory;
     uint32_t source[POSITIVES], target[POSITIVES];
-    double when[POSITIVES];
+    int64_t when[POSITIVES];
 };
 
 /* Node v has edges from v + 1, v + 2 and v + 3, the last twice: at times 10 v, 10 v + 1, ... */
@@ -86,7 +86,7 @@ static void each_end_is_a_seed_at_its_time(void **state)
                                              .positive_count = POSITIVES,
                                              .source = f->source,
                                              .target = f->target,
-                                             .time = f->when,
+                                             .time = {.word = f->when},
                                              .excludes = EXCLUDE_REVERSES};
         assert_ok(pair_drawer_draw(drawer, &request, &drawn, &err), &err);
         assert_int_equal(drawn.seed_count, POSITIVES * (2 + NEGATIVES));
@@ -119,11 +119,11 @@ static void each_end_is_a_seed_at_its_time(void **state)
 
 static const uint32_t held_source[] = {5, 5, 7}, held_target[] = {20, 20, 30};
 static const uint16_t held_type[] = {0, 0, 1};
-static const double held_time[] = {600, 500, 550};
+static const int64_t held_time[] = {600, 500, 550};
 
 /* By going through all edges. */
 static bool is_known(const struct fixture *f, uint32_t source, uint32_t target, uint16_t type,
-                     double time, bool typed)
+                     int64_t time, bool typed)
 {
     for (uint64_t e = f->row_start[target]; e < f->row_start[target + 1]; e++)
         if (f->neighbor[e] == source && f->time[e] <= time && (!typed || f->type[e] == type))
@@ -146,7 +146,7 @@ static void an_edge_is_known_from_its_time_on(void **state)
                                      .count = {2, 1},
                                      .source = {held_source, held_source + 2},
                                      .target = {held_target, held_target + 2},
-                                     .time = {held_time, held_time + 2}};
+                                     .time = {{.word = held_time}, {.word = held_time + 2}}};
         struct known_pairs_config config = {.topology = &f->memory.topology,
                                             .splits = &splits,
                                             .type_count = typed ? 2 : 0,

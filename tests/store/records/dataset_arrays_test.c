@@ -75,7 +75,7 @@ static void edges_come_back_as_they_were_stored(void **state)
     const uint64_t row_start[] = {0, 2, 2, 4};
     const uint32_t neighbor[] = {1, 1, 0, 7};
     const float weight[] = {0.5F, -1, 2, 3};
-    const double time[] = {1, 2, 3, 4e9};
+    const int64_t time[] = {1, 2, 3, 4000000000};
     const uint16_t edge_type[] = {0, 1, 65535, 2};
     struct error err = {0};
     struct edge_chunk out, chunk = {.first_node = 10,
@@ -150,7 +150,7 @@ static void refuses_columns_that_are_not_there(void **state)
     raw.widths = wide;
     expect_edges_corrupt(&raw, "column weight: expected at most 1 elements an edge, found 2");
     raw.widths = none;
-    expect_edges_corrupt(&raw, "expected 1 to 6 columns, the last of them there, found 5");
+    expect_edges_corrupt(&raw, "expected 1 to 7 columns, the last of them there, found 5");
     raw.widths = features;
     expect_edges_corrupt(&raw, "column edge_feature: expected at most 65536 elements an edge");
 }

@@ -66,10 +66,39 @@ static void wrong_ends_are_refused(void **state)
     assert_int_equal(read.count[HELD_OUT_VALID], 0);
 }
 
+/* Records of earlier releases hold times as doubles, and so do versions of their datasets. */
+static void times_of_an_earlier_release_are_read_as_doubles(void **state)
+{
+    static const double valid_time[] = {1289241911.72836, -2.5}, test_time[] = {7},
+                        endless[] = {INFINITY};
+    struct temp_store *t = *state;
+    struct edge_splits read, old = good;
+    struct record_view view;
+    old.is_timed = true;
+    old.time[HELD_OUT_VALID] = (struct edge_times){valid_time, true};
+    old.time[HELD_OUT_TEST] = (struct edge_times){test_time, true};
+    assert_ok(edge_splits_put(t->store, key, "p-1", &old, &t->err), &t->err);
+    assert_ok(store_get(t->store, key, "p-1", &view, &t->err), &t->err);
+    assert_int_equal(record_section_type(&view, "valid_time"), ELEMENT_F64);
+    assert_int_equal(record_section_type(&view, "no_time"), ELEMENT_UNKNOWN);
+    store_release_record(&view);
+    assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_true(read.is_timed && read.time[HELD_OUT_VALID].are_doubles);
+    assert_int_equal(edge_time_at(read.time[HELD_OUT_VALID], 0),
+                     edge_time_of_double(valid_time[0]));
+    assert_int_equal(edge_time_at(edge_times_from(read.time[HELD_OUT_VALID], 1), 0),
+                     edge_time_of_double(-2.5));
+    store_release_record(&read.view);
+    const struct tamper change = {"test_time", ELEMENT_F64, endless, 1};
+    record_tamper(t->store, key, "p-1", &change);
+    assert_fails(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), ERROR_CORRUPT,
+                 "expected a finite label and time", &t->err);
+}
+
 static void labels_and_times_read_back(void **state)
 {
     static const float valid_label[] = {1, -0.5F}, test_label[] = {3}, endless[] = {INFINITY};
-    static const double valid_time[] = {1e9, -2}, test_time[] = {7};
+    static const int64_t valid_time[] = {INT64_MAX, -2}, test_time[] = {7};
     static const uint64_t classes[] = {5, 0, 9};
     struct temp_store *t = *state;
     struct edge_splits read, labelled = good;
@@ -80,8 +109,8 @@ static void labels_and_times_read_back(void **state)
     labelled.is_labelled = labelled.is_timed = true;
     labelled.label[HELD_OUT_VALID] = valid_label;
     labelled.label[HELD_OUT_TEST] = test_label;
-    labelled.time[HELD_OUT_VALID] = valid_time;
-    labelled.time[HELD_OUT_TEST] = test_time;
+    labelled.time[HELD_OUT_VALID].word = valid_time;
+    labelled.time[HELD_OUT_TEST].word = test_time;
     labelled.class_count = 3;
     labelled.train_class = classes;
     static const char own[] = "partition/p-3/edge_splits";
@@ -89,7 +118,7 @@ static void labels_and_times_read_back(void **state)
     assert_ok(edge_splits_get(t->store, own, "p-3", 5, &read, &t->err), &t->err);
     assert_true(read.is_labelled && read.is_timed);
     assert_memory_equal(read.label[HELD_OUT_VALID], valid_label, sizeof valid_label);
-    assert_memory_equal(read.time[HELD_OUT_TEST], test_time, sizeof test_time);
+    assert_memory_equal(read.time[HELD_OUT_TEST].word, test_time, sizeof test_time);
     assert_int_equal(read.class_count, 3);
     assert_memory_equal(read.train_class, classes, sizeof classes);
     store_release_record(&read.view);
@@ -150,8 +179,11 @@ static void given_negatives_read_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_store(splits_read_back_as_written), test_with_store(types_read_back_as_written),
-        test_with_store(wrong_ends_are_refused),      test_with_store(labels_and_times_read_back),
+        test_with_store(splits_read_back_as_written),
+        test_with_store(types_read_back_as_written),
+        test_with_store(wrong_ends_are_refused),
+        test_with_store(labels_and_times_read_back),
+        test_with_store(times_of_an_earlier_release_are_read_as_doubles),
         test_with_store(given_negatives_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ struct random_batch {
     uint32_t degree[NODES_MAX];
     float weight_sum[NODES_MAX];
     float weight[EDGES_MAX], feature[EDGES_MAX][3];
-    double time[EDGES_MAX];
+    int64_t time[EDGES_MAX];
     uint16_t edge_type[EDGES_MAX];
     int64_t edge_id[EDGES_MAX];
     uint32_t position[EDGES_MAX];

@@ -20,7 +20,7 @@ static const uint32_t bounds[PARTS + 1] = {0, 0, 1, 90, 200, NODES};
 static uint32_t source[EDGES], target[EDGES];
 static uint16_t edge_part[EDGES];
 static float weight[EDGES], feature[EDGES][WIDTH];
-static double edge_time[EDGES];
+static int64_t edge_time[EDGES];
 static bool is_bare;
 
 static int compare(const void *a, const void *b)
@@ -47,7 +47,7 @@ static void make_graph(uint32_t held_by, bool bare)
         const uint32_t low = source[e] < target[e] ? source[e] : target[e];
         edge_part[e] = (uint16_t)(random_word(&stream, low, 9 + source[e] + target[e]) % held_by);
         weight[e] = (float)e * 0.37F;
-        edge_time[e] = e * 0.25;
+        edge_time[e] = e * 25 - 9;
         for (int k = 0; k < WIDTH; k++)
             feature[e][k] = (float)e + (float)k * 0.125F;
     }
@@ -57,7 +57,7 @@ struct rows {
     uint32_t row_node[NODES], neighbor[EDGES];
     uint64_t row_start[NODES + 1];
     float weight[EDGES], feature[EDGES][WIDTH];
-    double edge_time[EDGES];
+    int64_t edge_time[EDGES];
     uint32_t row_count;
     uint64_t edge_count;
 };

@@ -63,7 +63,7 @@ struct part_arrays {
     uint64_t row_start[1001];
     uint32_t neighbor[1000 * ROW_EDGES_MAX];
     float weight[1000 * ROW_EDGES_MAX];
-    double time[1000 * ROW_EDGES_MAX];
+    int64_t time[1000 * ROW_EDGES_MAX];
     uint16_t edge_type[1000 * ROW_EDGES_MAX];
     float feature[1000 * ROW_EDGES_MAX][5];
 };
@@ -77,7 +77,7 @@ static struct topology_arrays make_part(struct part_arrays *a, int part, bool al
         for (uint32_t i = 0; i < degree_of(first + row); i++, at++) {
             a->neighbor[at] = neighbor_of(first + row, i);
             a->weight[at] = (float)a->neighbor[at] * 0.5F;
-            a->time[at] = (double)a->neighbor[at] * 0.25;
+            a->time[at] = (int64_t)a->neighbor[at] * 25;
             a->edge_type[at] = (uint16_t)(a->neighbor[at] % 7);
             for (int k = 0; k < 5; k++)
                 a->feature[at][k] = (float)a->neighbor[at] + (float)k * 0.125F;
@@ -130,8 +130,7 @@ static void assert_row(const struct topology *t, uint32_t node, bool all)
             continue;
         assert_true(*(const float *)topology_column(part, EDGE_WEIGHT, edge) ==
                     (float)neighbor * 0.5F);
-        assert_true(*(const double *)topology_column(part, EDGE_TIME, edge) ==
-                    (double)neighbor * 0.25);
+        assert_true(topology_time(part, edge) == (int64_t)neighbor * 25);
         assert_int_equal(*(const uint16_t *)topology_column(part, EDGE_TYPE, edge), neighbor % 7);
         const float *feature = topology_column(part, EDGE_FEATURE, edge);
         for (int k = 0; k < 5; k++)
@@ -538,7 +537,9 @@ static void parts_with_other_arrays_are_refused(void **state)
 {
     (void)state;
     static struct part_arrays a;
-    for (int lacking = 0; lacking < 3; lacking++) {
+    static const int columns[] = {EDGE_WEIGHT, EDGE_TYPE, EDGE_TIME};
+    for (int c = 0; c < 3; c++) {
+        const int lacking = columns[c];
         struct fixture f = open_fixture();
         struct topology t = {0};
         assert_ok(write_part(&f, 0, true), &f.err);
@@ -551,7 +552,7 @@ static void parts_with_other_arrays_are_refused(void **state)
         assert_fails(
             open_all(&f, NULL, &t), ERROR_CORRUPT,
             "topology of part 1: expected the edge columns of part 0 (edge weights, edge types, "
-            "edge times, edge features) in the same widths, found",
+            "edge features, edge times) in the same widths, found",
             &f.err);
         assert_int_equal(count_name(f.scratch), 0);
         close_fixture(&f);

@@ -19,7 +19,7 @@ struct made { /* of a dataset */
 };
 
 static int64_t source[EDGES], target[EDGES];
-static double when[EDGES];
+static int64_t when[EDGES];
 
 /* Distinct pairs, no loops, either direction once. */
 static void draw_edges(void)
@@ -36,7 +36,7 @@ static void draw_edges(void)
         taken[a][b] = 1;
         source[i] = a;
         target[i] = b;
-        when[i++] = (double)(word[2] % 1000) - 500;
+        when[i++] = (int64_t)(word[2] % 1000) - 500;
     }
 }
 
@@ -150,7 +150,9 @@ static void a_random_split_takes_both_ways(void **state)
 static void a_split_by_time_takes_the_last(void **state)
 {
     (void)state;
-    double last[3] = {-1e9, -1e9, -1e9}, first[3] = {1e9, 1e9, 1e9}, count[3] = {0};
+    int64_t last[3] = {INT64_MIN, INT64_MIN, INT64_MIN},
+            first[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    double count[3] = {0};
     draw_edges();
     choose("time 80/10/10", true, 1);
     const struct made *made = make("time", true);
@@ -175,7 +177,7 @@ static void leaving_one_out_takes_the_last_two_of_a_source(void **state)
     const struct made *made = make("one", true);
     for (int64_t node = 0; node < NODES; node++) {
         int held[3] = {0}, all = 0;
-        double last_kept = -1e9, valid = -1e9, test = 1e9;
+        int64_t last_kept = INT64_MIN, valid = INT64_MIN, test = INT64_MAX;
         for (int i = 0; i < EDGES; i++) {
             if (source[i] != node)
                 continue;

@@ -18,7 +18,7 @@ enum { NODES = 50, EDGES = 2000 };
 static struct temp_dir dir;
 static struct edge_spool spool;
 static struct input_edge {
-    double time;
+    int64_t time;
     uint32_t source, target;
     float weight;
     uint16_t edge_type;
@@ -83,7 +83,7 @@ struct heard {
     struct entry {
         uint32_t node, neighbor;
         float weight;
-        double time;
+        int64_t time;
         uint16_t type;
     } entry[2 * EDGES];
     uint32_t next_node;
@@ -99,14 +99,14 @@ static enum error_code hear(void *context, uint32_t node, const struct edge_row 
     for (uint32_t i = 0; i < kept; i++) {
         const uint32_t at = (uint32_t)order[i];
         const float *weight = row->columns.data[EDGE_WEIGHT];
-        const double *time = row->columns.data[EDGE_TIME];
+        const int64_t *time = row->columns.data[EDGE_TIME];
         const uint16_t *type = row->columns.data[EDGE_TYPE];
         assert_int_equal(order[i] >> 32, row->neighbor[at]);
         heard->entry[heard->count++] = (struct entry){
             .node = node,
             .neighbor = row->neighbor[at],
             .weight = weight ? weight[at] : 0.0F,
-            .time = time ? time[at] : 0.0,
+            .time = time ? time[at] : 0,
             .type = type ? type[at] : 0,
         };
     }
@@ -150,7 +150,7 @@ static int entry_order(const void *a, const void *b)
         return x->neighbor < y->neighbor ? -1 : 1;
     if (x->type != y->type)
         return x->type < y->type ? -1 : 1;
-    if (x->time < y->time || x->time > y->time)
+    if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return x->weight < y->weight ? -1 : x->weight > y->weight; /* the weight is the input order */
 }

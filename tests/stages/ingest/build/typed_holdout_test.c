@@ -28,7 +28,7 @@ static const struct edge_type with_reverse[] = {{"writes", 0, 0, 1}, {"rev_write
 
 static int64_t source[EDGES], target[EDGES];
 static uint16_t type[EDGES];
-static double when[EDGES];
+static int64_t when[EDGES];
 
 /* Distinct edges, no loops. */
 static void draw_edges(void)
@@ -47,7 +47,7 @@ static void draw_edges(void)
         source[i] = from;
         target[i] = to;
         type[i] = r;
-        when[i++] = (double)(word[3] % 1000);
+        when[i++] = (int64_t)(word[3] % 1000);
     }
 }
 

@@ -63,14 +63,15 @@ static void reads_csv_files(void **state)
     (void)state;
     struct error err = {0};
     put_folder();
-    put("edges.csv", "src,dst,weight,etype,time\r\n0,1,0.5,1,7\r\n1,2,2,0,8.5\r\n");
+    put("edges.csv", "src,dst,weight,etype,time\r\n0,1,0.5,1,7\r\n1,2,2,0,1562112000123456789\r\n");
     assert_ok(run(&err), &err);
     assert_int_equal(recorded.node_count, 3);
     assert_true(recorded.input_undirected);
     assert_int_equal(recorded.edge_count, 2);
     assert_int_equal(recorded.line[0], 2);
     assert_true(recorded_weight()[0] > 0.4F && recorded_weight()[0] < 0.6F);
-    assert_true(recorded.column[EDGE_TIME][1] > 8.4 && recorded.column[EDGE_TIME][1] < 8.6);
+    assert_int_equal(recorded_time_of(0), 7);
+    assert_int_equal(recorded_time_of(1), 1562112000123456789);
     assert_int_equal(recorded_type()[0], 1);
     assert_int_equal(recorded.edge_type_count, 2);
     assert_string_equal(recorded.edge_type[1].name, "edge-1");
@@ -91,8 +92,9 @@ static void assert_file_columns(const char *table)
     const int64_t *id = (const int64_t *)(const void *)recorded.column[EDGE_ID];
     const float *feature = (const float *)(const void *)recorded.column[EDGE_FEATURE];
     for (int i = 0; i < 3; i++) {
-        if (recorded_weight()[i] != 0.5F * (float)i || recorded.column[EDGE_TIME][i] != 100 + i ||
-            id[i] != -7LL * i || recorded_type()[i] != i % 2)
+        if (recorded_weight()[i] != 0.5F * (float)i ||
+            recorded_time_of((size_t)i) != 100 + (int64_t)i || id[i] != -7LL * i ||
+            recorded_type()[i] != i % 2)
             fail_msg("%s: edge %d has other values", table, i);
         for (int k = 0; k < 2; k++)
             assert_true(feature[2 * i + k] == (float)(10 * i + k));
@@ -487,7 +489,9 @@ static void counts_real_datasets_as_their_readmes_do(void **state)
         struct error err = {0};
         char path[FILE_PATH_SIZE];
         assert_ok(file_path(path, &err, "%s/%s", datasets(), cases[i].name), &err);
+        recorded_time_setting = cases[i].has_time ? "number*100000" : "auto";
         assert_ok(run_folder(path, &err), &err);
+        recorded_time_setting = "auto";
         assert_int_equal(recorded.node_count, cases[i].nodes);
         assert_int_equal(recorded.edge_count, cases[i].edges);
         assert_int_equal(recorded.dim, cases[i].dim);

@@ -145,7 +145,7 @@ static void reads_columns_of_edges(void **state)
     assert_memory_equal(recorded.column[EDGE_FEATURE], expected, sizeof expected);
     assert_true(recorded_type()[0] == 0 && recorded_type()[1] == 6);
     assert_true(recorded_weight()[0] == 2 && recorded_weight()[1] == 0.25F);
-    assert_true(recorded.column[EDGE_TIME][0] == 1999 && recorded.column[EDGE_TIME][1] == 2004);
+    assert_true(recorded_time_of(0) == 1999 && recorded_time_of(1) == 2004);
     assert_int_equal(recorded.edge_type_count, 7);
     assert_int_equal(recorded.node_type_count, 1);
     assert_string_equal(recorded.edge_type[6].name, "edge-6");

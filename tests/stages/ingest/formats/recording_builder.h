@@ -54,12 +54,27 @@ struct dataset_builder {
     char text[RECORDED_TEXT];
 };
 
+static const char *recorded_time_setting = "auto";
+static struct value_notes recorded_notes;
 static struct dataset_builder recorded; /* too large for the stack */
 
 static struct dataset_builder *recording_start(void)
 {
     memset(&recorded, 0, sizeof recorded);
+    recorded_notes = (struct value_notes){0};
+    must(!time_format_read(recorded_time_setting, &recorded_notes.time));
     return &recorded;
+}
+
+struct value_notes *dataset_builder_notes(struct dataset_builder *builder)
+{
+    (void)builder;
+    return &recorded_notes;
+}
+
+static inline int64_t recorded_time_of(size_t edge)
+{
+    return ((const int64_t *)(const void *)recorded.column[EDGE_TIME])[edge];
 }
 
 static inline const float *recorded_weight(void)
@@ -249,7 +264,7 @@ enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const s
     return ERROR_NONE;
 }
 
-void dataset_builder_take_times(struct dataset_builder *builder, double *time)
+void dataset_builder_take_times(struct dataset_builder *builder, int64_t *time)
 {
     (void)builder;
     memory_free(time);

@@ -31,6 +31,7 @@ struct kind {
     uint32_t nodes, edges, dim;
     enum node_id_form ids;
     bool undirected, weighted, timed, links, keeps_nodes;
+    bool old_times; /* as doubles, which earlier releases stored */
     enum edge_policy duplicates, self_loops;
     bool labelled;   /* weights are labels, classes from 0 on */
     bool given;      /* a list says which edges are held out, by their ends and relations */
@@ -47,6 +48,7 @@ static inline struct kind kind_of(unsigned form)
                          .undirected = form & 1,
                          .weighted = form & 2,
                          .timed = form & 4,
+                         .old_times = (form & 5) == 5,
                          .duplicates = form & 8 ? EDGES_REMOVE : EDGES_KEEP,
                          .self_loops = form & 2 ? EDGES_REMOVE : EDGES_KEEP};
 }
@@ -64,7 +66,7 @@ struct edge {
     uint32_t source, target; /* nodes, by their places in `node` */
     uint16_t relation;
     float weight;
-    double time;
+    int64_t time;
 };
 
 struct held_edge {
@@ -463,9 +465,11 @@ static inline void push_edges(struct dataset_builder *builder, const struct worl
             piece.columns.width.of[EDGE_TYPE] = 1;
             piece.columns.data[EDGE_TYPE] = &edge->relation;
         }
+        const double old_time = (double)edge->time;
         if (w->kind->timed) {
-            piece.columns.width.of[EDGE_TIME] = 1;
-            piece.columns.data[EDGE_TIME] = &edge->time;
+            const enum edge_column column = w->kind->old_times ? EDGE_TIME_F64 : EDGE_TIME;
+            piece.columns.width.of[column] = 1;
+            piece.columns.data[column] = w->kind->old_times ? (const void *)&old_time : &edge->time;
         }
         assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
     }

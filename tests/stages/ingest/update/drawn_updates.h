@@ -97,7 +97,7 @@ static inline void say_edge(const struct world *w, struct texts *t, const struct
     if (w->kind->weighted)
         add(t->edges, sizeof t->edges, ",%g", (double)edge->weight);
     if (w->kind->timed)
-        add(t->edges, sizeof t->edges, ",%g", edge->time);
+        add(t->edges, sizeof t->edges, ",%lld", (long long)edge->time);
     add(t->edges, sizeof t->edges, "\n");
 }
 

@@ -76,8 +76,8 @@ static void say_held(struct texts *t, const struct edge_splits *links)
     add(t->edges, sizeof t->edges, "src,dst,weight,time\n");
     for (int s = 0; s < HELD_OUT_COUNT; s++)
         for (uint64_t i = 0; i < links->count[s]; i++)
-            add(t->edges, sizeof t->edges, "%u,%u,1,%g\n", links->source[s][i], links->target[s][i],
-                links->time[s][i]);
+            add(t->edges, sizeof t->edges, "%u,%u,1,%lld\n", links->source[s][i],
+                links->target[s][i], (long long)edge_time_at(links->time[s], i));
 }
 
 /* Also where other edges of the same ends, of other times, are trained on. */

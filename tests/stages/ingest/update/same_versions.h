@@ -222,7 +222,7 @@ static inline void assert_pieces(struct store *store, const char *id, uint64_t p
             assert_int_equal(start[1] - start[0], size);
             assert_memory_equal(chunk.neighbor + start[0], piece.neighbor + from,
                                 size * sizeof *piece.neighbor);
-            for (uint64_t e = 0; piece.columns.data[EDGE_TIME] && e < size; e++)
+            for (uint64_t e = 0; edge_widths_are_timed(&piece.columns.width) && e < size; e++)
                 assert_int_equal(
                     edge_columns_compare(&piece.columns, from + e, &chunk.columns, start[0] + e),
                     0);

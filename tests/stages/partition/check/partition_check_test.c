@@ -10,7 +10,7 @@ enum { NODES = 40, EDGES = 200, MEMORY = 1 << 30 };
 
 static uint32_t source_node[EDGES], target_node[EDGES];
 static float weight[EDGES];
-static double edge_time[EDGES];
+static int64_t edge_time[EDGES];
 static uint16_t edge_type[EDGES];
 
 /* A partition of a dataset with everything, its book open and its check passing. */
@@ -83,7 +83,7 @@ static void a_change_of_any_edge_is_noticed(void **state)
     struct temp_store *t = *state;
     static const uint32_t lowest = 0;
     static const float heavier = 3.0F;
-    static const double later = 1e-300;
+    static const int64_t later = INT64_MAX;
     static const uint16_t type = 1;
     struct dataset_schema schema;
     struct partition_book book;
@@ -107,7 +107,7 @@ static void a_change_of_any_edge_is_noticed(void **state)
         const void *changed, *right;
     } cases[] = {{"neighbor", ELEMENT_U32, first, &lowest, &source},
                  {"weight", ELEMENT_F32, 17, &heavier, &weight[0]},
-                 {"time", ELEMENT_F64, EDGES - 1, &later, &edge_time[0]},
+                 {"time64", ELEMENT_I64, EDGES - 1, &later, &edge_time[0]},
                  {"edge_type", ELEMENT_U16, 100, &type, &edge_type[0]}};
     for (size_t i = 0; i < 4; i++) {
         change_dataset(t, chunk, cases[i].section, cases[i].type, cases[i].at, cases[i].changed);

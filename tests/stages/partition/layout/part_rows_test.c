@@ -13,7 +13,7 @@ enum { NODES = 60, EDGES = 400, PARTS = 7 };
 
 static uint32_t source_node[EDGES], target_node[EDGES], in_degree[NODES], part_of[NODES];
 static float weight[EDGES];
-static double edge_time[EDGES];
+static int64_t edge_time[EDGES];
 static uint16_t edge_type[EDGES];
 
 /* A directed graph with repeats, weights, times and types, in seven parts of dataset order. */
@@ -26,7 +26,7 @@ static void make_dataset(struct store *store, struct dataset_schema *schema,
     for (uint32_t e = 0; e < EDGES; e++) {
         in_degree[target_node[e]]++;
         weight[e] = (float)e;
-        edge_time[e] = e + 0.25;
+        edge_time[e] = e - 25;
         edge_type[e] = e % 2;
     }
     for (uint32_t v = 0; v < NODES; v++)
@@ -49,7 +49,7 @@ static void check_part(const struct topology_arrays *part, const struct numberin
                        bool *found)
 {
     const float *part_weight = part->columns.data[EDGE_WEIGHT];
-    const double *part_time = part->columns.data[EDGE_TIME];
+    const int64_t *part_time = part->columns.data[EDGE_TIME];
     const uint16_t *part_type = part->columns.data[EDGE_TYPE];
     assert_int_equal(part->row_start[0], 0);
     assert_int_equal(part->row_start[part->node_count], part->edge_count);

@@ -1,0 +1,40 @@
+/*
+ * float_loss - integers of an input that 32-bit floating point cannot hold: how many, and the first in each column.
+ *
+ * Features are stored as floats, which hold every integer up to 2^24 = 16,777,216 and not every one above. An id, a time or an
+ * amount in cents may lose its last digits there, and two of them may become one.
+ */
+#ifndef COMMON_FORMATS_FLOAT_LOSS_H
+#define COMMON_FORMATS_FLOAT_LOSS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FLOAT_LOSS_COLUMNS = 4, FLOAT_LOSS_TEXT_SIZE = 256 };
+#define FLOAT_LOSS_FROM 0x1p24F
+
+struct float_loss { /* {0}: none */
+    uint64_t count;
+    int column_count; /* of first[] */
+    struct {
+        uint64_t column;
+        char text[FLOAT_LOSS_TEXT_SIZE]; /* "f.csv:3: column 2: 1562112001 became 1562112000" */
+    } first[FLOAT_LOSS_COLUMNS];         /* of the first columns that have some */
+};
+
+struct float_place {
+    const char *path;
+    int64_t line; /* or the row of an array */
+    bool is_of_array;
+    uint64_t column;  /* as messages count them */
+    const char *name; /* of the column, or NULL */
+};
+
+/* Notes a value that was stored as `stored`, if it is an integer that was changed. `loss` may be NULL. */
+void float_loss_note_text(struct float_loss *loss, const struct float_place *place,
+                          const char *text, size_t size, float stored);
+void float_loss_note_int64(struct float_loss *loss, const struct float_place *place, int64_t value);
+void float_loss_note_double(struct float_loss *loss, const struct float_place *place, double value);
+
+#endif
