@@ -47,12 +47,18 @@ static enum error_code add_settings(const struct pipeline_settings *settings,
                                     struct checksum_stream *sum, struct error *err)
 {
     char text[SETTINGS_TEXT_SIZE];
-    struct pipeline_settings normal = *settings, defaults;
-    pipeline_settings_defaults(&defaults);
-    normal.seed = defaults.seed; /* counts on its own, where it is used */
-    const enum error_code rc = pipeline_settings_identity(&normal, SETTING_OF_DATASET, text, err);
+    struct pipeline_settings *normal = NULL; /* too large for the stack where addresses are few */
+    enum error_code rc = memory_new(&normal, 1, "settings", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    pipeline_settings_defaults(normal);
+    const int64_t seed = normal->seed; /* the own one counts where it is used */
+    *normal = *settings;
+    normal->seed = seed;
+    rc = pipeline_settings_identity(normal, SETTING_OF_DATASET, text, err);
     if (rc == ERROR_NONE)
         checksum_stream_add(sum, text, strlen(text) + 1);
+    memory_free(normal);
     return rc;
 }
 

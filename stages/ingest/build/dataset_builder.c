@@ -59,7 +59,7 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
     schema->node_id_form = NODE_ID_CONSECUTIVE;
     schema->has_relations = config->settings->ingest.relations;
     must(!time_format_read(config->settings->ingest.time_format,
-                           &builder->notes.time)); /* checked */
+                           &builder->values.time)); /* checked */
     return store_scratch(config->store, builder->scratch, err);
 }
 
@@ -516,7 +516,7 @@ static void note_time_unit(struct dataset_builder *builder)
 {
     char meaning[32];
     struct dataset_schema *schema = &builder->schema;
-    (void)time_format_meaning(&builder->notes.time, meaning);
+    (void)time_format_meaning(&builder->values.time, meaning);
     if (schema->edge_width.of[EDGE_TIME] && strcmp(meaning, "number") != 0)
         must(text_copy(schema->time_unit, sizeof schema->time_unit, meaning));
 }

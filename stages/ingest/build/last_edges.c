@@ -56,7 +56,7 @@ static enum error_code note_earlier(void *context, const struct visited_edge *vi
         return ERROR_NONE;
     for (uint32_t i = 0; i < last->count; i++)
         if (last->edge[i].target == visited->target &&
-            is_same_time(last->edge[i].time, visited->time))
+            last->edge[i].time == visited->time)
             return ERROR_NONE;
     last->has_others = true;
     for (uint32_t i = 0; i < last->count; i++)
