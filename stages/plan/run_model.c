@@ -156,12 +156,27 @@ static enum error_code find_shape(struct model *out, const struct pipeline_setti
     return make(out, settings, &types, &typed, err);
 }
 
+/* A model without tensors is for pairs of nodes whose rows are learnt. */
+static enum error_code check_tensors(const struct model *model,
+                                     const struct pipeline_settings *settings, struct error *err)
+{
+    const bool learns_rows = settings->train_step.embedding > 0 && model->config.decoder;
+    if (model->value_count > 0 || learns_rows)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "the model has no tensors to train: expected another kind of layer than %s, "
+                     "or, of links, rows of nodes that are learnt: train-step.embedding: 64",
+                     layer_names[model->config.layer[0].kind]);
+}
+
 enum error_code run_model_shape(struct model **out, const struct pipeline_settings *settings,
                                 struct error *err)
 {
     enum error_code rc = memory_new(out, 1, "a model", err);
     if (rc == ERROR_NONE)
         rc = find_shape(*out, settings, err);
+    if (rc == ERROR_NONE)
+        rc = check_tensors(*out, settings, err);
     if (rc == ERROR_NONE)
         return rc;
     memory_free(*out);
@@ -221,19 +236,6 @@ uint32_t run_model_input_dim(const struct pipeline_settings *settings,
                              const struct partition_book *book)
 {
     return run_model_feature_dim(settings, book) + (uint32_t)settings->train_step.embedding;
-}
-
-/* A model without tensors is for pairs of nodes whose rows are learnt. */
-static enum error_code check_tensors(const struct model *model,
-                                     const struct pipeline_settings *settings, struct error *err)
-{
-    const bool learns_rows = settings->train_step.embedding > 0 && model->config.decoder;
-    if (model->value_count > 0 || learns_rows)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "the model has no tensors to train: expected another kind of layer than %s, "
-                     "or, of links, rows of nodes that are learnt: train-step.embedding: 64",
-                     layer_names[model->config.layer[0].kind]);
 }
 
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
