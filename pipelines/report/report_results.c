@@ -17,6 +17,36 @@ static bool any_split_has(const struct report_run *run, enum metric m)
     return any;
 }
 
+/* Links that are split by time have rows of EdgeBank (stages/infer/edge_bank.h) below those of the model, with the metrics that it has. */
+static void put_baseline(struct html_text *html, const struct report_run *run, const char *split,
+                         const char *name, const char *prefix)
+{
+    char key[64];
+    (void)snprintf(key, sizeof key, "%s%s", prefix, metric_table[METRIC_AVERAGE_PRECISION].name);
+    if (!json_get(json_get(json_root(run->scores), split), key))
+        return;
+    html_put(html, "<tr><td>%s, %s</td>", split, name);
+    for (enum metric m = 0; m < METRIC_COUNT; m++) {
+        (void)snprintf(key, sizeof key, "%s%s", prefix, metric_table[m].name);
+        if (any_split_has(run, m))
+            report_cell_score(html, report_run_score(run, split, key));
+    }
+    html_put(html, "</tr>");
+}
+
+/* What an event of validation or test was scored from. */
+static void put_history(struct html_text *html, const struct report_run *run)
+{
+    const char *history = json_text(json_get(json_root(run->scores), "history"));
+    if (history)
+        html_put(html, "<p>History: %s</p>",
+                 strcmp(history, "all") == 0
+                     ? "an event of validation or test sees all events before it "
+                       "(infer.history: all)."
+                     : "an event of validation or test sees the events of training alone "
+                       "(infer.history: training).");
+}
+
 static void put_scores(struct html_text *html, const struct report_run *run)
 {
     const char *head[METRIC_COUNT + 1] = {"split"};
@@ -34,8 +64,11 @@ static void put_scores(struct html_text *html, const struct report_run *run)
                 report_cell_score(html,
                                   report_run_score(run, report_split[s], metric_table[m].name));
         html_put(html, "</tr>");
+        put_baseline(html, run, report_split[s], "EdgeBank", "edgebank_");
+        put_baseline(html, run, report_split[s], "EdgeBank of a time window", "edgebank_window_");
     }
     report_table_end(html);
+    put_history(html, run);
 }
 
 /* A cell with a class: its word, or its number. */

@@ -2,9 +2,12 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "common/nn/links/link_loss.h"
 #include "common/nn/links/pair_pass.h"
+#include "stages/infer/event_results.h"
+#include "stages/infer/event_rows.h"
 #include "stages/infer/link_ranks.h"
 #include "stages/infer/prediction_table.h"
 #include "stages/plan/link_rows.h"
@@ -44,6 +47,10 @@ struct link_outputs { /* one run */
     struct node_permutation permutation; /* where it is read */
     struct arena arena;                  /* of a block */
     struct link_ranks ranks;
+    /* Of events that see earlier held-out ones (infer.history); else NULL. */
+    struct event_rows_config events_config;
+    struct event_rows *events;
+    struct event_results results; /* of a split */
     struct prediction_lines lines;
     int fd_plus_one;
 };
@@ -101,9 +108,28 @@ static struct tally *tally_of(const struct link_outputs *o, const struct block *
 
 /* --- opening --- */
 
+static enum error_code open_events(struct link_outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->context;
+    o->events_config = (struct event_rows_config){.context = context,
+                                                  .model = o->config->request->model,
+                                                  .weights = o->config->request->weights,
+                                                  .identity = o->config->request->identity,
+                                                  .training = &o->topology,
+                                                  .splits = &o->splits,
+                                                  .budget_bytes = context->memory_bytes / 2};
+    o->rows =
+        (struct link_rows){.ends = &o->ends, .dim = o->decoder.dim, .compute = event_rows_fetch};
+    const enum error_code rc = event_rows_new(&o->events_config, &o->events, err);
+    o->rows.context = o->events;
+    return rc;
+}
+
 static enum error_code open_rows(struct link_outputs *o, struct error *err)
 {
     const struct stage_context *context = o->context;
+    if (context->schedule->shows_history)
+        return open_events(o, err);
     const struct link_rows_config config = {
         .store = context->store,
         .run_id = context->run_id,
@@ -137,13 +163,19 @@ static enum error_code check_scores(const struct link_outputs *o, struct error *
                      task ? "" : ", or set sample.evaluation_negatives lower");
 }
 
+static enum error_code open_topology(struct link_outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->context;
+    if (task_of_labels(o) && !context->schedule->shows_history)
+        return ERROR_NONE;
+    const enum error_code rc = topology_open(context->store, context->book, &o->topology, err);
+    return rc == ERROR_NONE ? topology_open_parts(&o->topology, context->pool, err) : rc;
+}
+
 /* Which pairs are no negatives. */
 static enum error_code open_known(struct link_outputs *o, struct error *err)
 {
     const struct stage_context *context = o->context;
-    enum error_code rc = topology_open(context->store, context->book, &o->topology, err);
-    if (rc == ERROR_NONE)
-        rc = topology_open_parts(&o->topology, context->pool, err);
     const struct known_pairs_config known = {.topology = &o->topology,
                                              .splits = &o->splits,
                                              .type_count = context->book->pair_type_count,
@@ -173,6 +205,8 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     if (rc == ERROR_NONE && task_of_labels(o) && !o->splits.is_labelled)
         rc = error_set(err, ERROR_CORRUPT, "%s: expected labels of edges, found none",
                        o->splits.view.key);
+    if (rc == ERROR_NONE)
+        rc = open_topology(o, err);
     if (rc == ERROR_NONE && !task_of_labels(o))
         rc = open_known(o, err);
     if (rc == ERROR_NONE)
@@ -212,6 +246,8 @@ static enum error_code close_all(struct link_outputs *o, enum error_code rc, str
     prediction_lines_release(&o->lines);
     arena_release(&o->arena);
     link_rows_close(&o->rows);
+    event_results_release(&o->results);
+    event_rows_free(o->events);
     pair_ends_release(&o->ends);
     store_release_record(&o->permutation.view);
     known_pairs_release(&o->known);
@@ -234,25 +270,31 @@ static uint32_t block_edges(const struct link_outputs *o)
     return fit < EDGES_MOST ? (uint32_t)fit / PIECE_EDGES * PIECE_EDGES : EDGES_MOST;
 }
 
+/* The pairs of a split. */
+static struct pair_request request_of(const struct link_outputs *o, int split)
+{
+    return (struct pair_request){
+        .seed = o->context->schedule->seed,
+        .use = PAIRS_OF_TEST,
+        .round = (uint32_t)split,
+        .negative = NEGATIVE_UNIFORM,
+        .negatives = negatives_of(o),
+        .known = &o->known,
+        .positive_count = (uint32_t)o->splits.count[split],
+        .source = o->splits.source[split],
+        .target = o->splits.target[split],
+        .type = o->splits.type[split],
+        .time = o->splits.time[split],
+        .ends = pair_ends_have_types(&o->ends) ? &o->ends : NULL,
+        .corrupt = corrupted(o),
+    };
+}
+
 /* The nodes of all pairs, one after the other: sources, targets, negatives of each. */
 static void list_nodes(const struct link_outputs *o, const struct block *block, uint32_t *node)
 {
     const uint32_t negatives = negatives_of(o);
-    const struct pair_request request = {
-        .seed = o->context->schedule->seed,
-        .use = PAIRS_OF_TEST,
-        .round = (uint32_t)block->split,
-        .negative = NEGATIVE_UNIFORM,
-        .known = &o->known,
-        .positive_count = (uint32_t)o->splits.count[block->split],
-        .source = o->splits.source[block->split],
-        .target = o->splits.target[block->split],
-        .type = o->splits.type[block->split],
-        .time = o->splits.time[block->split],
-        .ends = pair_ends_have_types(&o->ends) ? &o->ends : NULL,
-        .sides = pair_sides_are_known(&o->sides) ? &o->sides : NULL,
-        .corrupt = corrupted(o),
-    };
+    const struct pair_request request = request_of(o, block->split);
     memcpy(node, block->source, block->count * sizeof *node);
     memcpy(node + block->count, block->target, block->count * sizeof *node);
     node += 2 * (size_t)block->count;
@@ -309,18 +351,28 @@ static enum error_code add_piece(struct link_outputs *o, const struct block *blo
     return tally_add_pairs(tally_of(o, block), &result, score, truth, pairs, err);
 }
 
+/* Scores of an edge, with its negatives. */
+static size_t scores_each(const struct link_outputs *o)
+{
+    return task_of_labels(o) ? o->decoder.outputs : 1 + (size_t)negatives_of(o);
+}
+
+static enum error_code score_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    const enum error_code rc =
+        arena_new(&o->arena, &block->score, block->count * scores_each(o), "scores", err);
+    return rc == ERROR_NONE ? pair_pass_scores(&o->decoder, &block->pairs, &o->arena,
+                                               o->context->pool, block->score, err)
+                            : rc;
+}
+
 /* Of labelled edges, which are counted by as many at a time as links. */
-static enum error_code score_labelled(struct link_outputs *o, struct block *block,
+static enum error_code count_labelled(struct link_outputs *o, struct block *block,
                                       struct error *err)
 {
     const struct task *task = task_of_labels(o);
     const size_t outputs = o->decoder.outputs;
-    enum error_code rc = arena_new(&o->arena, &block->score, block->count * outputs, "scores", err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(&o->arena, &block->label, block->count, "labels of edges", err);
-    if (rc == ERROR_NONE)
-        rc = pair_pass_scores(&o->decoder, &block->pairs, &o->arena, o->context->pool, block->score,
-                              err);
+    enum error_code rc = arena_new(&o->arena, &block->label, block->count, "labels of edges", err);
     if (rc == ERROR_NONE)
         rc = task_take_labels(task, o->splits.label[block->split] + block->first, block->count,
                               o->decoder.outputs, block->label, err);
@@ -332,19 +384,15 @@ static enum error_code score_labelled(struct link_outputs *o, struct block *bloc
     return rc;
 }
 
-static enum error_code score_block(struct link_outputs *o, struct block *block, struct error *err)
+static enum error_code count_pairs(struct link_outputs *o, const struct block *block,
+                                   struct error *err)
 {
-    const size_t each = 1 + (size_t)negatives_of(o);
+    const size_t each = scores_each(o);
     float *score = NULL;
     uint8_t *truth = NULL;
-    enum error_code rc = arena_new(&o->arena, &block->score, block->count * each, "scores", err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(&o->arena, &score, PIECE_EDGES * each, "scores", err);
+    enum error_code rc = arena_new(&o->arena, &score, PIECE_EDGES * each, "scores", err);
     if (rc == ERROR_NONE)
         rc = arena_new(&o->arena, &truth, PIECE_EDGES * each, "which pairs are edges", err);
-    if (rc == ERROR_NONE)
-        rc = pair_pass_scores(&o->decoder, &block->pairs, &o->arena, o->context->pool, block->score,
-                              err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < block->count; first += PIECE_EDGES) {
         const uint32_t left = block->count - first;
         rc = add_piece(o, block, first, left < PIECE_EDGES ? left : PIECE_EDGES, score, truth, err);
@@ -388,13 +436,17 @@ static enum error_code rank_block(struct link_outputs *o, struct block *block, s
         rc = rank_end(o, block, PAIR_TARGET, err);
     if (rc == ERROR_NONE && ranks_end(o, PAIR_SOURCE))
         rc = rank_end(o, block, PAIR_SOURCE, err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < block->count;
-         i++) /* the same sum for any blocks */
+    return rc;
+}
+
+/* The same sum for any blocks. */
+static void count_ranks(const struct link_outputs *o, const struct block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
         for (int end = 0; end < 2; end++)
             if (block->rank[end])
                 tally_add_rank(tally_of(o, block), block->rank[end][i].above,
                                block->rank[end][i].equal);
-    return rc;
 }
 
 /* 0: there is none. */
@@ -442,37 +494,104 @@ static enum error_code write_lines(struct link_outputs *o, const struct block *b
     return rc;
 }
 
+/* Scores and ranks of the edges. */
+static enum error_code compute_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    enum error_code rc = fill_block(o, block, err);
+    if (rc == ERROR_NONE)
+        rc = score_block(o, block, err);
+    return rc == ERROR_NONE && !task_of_labels(o) ? rank_block(o, block, err) : rc;
+}
+
+/* The same of events, which were computed in the order of their times. */
+static enum error_code recall_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    const enum error_code rc =
+        arena_new(&o->arena, &block->score, block->count * scores_each(o), "scores", err);
+    if (rc == ERROR_NONE)
+        event_results_take(&o->results, block->first, block->count, block->score, block->rank);
+    return rc;
+}
+
 static enum error_code measure_block(struct link_outputs *o, struct block *block, bool is_last,
                                      struct error *err)
 {
     arena_reset(&o->arena);
-    enum error_code rc = fill_block(o, block, err);
+    enum error_code rc = o->events ? recall_block(o, block, err) : compute_block(o, block, err);
     if (rc == ERROR_NONE && task_of_labels(o))
-        rc = score_labelled(o, block, err);
+        rc = count_labelled(o, block, err);
     else if (rc == ERROR_NONE)
-        rc = score_block(o, block, err);
-    if (rc == ERROR_NONE && !block->label)
-        rc = rank_block(o, block, err);
+        rc = count_pairs(o, block, err);
+    if (rc == ERROR_NONE)
+        count_ranks(o, block);
     return rc == ERROR_NONE ? write_lines(o, block, is_last, err) : rc;
+}
+
+static struct block block_at(const struct link_outputs *o, int split, uint64_t first,
+                             uint32_t count)
+{
+    const uint16_t *type = o->splits.type[split];
+    const double *time = o->splits.time[split];
+    return (struct block){.split = split,
+                          .first = first,
+                          .count = count,
+                          .source = o->splits.source[split] + first,
+                          .target = o->splits.target[split] + first,
+                          .type = type ? type + first : NULL,
+                          .time = time ? time + first : NULL};
+}
+
+/* Computes the events of a split one by one, each from the rows of its time. */
+static enum error_code compute_events(struct link_outputs *o, int split, struct error *err)
+{
+    const uint32_t negatives = task_of_labels(o) ? 0 : negatives_of(o);
+    const struct event_results_form form = {.count = o->splits.count[split],
+                                            .time = o->splits.time[split],
+                                            .outputs = task_of_labels(o) ? o->decoder.outputs : 1,
+                                            .negatives = negatives};
+    must(form.time || form.count == 0);
+    enum error_code rc = event_results_begin(&o->results, &form, err);
+    for (uint64_t k = 0; rc == ERROR_NONE && k < form.count; k++) {
+        const uint64_t i = event_results_at(&o->results, k);
+        struct block block = block_at(o, split, i, 1);
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "stopped inside the events of a split");
+        arena_reset(&o->arena);
+        rc = event_rows_advance(o->events, form.time[i], err);
+        if (rc == ERROR_NONE)
+            rc = compute_block(o, &block, err);
+        if (rc == ERROR_NONE)
+            event_results_keep(&o->results, i, block.score, block.rank);
+    }
+    return rc;
 }
 
 static enum error_code measure_split(struct link_outputs *o, int split, struct error *err)
 {
     const uint64_t count = o->splits.count[split];
     const uint32_t step = block_edges(o);
-    const uint16_t *type = o->splits.type[split];
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = o->events ? compute_events(o, split, err) : ERROR_NONE;
     for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += step) {
-        struct block block = {.split = split,
-                              .first = first,
-                              .count = count - first < step ? (uint32_t)(count - first) : step,
-                              .source = o->splits.source[split] + first,
-                              .target = o->splits.target[split] + first,
-                              .type = type ? type + first : NULL,
-                              .time = edge_times_from(o->splits.time[split], first)};
+        struct block block =
+            block_at(o, split, first, count - first < step ? (uint32_t)(count - first) : step);
         rc = measure_block(o, &block, first + step >= count, err);
     }
     return rc;
+}
+
+static enum error_code measure_edge_bank(const struct link_outputs *o, struct error *err)
+{
+    const struct pipeline_settings *settings = o->context->settings;
+    const struct pair_request valid = request_of(o, HELD_OUT_VALID);
+    const struct pair_request test = request_of(o, HELD_OUT_TEST);
+    if (!edge_bank_is_wanted(settings))
+        return ERROR_NONE;
+    const struct edge_bank_config config = {.topology = &o->topology,
+                                            .splits = &o->splits,
+                                            .history = pipeline_history(settings),
+                                            .request = {&valid, &test},
+                                            .budget_bytes = o->context->memory_bytes / SCORE_SHARE};
+    return edge_bank_measure(&config, o->config->edge_bank, err);
 }
 
 enum error_code link_outputs_run(const struct link_outputs_config *config, struct error *err)
@@ -484,5 +603,7 @@ enum error_code link_outputs_run(const struct link_outputs_config *config, struc
         config->split_counts[split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST] =
             o.splits.count[split];
     }
+    if (rc == ERROR_NONE)
+        rc = measure_edge_bank(&o, err);
     return close_all(&o, rc, err);
 }

@@ -10,11 +10,15 @@
  * ones for which (s, n) is an edge of any split. Equal scores count half. Counts are of
  * whole numbers, so ranks are exact whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform,
  * and none an edge.
+ *
+ * Events that see earlier held-out ones (infer.history: all) have no rows that all blocks share: their scores and ranks are computed first, in the
+ * order of their times, from the rows of each time (event_rows.h), and then counted and written block by block as those of others.
  */
 #ifndef STAGES_INFER_LINK_OUTPUTS_H
 #define STAGES_INFER_LINK_OUTPUTS_H
 
 #include "common/nn/tasks/tally.h"
+#include "stages/infer/edge_bank.h"
 #include "stages/infer/output_writer.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_permutation.h"
@@ -24,9 +28,10 @@ struct link_outputs_config {
     const struct output_request *request;
     const struct node_ids *ids;
     const struct node_permutation *permutation; /* of all nodes; NULL: it is read */
-    struct tally *tally;    /* [SPLIT_COUNT], initialised: validation and test are added to */
-    const char *path;       /* of predictions.csv, which is created; NULL: not wanted */
-    uint64_t *split_counts; /* [SPLIT_COUNT]: edges that were measured */
+    struct tally *tally;         /* [SPLIT_COUNT], initialised: validation and test are added to */
+    const char *path;            /* of predictions.csv, which is created; NULL: not wanted */
+    struct edge_bank *edge_bank; /* the baseline, where links are split by time */
+    uint64_t *split_counts;      /* [SPLIT_COUNT]: edges that were measured */
 };
 
 /* Fails: ERROR_CORRUPT for layers of other weights; ERROR_NO_MEMORY; ERROR_IO. */

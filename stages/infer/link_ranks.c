@@ -121,7 +121,7 @@ static enum error_code begin(struct ranking *r, size_t tile, struct error *err)
 /* All nodes of r->type, for the edges whose ranked end is of it. */
 static enum error_code go_through_type(struct ranking *r, float *row, struct error *err)
 {
-    const struct link_rows *rows = r->ranks->rows;
+    struct link_rows *rows = r->ranks->rows;
     const uint32_t count = pair_ends_count(rows->ends, r->type);
     enum error_code rc = ERROR_NONE;
     for (r->first = 0; rc == ERROR_NONE && r->first < count; r->first += r->row_count) {

@@ -13,17 +13,29 @@
 
 enum error_code output_metrics_write(const struct output_request *request, const char *folder,
                                      struct tally *tally, const uint64_t *measured,
-                                     struct outputs_seal *seal, struct error *err)
+                                     const struct edge_bank *edge_bank, struct outputs_seal *seal,
+                                     struct error *err)
 {
+    const struct pipeline_settings *settings = request->context->settings;
     char path[FILE_PATH_SIZE];
     struct json_writer json = {0};
     enum error_code rc = ERROR_NONE;
     json_open_object(&json, NULL);
     json_put_string(&json, "run", request->context->run_id);
     json_put_int64(&json, "weights_version", request->identity->version);
-    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
-        if (measured[split])
-            rc = tally_put_json(&tally[split], output_split_name[split], &json, err);
+    if (pipeline_learns_events(settings))
+        json_put_string(&json, "history",
+                        pipeline_history(settings) == HISTORY_ALL ? "all" : "training");
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+        if (!measured[split])
+            continue;
+        json_open_object(&json, output_split_name[split]);
+        rc = tally_put_members(&tally[split], &json, err);
+        if (split != SPLIT_TRAIN)
+            edge_bank_put_members(edge_bank, split == SPLIT_VALID ? HELD_OUT_VALID : HELD_OUT_TEST,
+                                  &json);
+        json_close_object(&json);
+    }
     json_close_object(&json);
     json_put_raw(&json, "\n");
     if (rc == ERROR_NONE)

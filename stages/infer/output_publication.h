@@ -8,17 +8,19 @@
 
 #include "common/base/error.h"
 #include "common/nn/tasks/tally.h"
+#include "stages/infer/edge_bank.h"
 #include "stages/infer/output_writer.h"
 #include "store/records/outputs_seal.h"
 
 #include <stdint.h>
 
-/* metrics.json, whose text the seal has, too: `tally` [SPLIT_COUNT] of `measured` [SPLIT_COUNT] examples; a split without any is left
- * out. Fails: ERROR_INVALID when they are too many; ERROR_IO; ERROR_NO_MEMORY. */
+/* metrics.json, whose text the seal has, too: `tally` [SPLIT_COUNT] of `measured` [SPLIT_COUNT] examples, a split without any left
+ * out; and the baseline, where it was measured. Fails: ERROR_INVALID when they are too many; ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code output_metrics_write(const struct output_request *request,
                                                 const char *folder, struct tally *tally,
-                                                const uint64_t *measured, struct outputs_seal *seal,
-                                                struct error *err);
+                                                const uint64_t *measured,
+                                                const struct edge_bank *edge_bank,
+                                                struct outputs_seal *seal, struct error *err);
 /* model.safetensors, with its card. */
 MUST_CHECK enum error_code output_model_write(const struct output_request *request,
                                               const char *folder, struct error *err);

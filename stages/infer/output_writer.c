@@ -31,6 +31,7 @@ struct outputs {
     struct feature_source *logits, *labels, *embeddings;
     struct run_loss loss;
     struct tally tally[SPLIT_COUNT];
+    struct edge_bank edge_bank;
     struct output_rows rows;
     struct graph_outputs graphs; /* of a task of graphs: what makes these */
     struct npy_writer embedding_file;
@@ -444,6 +445,7 @@ static enum error_code write_links(struct outputs *o, struct error *err)
                                                    book->type_count ? NULL : &o->nodes.permutation,
                                                .tally = o->tally,
                                                .path = *o->predictions ? o->predictions : NULL,
+                                               .edge_bank = &o->edge_bank,
                                                .split_counts = o->measured};
     output_rows_release(&o->rows);
     feature_source_close(o->logits);
@@ -554,8 +556,8 @@ enum error_code output_writer_run(const struct output_request *request, struct e
         rc = learns_pairs(&outputs) ? write_links(&outputs, err)
                                     : measure_other_columns(&outputs, err);
     if (rc == ERROR_NONE)
-        rc = output_metrics_write(request, outputs.folder, outputs.tally, outputs.measured, seal,
-                                  err);
+        rc = output_metrics_write(request, outputs.folder, outputs.tally, outputs.measured,
+                                  &outputs.edge_bank, seal, err);
     if (rc == ERROR_NONE)
         rc = output_model_write(request, outputs.folder, err);
     if (rc == ERROR_NONE) {

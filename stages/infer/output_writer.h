@@ -11,7 +11,7 @@
  *                       Of a task of graphs: graph,split,..., and the embeddings are what the readout gives (graph_outputs.h)
  *   node_ids.csv        the user's ids, row i for node i; only when those of the rows are not 0..N-1 and there is
  *                       no predictions.csv beside the embeddings
- *   metrics.json        metrics of each split, over the whole split
+ *   metrics.json        metrics of each split, over the whole split; of links that are split by time also the baseline (edge_bank.h)
  *
  * Where some nodes alone are wanted all of these are of them, in the order of the input.
  *

@@ -79,6 +79,8 @@ enum error_code link_rows_fetch(struct link_rows *rows, const uint32_t *node, si
 {
     static const char what[] = "the rows of pairs";
     const struct pair_ends *ends = rows->ends;
+    if (rows->compute)
+        return rows->compute(rows->context, node, count, out, err);
     if (ends->ranges.type_count == 1)
         return fetch_type(rows, 0, node, NULL, count, out, err);
     enum error_code rc = memory_grow(&rows->number, &rows->number_capacity, count, what, err);
@@ -99,8 +101,15 @@ enum error_code link_rows_fetch(struct link_rows *rows, const uint32_t *node, si
     return rc;
 }
 
-enum error_code link_rows_read(const struct link_rows *rows, uint32_t type, uint32_t first,
-                               uint32_t end, float *out, struct error *err)
+enum error_code link_rows_read(struct link_rows *rows, uint32_t type, uint32_t first, uint32_t end,
+                               float *out, struct error *err)
 {
-    return feature_source_read(rows->source[type], first, end, out, err);
+    if (!rows->compute)
+        return feature_source_read(rows->source[type], first, end, out, err);
+    const enum error_code rc =
+        memory_grow(&rows->number, &rows->number_capacity, end - first, "the rows of pairs", err);
+    for (uint32_t i = first; rc == ERROR_NONE && i < end; i++)
+        rows->number[i - first] = pair_ends_node(rows->ends, type, i);
+    return rc == ERROR_NONE ? rows->compute(rows->context, rows->number, end - first, out, err)
+                            : rc;
 }

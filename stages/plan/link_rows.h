@@ -17,7 +17,11 @@ struct link_rows { /* {0} is closed */
     uint32_t dim;
     struct feature_source
         *source[RELATION_TYPE_COUNT_MAX]; /* NULL: there are no nodes of the type */
-    uint32_t *number, *place;             /* scratch of link_rows_fetch() */
+    /* In place of stored layers, of a graph without relations: computes the rows of node [count] into out [count, dim]. */
+    enum error_code (*compute)(void *context, const uint32_t *node, size_t count, float *out,
+                               struct error *err);
+    void *context;
+    uint32_t *number, *place; /* scratch of link_rows_fetch() */
     size_t number_capacity, place_capacity;
 };
 
@@ -41,8 +45,7 @@ void link_rows_close(struct link_rows *rows);
 MUST_CHECK enum error_code link_rows_fetch(struct link_rows *rows, const uint32_t *node,
                                            size_t count, float *out, struct error *err);
 /* Of nodes first to end - 1 of a type, by their numbers in it, into out [end - first, dim]. */
-MUST_CHECK enum error_code link_rows_read(const struct link_rows *rows, uint32_t type,
-                                          uint32_t first, uint32_t end, float *out,
-                                          struct error *err);
+MUST_CHECK enum error_code link_rows_read(struct link_rows *rows, uint32_t type, uint32_t first,
+                                          uint32_t end, float *out, struct error *err);
 
 #endif

@@ -54,6 +54,7 @@ static enum error_code take_settings(const struct reader *r)
     if (!lines)
         return expected(r, "settings", "lines of settings");
     const enum error_code rc = pipeline_settings_apply(settings, lines, where, r->err);
+    pipeline_settings_date(settings, lines);
     return rc == ERROR_NONE ? take_text(r, r->root, "name", settings->name, sizeof settings->name)
                             : rc;
 }

@@ -255,7 +255,9 @@ enum error_code pipeline_settings_parse(struct pipeline_settings *settings, cons
                                         const char *where, struct error *err)
 {
     pipeline_settings_defaults(settings);
-    return pipeline_settings_apply(settings, text, where, err);
+    const enum error_code rc = pipeline_settings_apply(settings, text, where, err);
+    pipeline_settings_date(settings, text);
+    return rc;
 }
 
 enum error_code pipeline_settings_apply(struct pipeline_settings *settings, const char *text,

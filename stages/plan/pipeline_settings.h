@@ -79,6 +79,8 @@ enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum step_pipeline { PIPELINE_WHOLE, PIPELINE_LAYERS };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
+/* Which events the scores of a held-out event are computed from: all that are strictly earlier, or those of training alone. */
+enum history_choice { HISTORY_ALL, HISTORY_TRAINING };
 enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL, RANKING_GIVEN };
 enum edge_split_kind {
     EDGE_SPLIT_RANDOM,
@@ -298,6 +300,7 @@ struct pipeline_settings {
             [SETTING_PATH_SIZE]; /* of a run of inference alone (run_import.h); "": of the run itself */
         /* Of such a run: some nodes alone (store/records/wanted_nodes.h); "": all. */
         char nodes[SETTING_NAME_SIZE];
+        int64_t history;    /* enum history_choice; pipeline_history() says what it comes to */
         int64_t ranking;    /* enum ranking_choice */
         int64_t ranked_end; /* enum corrupted_end */
         int64_t candidates;
@@ -350,6 +353,10 @@ MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *s
                                                struct edge_split *split, struct error *err);
 /* Whether it is given, of a task of pairs. */
 bool pipeline_gives_edges(const struct pipeline_settings *settings);
+/* Whether the examples are events: edges that are split by time and sampled at their own times. */
+bool pipeline_learns_events(const struct pipeline_settings *settings);
+/* infer.history of a task of events, HISTORY_TRAINING of any other. */
+enum history_choice pipeline_history(const struct pipeline_settings *settings);
 /* Whether labels, features and splits lie in files beside the input that settings name (ingest.labels, ...), and not in it. */
 bool pipeline_has_node_files(const struct pipeline_settings *settings);
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
@@ -364,6 +371,9 @@ const char *pipeline_edge_label(const struct pipeline_settings *settings);
 /* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with labels. */
 int64_t pipeline_negatives(const struct pipeline_settings *settings);
 int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings);
+/* Gives settings that were read from `text` of a run or a model the values that were in force when it was written: without
+ * infer.history in it held-out events were no messages, which is `training`. */
+void pipeline_settings_date(struct pipeline_settings *settings, const char *text);
 /* The reverse of pipeline_settings_text(). `where` stands in messages. */
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
                                                    const char *text, const char *where,

@@ -79,6 +79,18 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
+/* What is not scored at its own time has no history to choose. */
+static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
+{
+    if (s->infer.history == HISTORY_ALL || pipeline_learns_events(s))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "infer.history is training, which has an effect only on events that are split "
+                     "and sampled by time: remove the line, or expected a task of edges with "
+                     "`edge_split: time 70/15/15` below `ingest:` and `sampler: temporal_neighbor` "
+                     "below `sample:`");
+}
+
 /* The pairs that are no edges. */
 static enum error_code check_negatives(const struct pipeline_settings *s, struct error *err)
 {
@@ -489,6 +501,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_edge_split(s, err);
     if (rc == ERROR_NONE)
         rc = check_pair_sampler(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_history(s, err);
     if (rc == ERROR_NONE)
         rc = check_negatives(s, err);
     if (rc == ERROR_NONE)

@@ -1,6 +1,7 @@
 /* What settings say of splits, and of what is learnt, in the words of the programs. Declared in pipeline_settings.h. */
 #include "stages/plan/named_entries.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +97,27 @@ bool pipeline_gives_edges(const struct pipeline_settings *settings)
     return pipeline_learns_pairs(settings) &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_GIVEN;
+}
+
+bool pipeline_learns_events(const struct pipeline_settings *settings)
+{
+    struct edge_split split;
+    return pipeline_learns_pairs(settings) &&
+           settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR && !settings->ingest.relations &&
+           pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
+           split.kind == EDGE_SPLIT_TIME;
+}
+
+enum history_choice pipeline_history(const struct pipeline_settings *settings)
+{
+    return pipeline_learns_events(settings) ? (enum history_choice)settings->infer.history
+                                            : HISTORY_TRAINING;
+}
+
+void pipeline_settings_date(struct pipeline_settings *settings, const char *text)
+{
+    if (!strstr(text, "infer.history = ") && pipeline_learns_events(settings))
+        settings->infer.history = HISTORY_TRAINING;
 }
 
 bool pipeline_learns_pairs(const struct pipeline_settings *settings)

@@ -50,14 +50,17 @@ static enum error_code collect(const struct pipeline_settings *settings, unsigne
     size_t at = 0;
     enum error_code rc = ERROR_NONE;
     pipeline_settings_defaults(&defaults);
+    /* Runs of before the setting was there did what it calls `training`, and keep their ids. */
+    defaults.infer.history = HISTORY_TRAINING;
+    copy.infer.history = pipeline_history(settings);
     out[0] = '\0';
     for (const struct setting_spec *spec = next_by_name(""); rc == ERROR_NONE && spec;
          spec = next_by_name(spec->name)) {
         const char *path = setting_path(spec, &copy);
         if ((spec->part_of & parts) && (path && path[0]) == paths &&
             setting_has_effect(setting_table, spec, settings) &&
-            !setting_equal(spec, settings, &defaults))
-            rc = add_line(spec, settings, out, &at, err);
+            !setting_equal(spec, &copy, &defaults))
+            rc = add_line(spec, &copy, out, &at, err);
     }
     return rc;
 }

@@ -119,6 +119,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .needs_degree = model->needs_degree,
         .part_count = part_count,
         .embeddings = embedding_tensors_plain(settings, part_count),
+        .shows_history = pipeline_history(settings) == HISTORY_ALL,
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,
     };

@@ -45,7 +45,9 @@ struct schedule {
     bool keeps_residuals; /* of gradients of which the largest numbers alone are sent */
     bool needs_degree;    /* a layer wants the degrees of a mini-batch's nodes */
     bool infers_some;     /* nodes, all layers of them with the outputs: then layer_count is 0 */
-    bool infers_best;     /* inference takes the best weights; else the last ones */
+    bool
+        shows_history; /* infer.history is all: outputs compute events at their times from layer 0 on */
+    bool infers_best; /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };

@@ -124,6 +124,8 @@ static const char *const ranking_names[] = {[RANKING_NONE] = "none",
                                             [RANKING_ALL] = "all",
                                             [RANKING_GIVEN] = "given",
                                             NULL};
+static const char *const history_names[] = {
+    [HISTORY_ALL] = "all", [HISTORY_TRAINING] = "training", NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 static const char *const edge_choice_names[] = {
     [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
@@ -226,6 +228,8 @@ static const struct setting_items layer_items = {
  *   - a default never changes, and no choice changes its meaning: that would give an old id to other bits.
  *     What should be otherwise gets a setting or choice of another name, or, for all at once, IDENTITY_VERSION
  *     (stages/plan/identity_digits.h) goes up, and everything is made again;
+ *     (infer.history is such a setting whose default is not what was done before: for ids its value of before, training,
+ *     counts as the default, pipeline_settings_text.c);
  *   - a setting that changes no bit is OPERATION; one that only later stages see belongs to those.
  * Of a PATH neither the text nor the place counts, but the content of what lies there.
  */
@@ -413,6 +417,7 @@ const struct setting_spec setting_table[] = {
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     TEXT(TRAINING, "infer.nodes", infer.nodes, "", "written by graphmill infer --nodes: number and hash of the nodes that are asked for; empty: all"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
+    CHOICE(PAIRS(DATASET), "infer.history", infer.history, "all", history_names, "sampler temporal_neighbor with edge_split time: which events messages travel over when an event of validation or test is scored: all that are earlier, or those of training alone"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), all, or given (ingest.valid_negatives, ingest.test_negatives)"),
     INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranked_end", infer.ranked_end, "target", ranked_names, "link prediction: which end of a test edge is ranked: target, source, or both, each for itself"),

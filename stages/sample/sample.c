@@ -8,7 +8,8 @@
  * A training unit takes its share of the epoch's shuffled training nodes (or parts, where clusters are drawn) and what
  * sample.sampler makes of it. An evaluation unit takes its share of the validation nodes in their own order, with
  * sample.evaluation_fanouts or all neighbours, and is made once for all validations of a run, so that
- * they can be compared. Mini-batches hold ids, never features.
+ * they can be compared. Mini-batches hold ids, never features. With infer.history all the validation events see earlier
+ * held-out events too: their units alone read the topology that event_history.h joins.
  *
  * graphsaint_walk goes by counts of what its walks come to, run/<id>/walk_counts, a unit of its own before all mini-batches.
  *
@@ -31,6 +32,7 @@
 #include "stages/sample/relation_units.h"
 #include "stages/sample/sample_room.h"
 #include "stages/sample/sampler_tables.h"
+#include "stages/sampling/event_history.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
@@ -55,6 +57,8 @@ struct sample_state {
     struct graph_units graphs;
     struct sample_room room;
     pthread_mutex_t mutex; /* guards what follows */
+    struct joined_topology
+        history; /* of events (infer.history), made by the first evaluation unit */
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
     bool has_warned;     /* of mini-batches that teach nothing */
@@ -64,12 +68,14 @@ struct sample_state {
 struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
+    const struct topology *topology;    /* that it draws from */
     struct relation_sampler *relations; /* in its place, of a graph with relations; else NULL */
     uint32_t *seed_node; /* [the larger of the two batch sizes, or the nodes of so many graphs] */
     int64_t *seed_time;  /* likewise */
     uint32_t *cluster;   /* [parts in a mini-batch] */
     struct pair_drawing pairs;
-    struct arena packed; /* the record that is written */
+    struct arena packed;   /* the record that is written */
+    uint64_t budget_bytes; /* of a sampler */
 };
 
 static void sample_close(void *opaque)
@@ -96,6 +102,7 @@ static void sample_close(void *opaque)
     store_release_record(&state->splits.view);
     pair_units_close(&state->pairs);
     graph_units_close(&state->graphs);
+    joined_topology_close(&state->history);
     topology_close(&state->topology);
     memory_free(state);
 }
@@ -197,6 +204,8 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     if (rc != ERROR_NONE)
         return rc;
     drawer->packed.limit = budget_bytes / 5 * 2; /* a record is smaller than the arrays packed */
+    drawer->budget_bytes = config.budget_bytes;
+    drawer->topology = &state->topology;
     drawer->next = state->idle;
     state->idle = drawer;
     enum error_code made =
@@ -285,11 +294,42 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     return rc;
 }
 
-/* Of a task of pairs: the ends of its pairs are the seeds. */
+/* Gives the drawer a sampler of `topology`. It has one at a time, so that two do not share its memory. */
+static enum error_code draw_from(const struct stage_context *context, struct drawer *drawer,
+                                 const struct topology *topology, struct error *err)
+{
+    const struct neighbor_sampler_config config = {
+        .topology = topology,
+        .has_self_loops = context->book->self_loop_count != 0,
+        .budget_bytes = drawer->budget_bytes,
+    };
+    if (drawer->topology == topology && drawer->sampler)
+        return ERROR_NONE;
+    neighbor_sampler_free(drawer->sampler);
+    drawer->sampler = NULL;
+    drawer->topology = topology;
+    return neighbor_sampler_new(&config, &drawer->sampler, err);
+}
+
+/* Makes the topology that validation of events reads, once. */
+static enum error_code open_history(const struct stage_context *context, struct sample_state *state,
+                                    struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    (void)pthread_mutex_lock(&state->mutex);
+    if (!state->history.rows)
+        rc = event_history_join(context->store, &state->topology, &state->pairs.splits,
+                                &state->history, err);
+    (void)pthread_mutex_unlock(&state->mutex);
+    return rc;
+}
+
+/* Of a task of pairs: the ends of its pairs are the seeds, drawn from one of the two topologies. */
 static enum error_code sample_pairs(const struct stage_context *context,
                                     const struct sample_state *state, struct drawer *drawer,
-                                    const struct unit *unit, struct neighbor_request *request,
-                                    struct mini_batch *batch, struct error *err)
+                                    const struct topology *topology, const struct unit *unit,
+                                    struct neighbor_request *request, struct mini_batch *batch,
+                                    struct error *err)
 {
     struct drawn_pairs drawn;
     enum error_code rc =
@@ -303,8 +343,11 @@ static enum error_code sample_pairs(const struct stage_context *context,
     request->pair_exclusion = drawn.in_time;
     request->pair_count = drawn.pairs.positive_count;
     request->pair_negatives = drawn.pairs.negatives_each;
-    rc = sampler_of_run(context)->draw(drawer->sampler, request, batch, err);
+    rc = draw_from(context, drawer, topology, err);
+    if (rc == ERROR_NONE)
+        rc = sampler_of_run(context)->draw(drawer->sampler, request, batch, err);
     batch->pairs = drawn.pairs;
+    request->excluded = NULL; /* which is gone with `drawn` */
     return rc;
 }
 
@@ -411,7 +454,7 @@ static enum error_code sample_training(const struct stage_context *context,
         begin_request(context, state, unit, &context->settings->sample.fanouts);
     const enum sampler_unit kind = sampler_of_run(context)->unit;
     if (state->pairs.is_wanted)
-        return sample_pairs(context, state, drawer, unit, &request, batch, err);
+        return sample_pairs(context, state, drawer, &state->topology, unit, &request, batch, err);
     request.seed_node = drawer->seed_node;
     request.cluster = drawer->cluster;
     if (state->graphs.is_wanted)
@@ -427,8 +470,24 @@ static enum error_code sample_training(const struct stage_context *context,
     return rc;
 }
 
+/* The events of a validation unit see all that was before them, held out or not. Edge features go into the mini-batch: positions would be
+ * those of rows that the step has not. */
+static enum error_code sample_events(const struct stage_context *context,
+                                     struct sample_state *state, struct drawer *drawer,
+                                     const struct unit *unit, struct neighbor_request *request,
+                                     struct mini_batch *batch, struct error *err)
+{
+    const enum error_code rc = open_history(context, state, err);
+    request->only_earlier = true;
+    request->edge_columns = state->use.columns;
+    request->wants_edge_positions = false;
+    return rc == ERROR_NONE ? sample_pairs(context, state, drawer, &state->history.topology, unit,
+                                           request, batch, err)
+                            : rc;
+}
+
 static enum error_code sample_evaluation(const struct stage_context *context,
-                                         const struct sample_state *state, struct drawer *drawer,
+                                         struct sample_state *state, struct drawer *drawer,
                                          const struct unit *unit, struct mini_batch *batch,
                                          struct error *err)
 {
@@ -440,8 +499,10 @@ static enum error_code sample_evaluation(const struct stage_context *context,
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
     struct neighbor_request request = begin_request(context, state, unit, &fanouts);
     request.round = evaluation_round;
+    if (context->schedule->shows_history)
+        return sample_events(context, state, drawer, unit, &request, batch, err);
     if (state->pairs.is_wanted)
-        return sample_pairs(context, state, drawer, unit, &request, batch, err);
+        return sample_pairs(context, state, drawer, &state->topology, unit, &request, batch, err);
     request.seed_count = (uint32_t)count;
     request.seed_node = state->splits.node[SPLIT_VALID] + first;
     if (state->graphs.is_wanted) {

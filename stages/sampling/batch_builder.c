@@ -164,7 +164,7 @@ static enum error_code look_back(struct batch_builder *b, const struct neighbor_
     double sum = 0;
     for (uint32_t k = 0; k < row->length; k++) {
         uint32_t node = 0;
-        if (graph_row_time(row, k) > b->seed_time[seed])
+        if (!neighbor_request_sees(request, seed, graph_row_time(row, k)))
             continue;
         const enum error_code rc = graph_row_neighbor(b->topology, row, k, &node, err);
         if (rc != ERROR_NONE)

@@ -85,6 +85,7 @@ struct neighbor_request {
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
     const int64_t *seed_time;  /* [seed_count], temporal_neighbor: no later edge is taken */
+    bool only_earlier;         /* the same: nor one at the seed's time */
     /* The same: seeds 2 i and 2 i + 1 are the ends of edge i, and behind those of all edges come the other ends of its
      * negatives, all at its time. The edge is left out of what they see, with its reverse or without. */
     enum excluded_edges_kind pair_exclusion;
@@ -120,6 +121,14 @@ static inline bool neighbor_request_leaves_out(const struct neighbor_request *re
     const uint32_t from = end[0], to = end[1];
     return (source == from && target == to) ||
            (request->pair_exclusion == EXCLUDE_REVERSES && source == to && target == from);
+}
+
+/* Whether an edge at `time` is early enough for the seed. */
+static inline bool neighbor_request_sees(const struct neighbor_request *request, uint32_t seed,
+                                         double time)
+{
+    return request->only_earlier ? time < request->seed_time[seed]
+                                 : time <= request->seed_time[seed];
 }
 
 /* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.

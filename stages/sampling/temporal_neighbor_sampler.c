@@ -1,7 +1,7 @@
 /*
  * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's NeighborLoader with `time_attr`.
  *
- * An edge is taken only if its time is at most the seed's. What a node that was reached may see is bounded by the seed's time
+ * An edge is taken only if its time is at most the seed's, or below it where the request says only_earlier. What a node that was reached may see is bounded by the seed's time
  * and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks what was known at its time,
  * and all of that was. So two seeds that reach one node see it in two states, and a batch is disjoint: a node is there once for
  * each seed that reaches it. Degrees and sums of weights are those of that time, too.
@@ -54,7 +54,7 @@ static enum error_code find_candidates(struct batch_builder *b,
     for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
         const int64_t own = graph_row_time(row, k);
         uint32_t source = 0;
-        if (own > request->seed_time[seed])
+        if (!neighbor_request_sees(request, seed, own))
             continue;
         rc = graph_row_neighbor(b->topology, row, k, &source, err);
         if (rc == ERROR_NONE && !neighbor_request_leaves_out(request, seed, source, node, own))

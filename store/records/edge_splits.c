@@ -1,9 +1,12 @@
 #include "store/records/edge_splits.h"
 
+#include "common/graph/edge_column.h"
+
 #include <inttypes.h>
 #include <math.h>
 
-enum { EDGE_SPLITS_VERSION = 1 };
+/* With what held-out edges carry as messages; without it a record is as it was before. */
+enum { EDGE_SPLITS_PLAIN = 1, EDGE_SPLITS_OF_MESSAGES = 2 };
 
 const char *const held_out_name[HELD_OUT_COUNT] = {"valid", "test"};
 
@@ -17,6 +20,10 @@ static const char *const label_name[HELD_OUT_COUNT] = {"valid_label", "test_labe
 static const char *const time_name[HELD_OUT_COUNT] = {"valid_time", "test_time"};
 
 static const char left_name[] = "left";
+static const char *const weight_name[HELD_OUT_COUNT] = {"valid_weight", "test_weight"};
+static const char *const feature_name[HELD_OUT_COUNT] = {"valid_feature", "test_feature"};
+static const char feature_dim[] = "feature_dim";
+
 static const char class_name[] = "train_classes";
 
 /* Of each split, and of training. */
@@ -34,10 +41,25 @@ static void add_negatives(struct record *record, int which, const struct negativ
     record_add(record, negative_name[which], ELEMENT_U32, ends->node, ends->start[count]);
 }
 
+static void add_messages(struct record *record, const struct edge_splits *splits)
+{
+    if (splits->has_weights || splits->feature_dim)
+        record->version = EDGE_SPLITS_OF_MESSAGES;
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        if (splits->has_weights)
+            record_add(record, weight_name[s], ELEMENT_F32, splits->weight[s], splits->count[s]);
+        if (splits->feature_dim)
+            record_add(record, feature_name[s], ELEMENT_F32, splits->feature[s],
+                       splits->count[s] * splits->feature_dim);
+    }
+    if (splits->feature_dim)
+        record_add(record, feature_dim, ELEMENT_U32, &splits->feature_dim, 1);
+}
+
 enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                 const struct edge_splits *splits, struct error *err)
 {
-    struct record record = {.kind = RECORD_EDGE_SPLITS, .version = EDGE_SPLITS_VERSION};
+    struct record record = {.kind = RECORD_EDGE_SPLITS, .version = EDGE_SPLITS_PLAIN};
     const uint32_t undirected = splits->undirected;
     record_add(&record, undirected_name, ELEMENT_U32, &undirected, 1);
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
@@ -53,6 +75,7 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
                        splits->time[s].word, splits->count[s]);
         add_negatives(&record, s, &splits->negative[s], splits->count[s]);
     }
+    add_messages(&record, splits);
     const struct trained_negatives *trained = &splits->trained;
     if (trained->count) {
         record_add(&record, train_source, ELEMENT_U32, trained->source, trained->count);
@@ -134,6 +157,47 @@ static enum error_code read_columns(const struct record_view *view, int s, struc
     return ERROR_NONE;
 }
 
+static enum error_code read_floats(const struct record_view *view, const char *section,
+                                   uint64_t count, const float **out, struct error *err)
+{
+    const void *data = NULL;
+    const enum error_code rc =
+        record_section_get(view, section, ELEMENT_F32, (int64_t)count, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = data;
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite((*out)[i]))
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"%s\" entry %" PRIu64 ": expected a finite number", view->key,
+                             section, i);
+    return ERROR_NONE;
+}
+
+static enum error_code read_messages(const struct record_view *view, struct edge_splits *out,
+                                     struct error *err)
+{
+    const void *dim = NULL;
+    enum error_code rc = ERROR_NONE;
+    out->has_weights = record_has(view, weight_name[0]);
+    if (record_has(view, feature_dim))
+        rc = record_section_get(view, feature_dim, ELEMENT_U32, 1, &dim, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint32_t width = dim ? *(const uint32_t *)dim : 0;
+    if (dim && (width == 0 || !edge_column_may_be(EDGE_FEATURE, width)))
+        return error_set(err, ERROR_CORRUPT, "%s: \"%s\": expected 1 to %d, found %" PRIu32,
+                         view->key, feature_dim, EDGE_COLUMN_WIDTH_MAX, width);
+    out->feature_dim = width;
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {
+        if (out->has_weights)
+            rc = read_floats(view, weight_name[s], out->count[s], &out->weight[s], err);
+        if (rc == ERROR_NONE && width)
+            rc = read_floats(view, feature_name[s], out->count[s] * width, &out->feature[s], err);
+    }
+    return rc;
+}
+
 /* Of `count` edges. */
 static enum error_code read_negatives(const struct record_view *view, int which, uint64_t count,
                                       uint32_t node_count, struct negative_ends *out,
@@ -200,7 +264,8 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
                                    struct edge_splits *out, struct error *err)
 {
     *out = (struct edge_splits){.view = *view};
-    enum error_code rc = record_expect(view, RECORD_EDGE_SPLITS, EDGE_SPLITS_VERSION, err);
+    enum error_code rc = record_expect_among(view, RECORD_EDGE_SPLITS, EDGE_SPLITS_PLAIN,
+                                             EDGE_SPLITS_OF_MESSAGES, err);
     const void *undirected = NULL;
     if (rc == ERROR_NONE)
         rc = record_section_get(view, undirected_name, ELEMENT_U32, 1, &undirected, NULL, err);
@@ -212,6 +277,8 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
     out->is_timed = rc == ERROR_NONE && record_has(view, time_name[0]);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = read_columns(view, s, out, err);
+    if (rc == ERROR_NONE)
+        rc = read_messages(view, out, err);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = read_negatives(view, s, out->count[s], node_count, &out->negative[s], err);
     if (rc == ERROR_NONE)

@@ -16,6 +16,9 @@
  *             "valid_neg_start", "test_neg_start" U64 [count + 1], "valid_negative", "test_negative" U32, and of as many training edges as
  *             have some "train_source", "train_target" U32, "train_type" U16 where edges have types, "train_neg_start", "train_negative"
  *             "left" U32  only of a bipartite graph of one node type: the nodes that are the sources of its edges in the input
+ *             what held-out edges carry when they are messages of later ones (infer.history), in version 2, where edges have it:
+ *             "valid_weight", "test_weight" F32; "feature_dim" U32 [1], "valid_feature", "test_feature" F32 [count, feature_dim]
+ *   version   1; 2 with weights or features. Both are read.
  *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, labels and times, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H
@@ -57,6 +60,10 @@ struct edge_splits {
     struct edge_times time[HELD_OUT_COUNT]; /* [count] where timed */
     uint64_t class_count;                   /* 0: not of classes */
     const uint64_t *train_class;            /* [class_count] */
+    bool has_weights;
+    const float *weight[HELD_OUT_COUNT];  /* [count] where it has weights */
+    uint32_t feature_dim;                 /* 0: none */
+    const float *feature[HELD_OUT_COUNT]; /* [count, feature_dim] */
     struct negative_ends negative[HELD_OUT_COUNT];
     struct trained_negatives trained;
     const uint32_t *left;    /* [left_count] the sources of a bipartite graph */

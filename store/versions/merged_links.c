@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Arrays that are copied as they are: types, labels and times of each split, its negatives' bounds; and of training edges. */
-enum { OTHER_LISTS = 4 * HELD_OUT_COUNT + 3, ALIGNMENT = 8 };
+/* Arrays that are copied as they are: types, labels, times, weights and features of each split, its negatives' bounds; and of training
+ * edges. */
+enum { OTHER_LISTS = 6 * HELD_OUT_COUNT + 3, ALIGNMENT = 8 };
 
 struct list {
     const void *from;
@@ -27,6 +28,9 @@ static int list_others(const struct edge_splits *splits, struct list list[OTHER_
         list[lists++] = (struct list){splits->type[s], count * sizeof *splits->type[s]};
         list[lists++] = (struct list){splits->label[s], count * sizeof *splits->label[s]};
         list[lists++] = (struct list){splits->time[s].word, count * sizeof(int64_t)};
+        list[lists++] = (struct list){splits->weight[s], count * sizeof *splits->weight[s]};
+        list[lists++] = (struct list){splits->feature[s],
+                                      count * splits->feature_dim * sizeof *splits->feature[s]};
         list[lists++] = (struct list){splits->negative[s].start,
                                       (count + 1) * sizeof *splits->negative[s].start};
     }
@@ -46,6 +50,8 @@ static void place_others(struct edge_splits *out, const void *const copy[OTHER_L
         out->type[s] = copy[lists++];
         out->label[s] = copy[lists++];
         out->time[s].word = copy[lists++];
+        out->weight[s] = copy[lists++];
+        out->feature[s] = copy[lists++];
         out->negative[s].start = copy[lists++];
     }
     out->train_class = copy[lists++];

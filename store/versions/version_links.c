@@ -215,6 +215,38 @@ static void lay_out_negatives(const struct link_merger *m, int split, struct edg
     }
 }
 
+/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array, of another from the update that brought
+ * it. */
+static void copy_column(const struct link_merger *m, const struct held_links *links,
+                        const float *base, enum edge_column column, uint32_t width, float *out)
+{
+    for (uint64_t i = 0; i < links->count; i++, out += width) {
+        const struct held_link *link = &links->link[i];
+        if (link->order < links->of_base) {
+            memcpy(out, base + link->index * width, width * sizeof *out);
+            continue;
+        }
+        const struct fold_edge *edge = &m->fold->held[link->index];
+        memcpy(out, edge_columns_at(fold_edge_columns(m->fold, edge), column, edge->index),
+               width * sizeof *out);
+    }
+}
+
+static void lay_out_messages(const struct link_merger *m, int split, struct edge_splits *out,
+                             struct layout *layout)
+{
+    const struct held_links *links = &m->links[split];
+    const uint32_t dim = out->feature_dim;
+    float *weight = out->has_weights ? place(layout, links->count, sizeof *weight) : NULL;
+    float *feature = dim ? place(layout, links->count * dim, sizeof *feature) : NULL;
+    out->weight[split] = weight;
+    out->feature[split] = feature;
+    if (layout->data && weight)
+        copy_column(m, links, m->base->weight[split], EDGE_WEIGHT, 1, weight);
+    if (layout->data && feature)
+        copy_column(m, links, m->base->feature[split], EDGE_FEATURE, dim, feature);
+}
+
 static void lay_out_split(const struct link_merger *m, int split, struct edge_splits *out,
                           struct layout *layout)
 {
@@ -242,6 +274,7 @@ static void lay_out_split(const struct link_merger *m, int split, struct edge_sp
     out->type[split] = type;
     out->time[split] = (struct edge_times){time, are_doubles};
     out->label[split] = label;
+    lay_out_messages(m, split, out, layout);
     lay_out_negatives(m, split, out, layout);
 }
 
@@ -299,6 +332,8 @@ static void lay_out(const struct link_merger *m, const uint64_t *train_class,
     out->undirected = m->base->undirected;
     out->is_timed = m->base->is_timed;
     out->is_labelled = m->base->is_labelled;
+    out->has_weights = m->base->has_weights;
+    out->feature_dim = m->base->feature_dim;
     for (int s = 0; s < HELD_OUT_COUNT; s++)
         lay_out_split(m, s, out, layout);
     lay_out_trained(m, out, layout);

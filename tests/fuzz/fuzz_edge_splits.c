@@ -5,10 +5,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"valid_source",    "valid_target",  "test_source",
-                                    "test_target",     "undirected",    "test_neg_start",
-                                    "test_negative",   "train_source",  "train_target",
-                                    "train_neg_start", "train_negative"};
+static const char *const names[] = {
+    "valid_source", "valid_target",    "test_source",    "test_target",
+    "undirected",   "test_neg_start",  "test_negative",  "train_source",
+    "train_target", "train_neg_start", "train_negative", "valid_weight",
+    "test_weight",  "feature_dim",     "valid_feature",  "test_feature"};
 
 static void check_ends(const struct negative_ends *ends, uint64_t count, uint32_t node_count)
 {

@@ -239,12 +239,11 @@ static const char *const example_name[] = {[EXAMPLE_NODE] = "nodes",
                                            [EXAMPLE_EDGE] = "edges",
                                            [EXAMPLE_GRAPH] = "graphs"};
 
-enum error_code tally_put_json(const struct tally *tally, const char *name,
-                               struct json_writer *json, struct error *err)
+enum error_code tally_put_members(const struct tally *tally, struct json_writer *json,
+                                  struct error *err)
 {
     const struct task *task = tally->task;
     enum error_code rc = ERROR_NONE;
-    json_open_object(json, name);
     json_put_int64(
         json, example_name[task->example],
         (int64_t)(task->example == EXAMPLE_PAIR ? tally->score_count : tally->loss.label_count));
@@ -256,6 +255,14 @@ enum error_code tally_put_json(const struct tally *tally, const char *name,
         rc = measure(tally, &task->metric[i], &value, err);
         json_put_double(json, metric_table[task->metric[i].metric].name, value);
     }
+    return rc;
+}
+
+enum error_code tally_put_json(const struct tally *tally, const char *name,
+                               struct json_writer *json, struct error *err)
+{
+    json_open_object(json, name);
+    const enum error_code rc = tally_put_members(tally, json, err);
     json_close_object(json);
     return rc;
 }

@@ -87,6 +87,10 @@ MUST_CHECK enum error_code tally_measure(const struct tally *tally, enum metric 
 MUST_CHECK enum error_code tally_put_json(const struct tally *tally, const char *name,
                                           struct json_writer *json, struct error *err);
 
+/* The same members without the object around them. */
+MUST_CHECK enum error_code tally_put_members(const struct tally *tally, struct json_writer *json,
+                                             struct error *err);
+
 /* The mean loss, which every task has. */
 enum error_code tally_mean_loss(const struct tally *tally, double *out, struct error *err);
 /* The means over the columns that have both, ones and zeros; of the one there is, that. NaN for none. */

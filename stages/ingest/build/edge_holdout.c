@@ -27,7 +27,8 @@ enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                      .hold_out_reverse =
                                          (enum hold_out_reverse)settings->ingest.hold_out_reverse,
                                      .keeps_repeats = settings->ingest.duplicates == EDGES_KEEP,
-                                     .is_wanted = pipeline_learns_pairs(settings)};
+                                     .is_wanted = pipeline_learns_pairs(settings),
+                                     .keeps_messages = pipeline_history(settings) == HISTORY_ALL};
     return holdout->is_wanted ? pipeline_edge_split(settings, &holdout->split, err) : ERROR_NONE;
 }
 
@@ -38,6 +39,8 @@ static void release_edges(struct held_edges *held)
     memory_free(held->type);
     memory_free(held->label);
     memory_free(held->time);
+    memory_free(held->weight);
+    memory_free(held->feature);
     memory_free(held->line);
     memory_free(held->where);
 }
@@ -73,15 +76,22 @@ bool edge_holdout_has_labels(const struct edge_holdout *holdout)
     return holdout->labels && holdout->labels->task;
 }
 
+/* Floats that a held-out edge carries as a message. */
+static size_t message_floats(const struct edge_holdout *holdout, const struct edge_widths *width)
+{
+    return holdout->keeps_messages ? width->of[EDGE_WEIGHT] + (size_t)width->of[EDGE_FEATURE] : 0;
+}
+
 /* ---- lists ------------------------------------------------------------------------------------ */
 
+/* `floats`: of each edge, beside what every edge has. */
 static enum error_code check_room(const struct edge_holdout *holdout, int split, bool is_timed,
-                                  struct error *err)
+                                  size_t floats, struct error *err)
 {
     const struct held_edges *held = holdout->held, *listed = holdout->listed;
     const uint64_t count = held[0].count + held[1].count + listed[0].count + listed[1].count;
     const uint64_t each = 10 + (edge_holdout_has_labels(holdout) ? sizeof(float) : 0) +
-                          (is_timed ? sizeof(int64_t) : 0);
+                          (is_timed ? sizeof(int64_t) : 0) + floats * sizeof(float);
     const uint64_t bytes = (count + 1) * each;
     char have[32], want[32];
     if (holdout->memory_bytes && bytes > holdout->memory_bytes / 4)
@@ -173,7 +183,7 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
             memcpy(held->where, where, size);
     }
     if (rc == ERROR_NONE)
-        rc = check_room(holdout, (int)split, false, err);
+        rc = check_room(holdout, (int)split, false, 0, err);
     if (rc == ERROR_NONE)
         rc = memory_grow(&held->line, &held->line_capacity, held->count + 1, "lines of edges", err);
     if (rc != ERROR_NONE)
@@ -274,6 +284,30 @@ int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint
     return there > back ? there : back;
 }
 
+/* Adds one column of an edge to the array of `held`, whose next edge it is. */
+static enum error_code add_column(const struct edge_columns_view *columns, enum edge_column column,
+                                  uint64_t edge, size_t count, float **array, size_t *capacity,
+                                  struct error *err)
+{
+    const size_t width = columns->width.of[column];
+    const enum error_code rc =
+        memory_grow(array, capacity, (count + 1) * width, edge_column[column].plural, err);
+    if (rc == ERROR_NONE && width)
+        memcpy(*array + count * width, edge_columns_at(columns, column, edge),
+               width * sizeof **array);
+    return rc;
+}
+
+static enum error_code add_message(struct held_edges *held, const struct edge_columns_view *columns,
+                                   uint64_t edge, struct error *err)
+{
+    const enum error_code rc = add_column(columns, EDGE_WEIGHT, edge, held->count, &held->weight,
+                                          &held->weight_capacity, err);
+    return rc == ERROR_NONE ? add_column(columns, EDGE_FEATURE, edge, held->count, &held->feature,
+                                         &held->feature_capacity, err)
+                            : rc;
+}
+
 /* An edge of a row; `labelled`: with what else is known of it. */
 static enum error_code note(struct edge_holdout *holdout, int split, uint32_t source,
                             uint32_t target, const struct edge_columns_view *columns, uint64_t edge,
@@ -283,11 +317,14 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
     const size_t wanted = held->count + 1;
     const bool is_labelled = edge_holdout_has_labels(holdout);
     const bool is_timed = has_times(holdout, &columns->width);
-    enum error_code rc = check_room(holdout, split, is_timed, err);
+    enum error_code rc =
+        check_room(holdout, split, is_timed, message_floats(holdout, &columns->width), err);
     if (rc == ERROR_NONE && is_labelled)
         rc = memory_grow(&held->label, &held->label_capacity, wanted, "labels of edges", err);
     if (rc == ERROR_NONE && is_timed)
         rc = memory_grow(&held->time, &held->time_capacity, wanted, "times of edges", err);
+    if (rc == ERROR_NONE && holdout->keeps_messages)
+        rc = add_message(held, columns, edge, err);
     if (rc != ERROR_NONE)
         return rc;
     if (is_labelled)
@@ -374,7 +411,11 @@ enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
         splits.type[s] = has_types ? holdout->held[s].type : NULL;
         splits.label[s] = holdout->held[s].label;
         splits.time[s].word = holdout->held[s].time;
+        splits.weight[s] = holdout->held[s].weight;
+        splits.feature[s] = holdout->held[s].feature;
     }
+    splits.has_weights = holdout->keeps_messages && holdout->schema->edge_width.of[EDGE_WEIGHT];
+    splits.feature_dim = holdout->keeps_messages ? holdout->schema->edge_width.of[EDGE_FEATURE] : 0;
     rc = edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
     memory_free(left);
     return rc;

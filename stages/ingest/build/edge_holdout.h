@@ -21,6 +21,9 @@
  * In a graph with relations the reverse of an edge (relation_reverse.h) goes where the edge goes, and is held out of the rows
  * without being listed: lists have edges of forward relations alone.
  *
+ * With infer.history all, held-out edges are messages of later ones when these are scored. Their weights and features are held with them
+ * then, for evaluation alone: no other record of the dataset has them.
+ *
  * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
  * each (and two with types, eight with times), which may take a quarter of the budget, memory is 88 bytes a node with leave_one_out.
  */
@@ -49,14 +52,16 @@ struct held_edges {
     uint16_t *type;            /* [count]; 0 where edges have none */
     float *label;              /* [count] of labelled edges */
     int64_t *time;             /* [count] where edges have times, but of links that are given */
+    float *weight, *feature;   /* [count], [count, width] where messages are kept */
     int64_t *line;             /* [count] of those given */
     char *where;               /* the file of those given; owned */
     size_t count, source_capacity, target_capacity, type_capacity, line_capacity, label_capacity,
-        time_capacity;
+        time_capacity, weight_capacity, feature_capacity;
 };
 
 struct edge_holdout { /* {0} holds out none */
     bool is_wanted;
+    bool keeps_messages; /* weights and features of held-out edges (infer.history) */
     const struct dataset_schema *schema; /* borrowed: node_count, undirected, edge_width */
     const struct node_ids *ids;          /* borrowed, for messages */
     const struct edge_labels *labels;    /* borrowed; without a task: of links */

@@ -33,6 +33,12 @@ static enum error_code check_infer(const struct schedule *s, const struct unit *
     return unit_check_number(unit->slot, s->part_count, "part", err);
 }
 
+/* Events are computed from the rows that layer 1 reads, where these are made of what is learnt. */
+static bool outputs_read_layer_0(const struct schedule *s)
+{
+    return s->shows_history && schedule_first_layer(s) == 0;
+}
+
 /* Logits and embeddings are of the last two layers. */
 static int32_t first_layer_of_outputs(const struct schedule *s)
 {
@@ -56,7 +62,8 @@ static enum error_code infer_sets_free(const struct schedule *s, const struct un
     (void)weights_version;
     if (unit->layer < s->layer_count)
         rc = unit_list_add_layer(out, s, unit->round, unit->layer + 1, err);
-    if (rc == ERROR_NONE && unit->layer >= first_layer_of_outputs(s))
+    if (rc == ERROR_NONE &&
+        (unit->layer >= first_layer_of_outputs(s) || (unit->layer == 0 && outputs_read_layer_0(s))))
         rc = unit_list_add_slots(out, UNIT_OUTPUTS, unit->round, 1, err);
     return rc;
 }
@@ -119,6 +126,8 @@ static enum error_code outputs_waits_for(const struct schedule *s, const struct 
     enum error_code rc = ERROR_NONE;
     if (s->infers_some)
         return unit_list_add_slots(out, UNIT_CHECKPOINT, last_version, 1, err);
+    if (outputs_read_layer_0(s))
+        rc = unit_list_add_layer(out, s, unit->round, 0, err);
     for (int32_t layer = first_layer_of_outputs(s); layer <= s->layer_count && rc == ERROR_NONE;
          layer++)
         rc = unit_list_add_layer(out, s, unit->round, layer, err);

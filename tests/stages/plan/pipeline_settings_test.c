@@ -275,6 +275,43 @@ static void an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect(v
     assert_non_null(strstr(identity(&settings, SETTING_OF_TRAINING), "aggregate.momentum = 0.9"));
 }
 
+/* Events that see the held-out ones before them are another dataset than those of before the setting was there, which it calls training;
+ * and a text of that time says so by its silence. */
+static void a_history_counts_where_events_are_learnt(void **state)
+{
+    (void)state;
+    static char text[SETTINGS_TEXT_SIZE];
+    struct error err = {0};
+    struct pipeline_settings settings = defaults(), back;
+    assert_null(strstr(identity(&settings, ~0U), "infer.history"));
+    set(&settings, "ingest.task=link_prediction");
+    set(&settings, "ingest.edge_split=time 70/15/15");
+    assert_null(strstr(identity(&settings, ~0U), "infer.history"));
+    assert_int_equal(pipeline_history(&settings), HISTORY_TRAINING);
+    set(&settings, "sample.sampler=temporal_neighbor");
+    assert_non_null(strstr(identity(&settings, SETTING_OF_DATASET), "infer.history = all\n"));
+    assert_int_equal(pipeline_history(&settings), HISTORY_ALL);
+    set(&settings, "infer.history=training");
+    assert_null(strstr(identity(&settings, ~0U), "infer.history"));
+    assert_ok(pipeline_settings_text(&settings, text, &err), &err);
+    assert_ok(pipeline_settings_parse(&back, text, "now", &err), &err);
+    assert_int_equal(back.infer.history, HISTORY_TRAINING);
+    set(&settings, "infer.history=all");
+    assert_ok(pipeline_settings_text(&settings, text, &err), &err);
+    assert_ok(pipeline_settings_parse(&back, text, "now", &err), &err);
+    assert_int_equal(back.infer.history, HISTORY_ALL);
+    assert_ok(
+        pipeline_settings_parse(&back,
+                                "ingest.task = link_prediction\ningest.edge_split = time 70/15/15\n"
+                                "sample.sampler = temporal_neighbor\n",
+                                "before", &err),
+        &err);
+    assert_int_equal(back.infer.history, HISTORY_TRAINING);
+    assert_ok(pipeline_settings_parse(&back, "ingest.task = link_prediction\n", "before", &err),
+              &err);
+    assert_int_equal(back.infer.history, HISTORY_ALL);
+}
+
 static void every_setting_but_the_name_is_part_of_something(void **state)
 {
     (void)state;
@@ -549,6 +586,7 @@ int main(void)
         cmocka_unit_test(a_number_may_be_the_most_there_is),
         cmocka_unit_test(text_and_settings_are_inverse),
         cmocka_unit_test(an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect),
+        cmocka_unit_test(a_history_counts_where_events_are_learnt),
         cmocka_unit_test(every_setting_but_the_name_is_part_of_something),
         cmocka_unit_test(changes_are_told_from_and_to),
         cmocka_unit_test(paths_may_be_a_list),

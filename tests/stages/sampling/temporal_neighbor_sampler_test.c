@@ -100,6 +100,47 @@ static void no_edge_is_later_than_its_seed(void **state)
     sampler_fixture_close(&f);
 }
 
+/* With only_earlier an edge at the seed's own time is not there either, nor in degrees and sums. */
+static void an_edge_at_the_time_of_the_seed_may_be_left_out(void **state)
+{
+    (void)state;
+    static const int64_t all[] = {FANOUT_ALL, FANOUT_ALL};
+    struct sampler_fixture f;
+    uint32_t at_the_time = 0;
+    sampler_fixture_open(&f);
+    for (uint32_t v = 0; v < FIXTURE_NODES; v++)
+        for (uint64_t e = f.row_start[v]; e < f.row_start[v + 1]; e++) {
+            const double time = f.time[e];
+            struct neighbor_request request =
+                sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), 0);
+            request.fanout = all;
+            request.hop_count = 2;
+            request.seed_node = &v;
+            request.seed_count = 1;
+            request.seed_time = &time;
+            request.only_earlier = true;
+            request.wants_degree = request.wants_weight_sum = true;
+            request.edge_columns = 1U << EDGE_TIME | 1U << EDGE_WEIGHT;
+            const struct mini_batch batch = draw(&f, &request);
+            for (uint32_t row = 0; row < batch.row_count; row++) {
+                uint32_t early = 0;
+                double weights = 1;
+                for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
+                    const double own =
+                        f.linked[batch.node[row]][u] ? time_of(&f, batch.node[row], u) : HUGE_VAL;
+                    early += own < time;
+                    weights += own < time ? 1 + (batch.node[row] + u) % 5 : 0;
+                    at_the_time += own <= time && own >= time;
+                }
+                assert_int_equal(batch.row_start[row + 1] - batch.row_start[row], early);
+                assert_int_equal(batch.degree[row], early);
+                assert_true(fabs((double)batch.weight_sum[row] - weights) < 1e-5);
+            }
+        }
+    assert_true(at_the_time > 100);
+    sampler_fixture_close(&f);
+}
+
 /* An edge that is planted in the future is as if it were not there. */
 static void a_planted_future_changes_no_bit(void **state)
 {
@@ -258,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_edge_is_later_than_its_seed),
         cmocka_unit_test(times_that_are_doubles_give_the_same_batches),
+        cmocka_unit_test(an_edge_at_the_time_of_the_seed_may_be_left_out),
         cmocka_unit_test(a_planted_future_changes_no_bit),
         cmocka_unit_test(the_edge_of_a_pair_is_in_none_of_its_rows),
         cmocka_unit_test(early_edges_are_as_likely_as_each_other),

@@ -132,6 +132,46 @@ static void labels_and_times_read_back(void **state)
                  "test edge 0: expected a finite label", &t->err);
 }
 
+/* A record without messages is of version 1, as before there were any. */
+static void messages_read_back(void **state)
+{
+    static const float valid_weight[] = {1, -0.5F}, test_weight[] = {3}, endless[] = {INFINITY};
+    static const float valid_feature[] = {1, 2, 3, 4, 5, 6}, test_feature[] = {7, 8, 9};
+    static const char own[] = "partition/p-4/edge_splits";
+    struct temp_store *t = *state;
+    struct edge_splits read, of_messages = good;
+    assert_ok(edge_splits_put(t->store, key, "p-1", &good, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_int_equal(read.view.version, 1);
+    assert_true(!read.has_weights && read.feature_dim == 0);
+    store_release_record(&read.view);
+    of_messages.has_weights = true;
+    of_messages.weight[HELD_OUT_VALID] = valid_weight;
+    of_messages.weight[HELD_OUT_TEST] = test_weight;
+    of_messages.feature_dim = 3;
+    of_messages.feature[HELD_OUT_VALID] = valid_feature;
+    of_messages.feature[HELD_OUT_TEST] = test_feature;
+    assert_ok(edge_splits_put(t->store, own, "p-4", &of_messages, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, own, "p-4", 5, &read, &t->err), &t->err);
+    assert_int_equal(read.view.version, 2);
+    assert_true(read.has_weights);
+    assert_int_equal(read.feature_dim, 3);
+    assert_memory_equal(read.weight[HELD_OUT_VALID], valid_weight, sizeof valid_weight);
+    assert_memory_equal(read.feature[HELD_OUT_VALID], valid_feature, sizeof valid_feature);
+    assert_memory_equal(read.feature[HELD_OUT_TEST], test_feature, sizeof test_feature);
+    store_release_record(&read.view);
+    const struct tamper longer = {"test_feature", ELEMENT_F32, valid_feature, 6};
+    record_tamper(t->store, own, "p-4", &longer);
+    assert_fails(edge_splits_get(t->store, own, "p-4", 5, &read, &t->err), ERROR_CORRUPT,
+                 "test_feature: expected 3 elements, found 6", &t->err);
+    const struct tamper whole = {"test_feature", ELEMENT_F32, test_feature, 3};
+    record_tamper(t->store, own, "p-4", &whole);
+    const struct tamper broken = {"test_weight", ELEMENT_F32, endless, 1};
+    record_tamper(t->store, own, "p-4", &broken);
+    assert_fails(edge_splits_get(t->store, own, "p-4", 5, &read, &t->err), ERROR_CORRUPT,
+                 "\"test_weight\" entry 0: expected a finite number", &t->err);
+}
+
 static void given_negatives_read_back(void **state)
 {
     static const uint64_t valid_start[] = {0, 2, 3}, train_start[] = {0, 1, 4}, empty[] = {0, 2, 2};
@@ -184,6 +224,7 @@ int main(void)
         test_with_store(wrong_ends_are_refused),
         test_with_store(labels_and_times_read_back),
         test_with_store(times_of_an_earlier_release_are_read_as_doubles),
+        test_with_store(messages_read_back),
         test_with_store(given_negatives_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

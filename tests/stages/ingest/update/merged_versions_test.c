@@ -2,10 +2,13 @@
  * Versions of a dataset after several updates at random, merged and whole, beside what ingest makes of the graph as it is then: this test
  * keeps the graph as its user knows it. Everything that is read is to the byte the same, and no update writes more than it changes.
  */
+#include "stages/sampling/sampler_list.h"
 #include "store/backends/memory_backend.h"
 
 #include "tests/stages/ingest/update/same_versions.h"
 #include "tests/stages/ingest/update/update_faults.h"
+
+#include <math.h>
 
 static void a_merged_version_is_what_ingest_makes_of_the_whole(void **state)
 {
@@ -119,6 +122,61 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
     assert_int_equal(after.edge_count, before.edge_count);
     assert_int_equal(after.valid_count, before.valid_count);
     assert_int_equal(after.test_count, before.test_count);
+}
+
+/* Events of validation and test are messages of later ones, so a version knows the weights of all: those of the base, and of the same edges
+ * that came once more, which weigh 1. */
+static void held_out_events_keep_their_weights(void **state)
+{
+    struct temp_store *t = *state;
+    static struct world w;
+    static struct texts texts;
+    static struct dataset_schema schema;
+    struct kind kind = {.nodes = 20,
+                        .edges = 900,
+                        .dim = 1,
+                        .ids = NODE_ID_CONSECUTIVE,
+                        .weighted = true,
+                        .timed = true,
+                        .links = true,
+                        .labelled = true,
+                        .duplicates = EDGES_KEEP};
+    const struct version_place place = {
+        .store = t->store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
+    struct edge_splits before, after;
+    char id[ID_SIZE];
+    bool unchanged = false;
+    use_settings(&kind, true);
+    settings.sample.sampler = SAMPLER_TEMPORAL_NEIGHBOR;
+    (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split, "time 30/35/35");
+    world_begin(&w, &kind);
+    ingest(t->store, &w, "g-0000");
+    world_end(&w);
+    assert_ok(dataset_schema_get(t->store, "g-0000", &schema, &t->err), &t->err);
+    assert_ok(merged_edge_splits_get(t->store, "g-0000", schema.node_count, &before, &t->err),
+              &t->err);
+    assert_true(before.has_weights && before.count[HELD_OUT_VALID] > 100);
+    texts = (struct texts){.rows = ""};
+    say_held(&texts, &before);
+    const struct update_request request = request_of(&texts);
+    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+    assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
+    assert_ok(merged_edge_splits_get(t->store, id, schema.node_count, &after, &t->err), &t->err);
+    assert_true(after.has_weights);
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        double expected = (double)before.count[s], found = 0;
+        assert_int_equal(after.count[s], 2 * before.count[s]);
+        for (uint64_t i = 0; i < before.count[s]; i++)
+            expected += (double)before.weight[s][i];
+        for (uint64_t i = 0; i < after.count[s]; i++)
+            found += (double)after.weight[s][i];
+        assert_true(fabs(found - expected) <= 1e-3 * fabs(expected));
+        if (s == HELD_OUT_VALID)
+            assert_true(fabs(expected - 2 * (double)before.count[s]) > 1); /* they do not weigh 1 */
+    }
+    store_release_record(&before.view);
+    store_release_record(&after.view);
+    settings.sample.sampler = SAMPLER_NEIGHBOR;
 }
 
 /* Of a relation; what comes has numbers behind all others. */
@@ -291,6 +349,7 @@ int main(void)
         cmocka_unit_test(so_are_labelled_edges),
         cmocka_unit_test(what_is_tested_is_never_trained_on),
         test_with_store(a_labelled_edge_that_is_held_out_comes_no_more),
+        test_with_store(held_out_events_keep_their_weights),
         cmocka_unit_test(links_of_relations_are_held_out_as_ingest_draws_them),
         cmocka_unit_test(so_are_labelled_edges_of_relations),
         cmocka_unit_test(graphs_of_a_set_are_those_of_the_whole),
