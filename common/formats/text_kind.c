@@ -91,7 +91,7 @@ static bool first_line(struct span text, const char *comments, struct span *line
 
 static bool begins_json(struct span text)
 {
-    const char open = text.at < text.end ? *text.at : '\0';
+    const int open = text.at < text.end ? *text.at : 0;
     if (open != '{' && open != '[')
         return false;
     text.at++;
@@ -229,7 +229,7 @@ bool text_is_turtle(const char *text, size_t size)
         return false;
     const bool declares = starts_with_word(line, "@prefix") || starts_with_word(line, "@base") ||
                           (starts_with_word(line, "prefix") && has(line, ":") && has(line, "<"));
-    const char last = line.end > line.at ? line.end[-1] : '\0';
+    const int last = line.end > line.at ? line.end[-1] : 0;
     return declares || (*line.at == '<' && take_term(&line) && (last == ';' || last == ','));
 }
 
