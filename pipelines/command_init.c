@@ -12,6 +12,8 @@
 #include "common/base/options.h"
 #include "common/formats/delimited.h"
 #include "pipelines/commands.h"
+#include "pipelines/input_draft.h"
+#include "pipelines/input_facts.h"
 #include "pipelines/own_command.h"
 #include "pipelines/table_survey.h"
 #include "stages/tables/edge_list_survey.h"
@@ -503,21 +505,30 @@ static enum error_code path_in_file(const struct init_options *options, const ch
     return is_here ? file_path(out, err, "%s", path) : file_absolute(out, path, err);
 }
 
-static enum error_code write_file(struct inspection *look, const struct init_options *options,
-                                  char output[FILE_PATH_SIZE], struct error *err)
+/* The name of the pipeline and the file to write, which is not there yet unless --force says so. */
+static enum error_code choose_output(const struct init_options *options, const char *input,
+                                     char name[NAME_MAX_SIZE], char output[FILE_PATH_SIZE],
+                                     struct error *err)
 {
-    char name[NAME_MAX_SIZE], edges[FILE_PATH_SIZE], nodes[FILE_PATH_SIZE] = "";
     bool is_there = false;
-    stem_of(look->edges_path, name);
+    stem_of(input, name);
     enum error_code rc = options->output ? file_path(output, err, "%s", options->output)
                                          : file_path(output, err, "%s.yaml", name);
     if (rc == ERROR_NONE)
         rc = file_is_there(output, &is_there, err);
-    if (rc == ERROR_NONE && is_there && !options->force)
-        rc = error_set(err, ERROR_USAGE,
-                       "%s is there already: name another file with --output, or replace it with "
-                       "--force",
-                       output);
+    return rc == ERROR_NONE && is_there && !options->force
+               ? error_set(err, ERROR_USAGE,
+                           "%s is there already: name another file with --output, or replace it "
+                           "with --force",
+                           output)
+               : rc;
+}
+
+static enum error_code write_file(struct inspection *look, const struct init_options *options,
+                                  char output[FILE_PATH_SIZE], struct error *err)
+{
+    char name[NAME_MAX_SIZE], edges[FILE_PATH_SIZE], nodes[FILE_PATH_SIZE] = "";
+    enum error_code rc = choose_output(options, look->edges_path, name, output, err);
     if (rc == ERROR_NONE)
         rc = path_in_file(options, look->edges_path, edges, err);
     if (rc == ERROR_NONE && look->nodes_path)
@@ -537,10 +548,42 @@ static enum error_code write_file(struct inspection *look, const struct init_opt
                : rc;
 }
 
+static enum error_code write_input(struct inspection *look, const struct init_options *options,
+                                   const struct input_facts *facts, char output[FILE_PATH_SIZE],
+                                   struct error *err)
+{
+    char name[NAME_MAX_SIZE], path[FILE_PATH_SIZE], absolute[FILE_PATH_SIZE];
+    enum error_code rc =
+        file_absolute(absolute, facts->path, err); /* which has a name, as . has not */
+    if (rc == ERROR_NONE)
+        rc = choose_output(options, absolute, name, output, err);
+    if (rc == ERROR_NONE)
+        rc = path_in_file(options, facts->path, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    input_draft_write(facts, name, path, &look->text);
+    rc = json_writer_finish(&look->text, err);
+    return rc == ERROR_NONE
+               ? file_replace(output, look->text.text, strlen(look->text.text), false, err)
+               : rc;
+}
+
+static enum error_code write_tables(struct inspection *look, const struct init_options *options,
+                                    char output[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = survey_files(look, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    look_at_edges(look);
+    look_at_nodes(look);
+    return write_file(look, options, output, err);
+}
+
 static enum error_code inspect(const struct init_options *options, const struct option_list *files,
                                struct error *err)
 {
     struct inspection *look = NULL;
+    struct input_facts facts;
     char output[FILE_PATH_SIZE], word[SHELL_WORD_SIZE];
     enum error_code rc = memory_new(&look, 1, "what tables show", err);
     if (rc != ERROR_NONE)
@@ -548,11 +591,15 @@ static enum error_code inspect(const struct init_options *options, const struct 
     look->edges_path = files->item[0];
     look->columns = options->edge_columns;
     look->nodes_path = files->count > 1 ? files->item[1] : NULL;
-    rc = survey_files(look, err);
-    if (rc == ERROR_NONE) {
-        look_at_nodes(look);
-        rc = write_file(look, options, output, err);
-    }
+    rc = input_facts_find(look->edges_path, &facts, err);
+    if (rc == ERROR_NONE && facts.format != FORMAT_EDGE_LIST && look->nodes_path)
+        rc = error_set(err, ERROR_USAGE,
+                       "%s: expected NODES beside a table of edges alone: name it by itself, and "
+                       "add to the file what %s says",
+                       facts.seen, look->nodes_path);
+    if (rc == ERROR_NONE)
+        rc = facts.format == FORMAT_EDGE_LIST ? write_tables(look, options, output, err)
+                                              : write_input(look, options, &facts, output, err);
     if (rc == ERROR_NONE) {
         printf("%s\n", output);
         (void)fflush(stdout);
@@ -568,9 +615,11 @@ static enum error_code inspect(const struct init_options *options, const struct 
 
 static void print_help(void)
 {
-    printf("graphmill init EDGES [NODES] [options] - look at tables and write a pipeline file\n\n"
+    printf("graphmill init EDGES [NODES] [options] - look at an input and write a pipeline file\n\n"
            "EDGES has an edge a line, NODES a node a line behind a header: separated by commas, "
-           "tabs, semicolons, bars,\ntwo colons or blanks; plain, gzip or zstd. The file that is "
+           "tabs, semicolons, bars,\ntwo colons or blanks; plain, gzip or zstd. EDGES may also be any "
+           "other input that `format: auto` knows, such as\ngraph.mtx, graph.graphml, graph.npz or a "
+           "folder. The file that is "
            "written runs as it is, and says in "
            "comments what was seen.\n\n");
     options_print_help(option_table);

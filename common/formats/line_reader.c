@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/formats/byte_source.h"
+#include "common/formats/file_kind.h"
 #include "common/formats/read_ahead.h"
 
 #include <inttypes.h>
@@ -10,6 +11,8 @@
 /* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while the file fills it,
  * up to a line of the largest size, its CRLF, and room to read ahead. */
 enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
+/* So many show what a file is: the magic of tar stands at byte 257. */
+enum { FIRST_BYTES = 1024 };
 /* Who wants the first lines only has seen enough by then. */
 enum { READ_AHEAD_FROM = 1 << 17 };
 
@@ -84,11 +87,16 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     return rc;
 }
 
-static enum error_code skip_byte_order_mark(struct line_reader *reader, struct error *err)
+/* Looks at the first bytes: a file that is no text is refused by its name, and a byte order mark is skipped. */
+static enum error_code look_at_first_bytes(struct line_reader *reader, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    while (rc == ERROR_NONE && reader->end < 3 && !reader->at_end)
+    while (rc == ERROR_NONE && reader->end < FIRST_BYTES && !reader->at_end)
         rc = fill(reader, err);
+    const struct kind_of_file *kind =
+        rc == ERROR_NONE ? file_kind_find(reader->buffer, reader->end) : NULL;
+    if (kind && !kind->has_lines)
+        return file_kind_refuse(kind, line_reader_name(reader), "text", err);
     if (reader->end >= 3 && memcmp(reader->buffer, "\xef\xbb\xbf", 3) == 0)
         reader->begin = 3;
     return rc;
@@ -108,7 +116,7 @@ static void find_form(struct line_reader *reader)
 /* Reads until the buffer holds the first bytes of the file. */
 static enum error_code read_first(struct line_reader *reader, struct error *err)
 {
-    enum error_code rc = skip_byte_order_mark(reader, err);
+    enum error_code rc = look_at_first_bytes(reader, err);
     while (rc == ERROR_NONE && reader->end < FIRST_BUFFER_SIZE && !reader->at_end)
         rc = fill(reader, err);
     if (rc == ERROR_NONE)

@@ -39,6 +39,10 @@ enum ingest_format {
     FORMAT_DGL_CSV,
     FORMAT_GRAPHML,
     FORMAT_LINQS,
+    FORMAT_HGB,
+    FORMAT_OPENKE,
+    FORMAT_NTRIPLES,
+    FORMAT_SIF,
     FORMAT_AUTO /* which of those says the input: format_detect.h */
 };
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
@@ -357,6 +361,8 @@ bool pipeline_gives_edges(const struct pipeline_settings *settings);
 bool pipeline_learns_events(const struct pipeline_settings *settings);
 /* infer.history of a task of events, HISTORY_TRAINING of any other. */
 enum history_choice pipeline_history(const struct pipeline_settings *settings);
+/* Whether held-out edges that are given may lie in the input itself (sets of OGB, OpenKE and HGB): the input says whether they do. */
+bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings);
 /* Whether labels, features and splits lie in files beside the input that settings name (ingest.labels, ...), and not in it. */
 bool pipeline_has_node_files(const struct pipeline_settings *settings);
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */

@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* OGB's sets of links come with their held-out edges; whether this is one says the input. */
-static bool may_have_edge_splits(const struct pipeline_settings *s)
+/* Sets of OGB alone have negatives of their held-out edges. */
+static bool may_have_negatives(const struct pipeline_settings *s)
 {
-    return !pipeline_labels_edges(s) && pipeline_gives_edges(s) &&
+    return pipeline_may_have_edge_splits(s) &&
            (s->ingest.format == FORMAT_OGB || s->ingest.format == FORMAT_AUTO);
 }
 
@@ -45,7 +45,7 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but a generated graph has no files: expected "
                          "random 85/5/10");
-    if (!s->ingest.edge_file[2][0] && !may_have_edge_splits(s))
+    if (!s->ingest.edge_file[2][0] && !pipeline_may_have_edge_splits(s))
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but ingest.test_edges is empty: expected a "
                          "file with a line `source,target` an edge");
@@ -109,7 +109,7 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
                          "for edges");
     if (s->infer.ranking == RANKING_GIVEN && !s->ingest.negative_file[1][0] &&
         !s->ingest.negative_file[2][0] &&
-        !(may_have_edge_splits(s) && s->infer.ranked_end == CORRUPT_TARGET))
+        !(may_have_negatives(s) && s->infer.ranked_end == CORRUPT_TARGET))
         return error_set(err, ERROR_INVALID,
                          "infer.ranking is given, but ingest.test_negatives is empty: expected a "
                          "file with a line `source,target,node,node,...` an edge of the test");
@@ -233,7 +233,8 @@ static enum error_code check_columns(const struct pipeline_settings *s,
                          "ingest.feature_columns is '%.60s', but ingest.features is an .npy file, "
                          "which has no header: remove the line",
                          s->ingest.feature_columns);
-    if (s->ingest.feature_columns[0] && !s->ingest.features.path[0])
+    if (s->ingest.feature_columns[0] && !s->ingest.features.path[0] &&
+        s->ingest.format != FORMAT_GRAPHML && s->ingest.format != FORMAT_AUTO)
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_columns is '%.60s', but ingest.features names no table: "
                          "add a line `features: FILE` below `ingest:`",
@@ -254,19 +255,14 @@ static enum error_code check_time_format(const struct pipeline_settings *s, stru
 /* The files beside an edge list, and the splits. */
 static enum error_code check_beside_input(const struct pipeline_settings *s, struct error *err)
 {
-    static const char *const names[] = {"labels", "feature_ids", "train",
-                                        "valid",  "test",        "features"};
-    const char *const paths[] = {s->ingest.labels,        s->ingest.feature_ids,
-                                 s->ingest.split_file[0], s->ingest.split_file[1],
-                                 s->ingest.split_file[2], s->ingest.features.path};
+    static const char *const names[] = {"train", "valid", "test"};
     struct split_shares shares;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (paths[i][0] && !pipeline_has_node_files(s))
-            return error_set(err, ERROR_INVALID,
-                             "ingest.%s is '%s', but only the formats edge_list, matrix_market and "
-                             "metis have files beside them: remove the line, or change "
-                             "ingest.format",
-                             names[i], paths[i]);
+    if (s->ingest.features.path[0] && !pipeline_has_node_files(s))
+        return error_set(err, ERROR_INVALID,
+                         "ingest.features is '%s', but only the formats edge_list, matrix_market "
+                         "and metis have files beside them: remove the line, or change "
+                         "ingest.format",
+                         s->ingest.features.path);
     if (s->ingest.feature_ids[0] && !is_array(s->ingest.features.path))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
@@ -286,8 +282,37 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
         if (s->ingest.split_file[i][0])
             return error_set(err, ERROR_INVALID,
                              "ingest.split is '%s', but ingest.%s names a file: remove one of them",
-                             s->ingest.split, names[2 + i]);
+                             s->ingest.split, names[i]);
     return ERROR_NONE;
+}
+
+/* A setting that the format of the input does not read is refused, so that nobody believes that it did something. While the format is
+ * auto it may be any. */
+static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
+{
+    static const char condition[] = "ingest.format=";
+    char format[SETTING_NAME_SIZE], value[SETTING_NAME_SIZE];
+    struct pipeline_settings *defaults = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (s->ingest.format == FORMAT_AUTO)
+        return rc;
+    rc = memory_new(&defaults, 1, "settings", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    pipeline_settings_defaults(defaults);
+    (void)setting_print(setting_find("ingest.format"), s, format, sizeof format);
+    for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
+        if (!spec->only_with || strncmp(spec->only_with, condition, sizeof condition - 1) != 0 ||
+            setting_has_effect(setting_table, spec, s) || setting_equal(spec, s, defaults))
+            continue;
+        (void)setting_print(spec, s, value, sizeof value);
+        rc = error_set(err, ERROR_INVALID,
+                       "%s is '%s', but ingest.format is %s, which does not read it: remove the "
+                       "line, or take a format that reads it (%s)",
+                       spec->name, value, format, spec->only_with + sizeof condition - 1);
+    }
+    memory_free(defaults);
+    return rc;
 }
 
 static enum error_code check_model(const struct pipeline_settings *s, struct error *err)
@@ -525,12 +550,15 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "ingest.train_share + ingest.valid_share is %g, expected at most 1",
                          s->ingest.train_share + s->ingest.valid_share);
-    return check_partition(s, err);
+    rc = check_partition(s, err);
+    return rc == ERROR_NONE ? check_format_settings(s, err) : rc;
 }
 
 enum error_code pipeline_settings_check_format(const struct pipeline_settings *settings,
                                                struct error *err)
 {
-    const enum error_code rc = check_beside_input(settings, err);
-    return rc == ERROR_NONE ? check_graphs(settings, err) : rc;
+    enum error_code rc = check_beside_input(settings, err);
+    if (rc == ERROR_NONE)
+        rc = check_graphs(settings, err);
+    return rc == ERROR_NONE ? check_format_settings(settings, err) : rc;
 }

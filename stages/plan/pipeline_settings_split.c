@@ -125,6 +125,14 @@ bool pipeline_learns_pairs(const struct pipeline_settings *settings)
     return task_learns_pairs((enum task_kind)settings->ingest.task);
 }
 
+bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
+{
+    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
+    return !pipeline_labels_edges(settings) && pipeline_gives_edges(settings) &&
+           (format == FORMAT_OGB || format == FORMAT_OPENKE || format == FORMAT_HGB ||
+            format == FORMAT_AUTO);
+}
+
 bool pipeline_labels_edges(const struct pipeline_settings *settings)
 {
     return task_labels_edges((enum task_kind)settings->ingest.task);

@@ -257,7 +257,6 @@ graphml("keyless", lambda t: t.replace('<data key="z">', '<data key="y">', 1))
 graphml("number", lambda t: t.replace('<data key="f0">', '<data key="f0">x', 1))
 graphml("mask", lambda t: t.replace('<data key="train">true', '<data key="train">yes', 1))
 graphml("valueless", lambda t: t.replace('<data key="f0">', '<data key="z">', 1))
-graphml("unweighed", lambda t: t.replace('<data key="w">', '<data key="z">', 1), weights=weight)
 graphml("labels", lambda t: t.replace('attr.name="colour"', 'attr.name="class"'))
 graphml("key-twice", lambda t: t.replace('<key id="z"', '<key id="l"'))
 graphml("key-late", lambda t: t.replace("  <node", '  <key id="late" attr.name="x"/>\n  <node', 1))
@@ -527,9 +526,9 @@ cp rows/*.npy rows/meta.json both
 cp bolt/metadata.yaml both
 bad 'empty: ingest.format is auto, and nothing in this folder says what it is: expected meta.json' auto empty
 bad 'meta.json says folder and metadata.yaml says graphbolt: write `format: folder` or `format: graphbolt`' auto both
-bad 'edges.npy: ingest.format is auto, and this is one array: expected a folder that has it as edges.npy' auto rows/edges.npy
+bad 'edges.npy: expected a table of edges, found a NumPy array .npy.: .*edges are edges.npy beside meta.json in a folder' auto rows/edges.npy
 pipeline bad auto rows "  labels: $work/labels.csv\n"
-expect 78 'only the formats edge_list, matrix_market and metis have files beside them' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
+expect 78 'which does not read it: remove the line, or take a format that reads it .edge_list,matrix_market,metis.' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
 bad 'meta.json is not there: expected {"num_nodes": ..., "directed": ...} in it' folder saint
 
 # LINQS and GraphML
@@ -557,8 +556,7 @@ bad 'keyless.graphml:[0-9]*: expected the id of a <key> as key of <data>, found 
 bad 'number.graphml:[0-9]*: feat_0: expected a finite number, found .x' graphml number.graphml
 bad 'mask.graphml:[0-9]*: expected true or false, whether the node is in the split, found .yes.' graphml mask.graphml
 bad 'valueless.graphml:[0-9]*: expected a value of each feature in each node, or a <default> of its key, found none of feat_0' graphml valueless.graphml
-bad 'unweighed.graphml:[0-9]*: expected a weight of each edge, or a <default> of its key' graphml unweighed.graphml
-bad 'labels.graphml:[0-9]*: expected one key of nodes called label, class or y, found .z.' graphml labels.graphml
+bad 'labels.graphml: expected one key of nodes called label, class or y, found several: name the one of the classes by `label_columns: NAME`' graphml labels.graphml
 bad 'key-twice.graphml:[0-9]*: expected each id of a key once, found .l.' graphml key-twice.graphml
 bad 'key-late.graphml:[0-9]*: expected <key> before <graph>' graphml key-late.graphml
 bad 'nodeless.graphml: expected <graphml> with a <graph> with nodes, found none' graphml nodeless.graphml
@@ -579,3 +577,37 @@ bad 'expected one number .a data set of one graph., found 4; of many write .task
 bad "ingest.split_name is 'first', expected of npz the number of a row of the masks" npz tasks-second.npz '  split_name: first\n'
 bad "train_masks.npy: ingest.split_name is '2', expected a row from 0 to 1" npz tasks-second.npz '  split_name: 2\n'
 bad 'metadata.yaml:[0-9]*: expected a task called as ingest.split_name says, found none' graphbolt bolt '  split_name: links\n'
+
+# init writes a file that runs for each of them, with the direction that the input states.
+mkdir init
+init_runs() { # path, what the written file says...
+    local name=${1//[\/.]/-} said
+    "$bin/graphmill" init "$1" --output "init/$name.yaml" >init.out 2>init.err || fail "init $1: $(cat init.err)"
+    for said in "${@:2}"; do grep -qF -- "$said" "init/$name.yaml" || fail "init $1 does not say '$said': $(cat "init/$name.yaml")"; done
+    "$bin/graphmill" run "init/$name.yaml" --directory "runs/init-$name" --set epochs=1 --quiet >run.out 2>run.err ||
+        fail "the file of init $1 does not run: $(tail -3 run.err) $(cat "init/$name.yaml")"
+}
+init_runs columns 'format: folder' 'meta.json says directed: false'
+init_runs graphs 'task: graph_classification' 'model: gin'
+init_runs citations.npz 'format: npz' 'split: random 60/20/20'
+init_runs tasks.npz 'format: npz'
+init_runs weighted.npz 'task: link_prediction' 'edge_split: random 85/5/10'
+init_runs saint 'format: graphsaint'
+init_runs bolt 'format: graphbolt'
+init_runs ogb-binary 'format: ogb'
+init_runs ogbg_molsmall 'task: graph_classification'
+init_runs linqs 'format: linqs' 'split: random 60/20/20'
+init_runs small.graphml 'label_columns: "label"' 'edgedefault is undirected'
+init_runs graph.mtx '# as the input says: the first line says symmetric' 'task: link_prediction'
+init_runs weighted.mtx 'the first line says general'
+init_runs graph.metis 'a METIS graph is undirected'
+! grep -q 'split: random' init/tasks-npz.yaml || fail "a split of its own is not used: $(cat init/tasks-npz.yaml)"
+grep -q 'direction=undirected' <<<"$("$bin/graphmill" partition init/graph-mtx.yaml --directory runs/init-direction 2>&1)" || fail "symmetric is not undirected"
+expect 64 'so it is read as matrix_market: expected NODES beside a table of edges alone' "$bin/graphmill" init graph.mtx labels.csv
+# A table says its direction in a comment.
+printf '%% asym unweighted\n1 2\n2 3\n3 1\n' >out.konect
+printf '# Undirected graph: ../snap.txt\n1 2\n2 3\n3 1\n' >snap.txt
+"$bin/graphmill" init out.konect --output init/konect.yaml >/dev/null 2>&1 && grep -q 'direction: as_given *# the file says `% asym`' init/konect.yaml ||
+    fail "KONECT: $(cat init/konect.yaml)"
+"$bin/graphmill" init snap.txt --output init/snap.yaml >/dev/null 2>&1 && grep -q 'direction: undirected *# the file says `# Undirected graph`' init/snap.yaml ||
+    fail "SNAP: $(cat init/snap.yaml)"

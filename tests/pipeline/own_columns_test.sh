@@ -74,7 +74,7 @@ case $pattern in dataset=own-*) ;; *) fail "a pattern: $pattern $(cat "$work/sai
 [ "$(dataset list --set "ingest.path=$folder/calls-*.csv")" = "$pattern" ] || fail "auto with a pattern is not $pattern: $(cat "$work/said")"
 [ "$(dataset list --set "ingest.path=[$folder/calls-?.csv]" --set "ingest.labels=[$folder/people-0.csv,$folder/people-*1.csv]")" = "$pattern" ] ||
     fail "a list of patterns is not $pattern: $(cat "$work/said")"
-expect 78 'ingest.path is a list, and ingest.format is metis: expected one file or folder, or .format: edge_list.' ingest_as list --set ingest.format=metis
+expect 78 'ingest.path is a list, and ingest.format is metis: expected one file or folder, or .format: edge_list.' ingest_as list --set ingest.format=metis --set ingest.edge_columns=
 expect 78 'ingest.features lists .*a.npy.: expected tables of text, or one .npy file' \
     ingest_as list --set "ingest.features=[$folder/a.npy,$folder/b.npy]" --set ingest.format=edge_list --set ingest.feature_columns=
 sed '1s/.*/day,amount,from,to/' "$folder/calls-1.csv" >"$folder/other.csv"

@@ -329,3 +329,12 @@ for name in bolt:graphbolt chunks:distdgl csv:dgl_csv; do
 done
 "$bin/graphmill" run csv_named.yaml --directory runs/csv_named --quiet >/dev/null || fail "no run of named nodes"
 [ "$(sed -n 2p runs/csv_named/outputs/predictions.csv | cut -d, -f1)" = paper:p0 ] || fail "ids are lost: $(head -2 runs/csv_named/outputs/predictions.csv)"
+
+# init writes a file that runs for each of them, with the types told apart.
+for name in plain bolt chunks csv mag mag-arrays; do
+    "$bin/graphmill" init "$name" --output "init-$name.yaml" >init.out 2>init.err || fail "init $name: $(cat init.err)"
+    grep -q '^  relations: true' "init-$name.yaml" || fail "init does not see the types of $name: $(cat "init-$name.yaml")"
+    ! grep -q link_prediction "init-$name.yaml" || fail "init does not see the labels of $name: $(cat "init-$name.yaml")"
+    "$bin/graphmill" run "init-$name.yaml" --directory "runs/init-$name" --set epochs=1 --quiet >run.out 2>run.err ||
+        fail "the file of init $name does not run: $(tail -3 run.err) $(cat "init-$name.yaml")"
+done

@@ -2,8 +2,10 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/plan/named_entries.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *graphml_attribute(const char *const *attribute, const char *name)
@@ -14,7 +16,7 @@ const char *graphml_attribute(const char *const *attribute, const char *name)
     return NULL;
 }
 
-/* feat, feat_7, feat7; likewise features and x. */
+/* feat, feat_7, feat7; likewise features, and x with a number. */
 static bool is_feature(const char *name)
 {
     static const char *const words[] = {"features", "feature", "feat", "x"};
@@ -22,16 +24,17 @@ static bool is_feature(const char *name)
         const char *at = name + strlen(words[i]);
         if (strncmp(name, words[i], strlen(words[i])) != 0)
             continue;
+        const bool is_plain = !*at;
         at += *at == '_';
         while (isdigit((unsigned char)*at))
             at++;
         if (!*at)
-            return true;
+            return !is_plain || strcmp(name, "x") != 0;
     }
     return false;
 }
 
-static enum graphml_use use_of(const char *name, bool of_nodes, bool of_edges)
+static enum graphml_use use_of(const struct graphml_key *key, bool has_x)
 {
     static const struct {
         const char *name;
@@ -40,20 +43,16 @@ static enum graphml_use use_of(const char *name, bool of_nodes, bool of_edges)
                    {"y", GRAPHML_LABEL},        {"train_mask", GRAPHML_TRAIN},
                    {"val_mask", GRAPHML_VALID}, {"valid_mask", GRAPHML_VALID},
                    {"test_mask", GRAPHML_TEST}};
-    if (of_edges && strcmp(name, "weight") == 0)
+    if (key->of_edges && strcmp(key->name, "weight") == 0)
         return GRAPHML_WEIGHT;
-    for (size_t i = 0; of_nodes && i < sizeof of_node / sizeof *of_node; i++)
-        if (strcmp(name, of_node[i].name) == 0)
-            return of_node[i].use;
-    return of_nodes && is_feature(name) ? GRAPHML_FEATURE : GRAPHML_NOTHING;
-}
-
-static void count_use(struct graphml_keys *keys, struct graphml_key *key)
-{
-    if (key->use == GRAPHML_FEATURE)
-        key->column = keys->feature_count++;
-    keys->has_label |= key->use == GRAPHML_LABEL;
-    keys->has_weight |= key->use == GRAPHML_WEIGHT;
+    for (size_t i = 0; key->of_nodes && i < sizeof of_node / sizeof *of_node; i++)
+        if (strcmp(key->name, of_node[i].name) == 0) {
+            const bool is_coordinate = strcmp(key->name, "y") == 0 && has_x;
+            return of_node[i].use == GRAPHML_LABEL && (key->is_real || is_coordinate)
+                       ? GRAPHML_NOTHING
+                       : of_node[i].use;
+        }
+    return key->of_nodes && is_feature(key->name) ? GRAPHML_FEATURE : GRAPHML_NOTHING;
 }
 
 enum error_code graphml_keys_add(struct graphml_keys *keys, const char *const *attribute,
@@ -62,6 +61,7 @@ enum error_code graphml_keys_add(struct graphml_keys *keys, const char *const *a
     const char *id = graphml_attribute(attribute, "id");
     const char *name = graphml_attribute(attribute, "attr.name");
     const char *of = graphml_attribute(attribute, "for");
+    const char *type = graphml_attribute(attribute, "attr.type");
     const bool of_all = !of || strcmp(of, "all") == 0;
     *expected = NULL;
     if (!id || !id[0] || strlen(id) >= GRAPHML_ID_SIZE)
@@ -81,11 +81,136 @@ enum error_code graphml_keys_add(struct graphml_keys *keys, const char *const *a
     (void)text_copy(key->id, sizeof key->id, id);
     if (!name || !text_copy(key->name, sizeof key->name, name))
         return ERROR_NONE; /* yEd keeps drawings so */
-    key->use = use_of(name, of_all || strcmp(of, "node") == 0, of_all || strcmp(of, "edge") == 0);
-    if (key->use == GRAPHML_LABEL && keys->has_label)
-        *expected = "one key of nodes called label, class or y";
-    count_use(keys, key);
+    key->of_nodes = of_all || strcmp(of, "node") == 0;
+    key->of_edges = of_all || strcmp(of, "edge") == 0;
+    key->is_real = type && (strcmp(type, "float") == 0 || strcmp(type, "double") == 0);
     return ERROR_NONE;
+}
+
+/* --- what they are used for --- */
+
+static struct graphml_key *node_key_named(struct graphml_keys *keys, const char *name, size_t size)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->key[i].of_nodes && strlen(keys->key[i].name) == size &&
+            memcmp(keys->key[i].name, name, size) == 0)
+            return &keys->key[i];
+    return NULL;
+}
+
+/* The keys that a setting names, in its order. */
+static enum error_code take_named(struct graphml_keys *keys, const char *setting, const char *name,
+                                  size_t size, enum graphml_use use, uint32_t *count,
+                                  const char *where, struct error *err)
+{
+    struct graphml_key *key = node_key_named(keys, name, size);
+    if (!key)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected a key of nodes with attr.name=\"%.*s\", as ingest.%s says, "
+                         "found none",
+                         where, named_entry_shown(size), name, setting);
+    if (key->use == GRAPHML_LABEL || key->use == GRAPHML_FEATURE)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected the key %s for one thing, found it again in ingest.%s",
+                         where, key->name, setting);
+    key->use = use;
+    key->column = (*count)++;
+    return ERROR_NONE;
+}
+
+static enum error_code take_labels(struct graphml_keys *keys, const char *labels, const char *where,
+                                   struct error *err)
+{
+    size_t left = strlen(labels), size = 0;
+    const char *name = NULL;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && named_entry_word(&labels, &left, ';', &name, &size))
+        rc = take_named(keys, "label_columns", name, size, GRAPHML_LABEL, &keys->label_count, where,
+                        err);
+    return rc;
+}
+
+/* Features are numbers as they stand: what else a table may make of a column is refused. */
+static enum error_code take_features(struct graphml_keys *keys, const char *features,
+                                     const char *where, struct error *err)
+{
+    struct named_entry entry;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && named_entry_next(&features, &entry)) {
+        const bool is_name = entry.name_size == 0;
+        const char *name = is_name ? entry.value : entry.name;
+        const size_t size = is_name ? entry.value_size : entry.name_size;
+        if (!is_name && (entry.value_size != 6 || memcmp(entry.value, "number", 6) != 0))
+            return error_set(err, ERROR_INVALID,
+                             "ingest.feature_columns: '%.*s': expected names of keys alone with "
+                             "`format: graphml`, which takes numbers as they stand",
+                             named_entry_shown(entry.size), entry.text);
+        rc = take_named(keys, "feature_columns", name, size, GRAPHML_FEATURE, &keys->feature_count,
+                        where, err);
+    }
+    return rc;
+}
+
+enum error_code graphml_keys_settle(struct graphml_keys *keys, const char *labels,
+                                    const char *features, const char *where, struct error *err)
+{
+    const bool has_x = node_key_named(keys, "x", 1) != NULL;
+    enum error_code rc = take_labels(keys, labels, where, err);
+    if (rc == ERROR_NONE)
+        rc = take_features(keys, features, where, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < keys->count; i++) {
+        struct graphml_key *key = &keys->key[i];
+        const enum graphml_use use =
+            key->use == GRAPHML_NOTHING ? use_of(key, has_x) : GRAPHML_NOTHING;
+        if (use == GRAPHML_NOTHING || (use == GRAPHML_LABEL && labels[0]) ||
+            (use == GRAPHML_FEATURE && features[0]))
+            continue;
+        if (use == GRAPHML_LABEL && keys->label_count)
+            return error_set(err, ERROR_INPUT,
+                             "%s: expected one key of nodes called label, class or y, found "
+                             "several: name the one of the classes by `label_columns: NAME` below "
+                             "`ingest:`",
+                             where);
+        key->use = use;
+        if (use == GRAPHML_LABEL)
+            key->column = keys->label_count++;
+        if (use == GRAPHML_FEATURE)
+            key->column = keys->feature_count++;
+        keys->has_weight |= use == GRAPHML_WEIGHT;
+    }
+    return rc;
+}
+
+void graphml_keys_describe(const struct graphml_keys *keys, char *text, size_t size)
+{
+    static const char *const roles[] = {
+        [GRAPHML_NOTHING] = "not used",         [GRAPHML_LABEL] = "the class",
+        [GRAPHML_TRAIN] = "the training split", [GRAPHML_VALID] = "the validation split",
+        [GRAPHML_TEST] = "the test split",      [GRAPHML_FEATURE] = "features",
+        [GRAPHML_WEIGHT] = "the weight"};
+    enum { NAMES_MAX = 4 };
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t role = 0; role < sizeof roles / sizeof *roles; role++) {
+        const size_t use =
+            (role + 1) % (sizeof roles / sizeof *roles); /* what is not used is last */
+        size_t count = 0;
+        for (size_t i = 0; i < keys->count && at < size; i++) {
+            const struct graphml_key *key = &keys->key[i];
+            if (key->use != use || !key->name[0] || count++ >= NAMES_MAX)
+                continue;
+            at += (size_t)snprintf(text + at, size - at, "%s%s",
+                                   count > 1 ? ", "
+                                   : at      ? "; "
+                                             : "",
+                                   key->name);
+        }
+        if (count > NAMES_MAX && at < size)
+            at += (size_t)snprintf(text + at, size - at, " and %zu more", count - NAMES_MAX);
+        if (count && at < size)
+            at += (size_t)snprintf(text + at, size - at, " %s %s", count > 1 ? "are" : "is",
+                                   roles[use]);
+    }
 }
 
 const struct graphml_key *graphml_keys_find(const struct graphml_keys *keys, const char *id)

@@ -1,5 +1,6 @@
 #include "stages/ingest/formats/graphml_reader.h"
 
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/base/xml_stream.h"
@@ -40,6 +41,9 @@ struct graphml { /* one run */
     /* The node or edge at hand: */
     bool in_node, in_edge;
     int64_t node, source, target, edge_line;
+    uint64_t labelled;            /* nodes with a label, in the first pass */
+    bool has_fractions;           /* among the labels */
+    uint64_t unweighed;           /* edges without a weight */
     bool has[GRAPHML_WEIGHT + 1]; /* a value, by use */
     float *feature;               /* [keys.feature_count], NAN: no value yet */
     float weight;
@@ -82,15 +86,35 @@ static enum error_code take_number(const struct graphml *g, const struct graphml
     return ERROR_NONE;
 }
 
-static enum error_code take_label(struct graphml *g, const char *text, struct error *err)
+/* Classes are words or numbers; several labels, and what a regression learns, are numbers. */
+static bool are_words(const struct graphml *g)
+{
+    const int64_t task = g->settings->ingest.task;
+    return g->keys.label_count == 1 && (task == TASK_UNKNOWN || task == TASK_SINGLE_LABEL);
+}
+
+static enum error_code take_label(struct graphml *g, const struct graphml_key *key,
+                                  const char *text, struct error *err)
 {
     const struct field word = field_of(text);
-    if (g->notes_ids)
-        return class_words_note(&g->classes, &word, err);
+    if (g->notes_ids) {
+        double value = 0.0;
+        int64_t whole = 0;
+        g->labelled++;
+        g->has_fractions |= text_double(text, strlen(text), &value) &&
+                            !text_int64(text, strlen(text), &whole) && value != floor(value);
+        return are_words(g) ? class_words_note(&g->classes, &word, err) : ERROR_NONE;
+    }
     if (!g->labels.column_count)
         return ERROR_NONE;
-    g->labels.column[0] = (double)class_words_class(&g->classes, &word);
-    return label_table_take(&g->labels, (uint64_t)g->node, xml_stream_line(g->stream), err);
+    double *value = &g->labels.column[key->column];
+    if (are_words(g))
+        *value = (double)class_words_class(&g->classes, &word);
+    else if (!text_double(text, strlen(text), value) || !isfinite(*value))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": %s: expected a finite number, found '%.80s'", g->path,
+                         xml_stream_line(g->stream), key->name, text);
+    return ERROR_NONE;
 }
 
 static enum error_code take_member(struct graphml *g, enum split split, const char *text,
@@ -118,7 +142,7 @@ static enum error_code take_value(struct graphml *g, const struct graphml_key *k
                    ? take_number(g, key, text, &g->weight, err)
                    : ERROR_NONE;
     if (key->use == GRAPHML_LABEL)
-        return take_label(g, text, err);
+        return take_label(g, key, text, err);
     if (g->notes_ids)
         return ERROR_NONE;
     if (key->use == GRAPHML_FEATURE)
@@ -138,6 +162,13 @@ static enum error_code begin_graph(struct graphml *g, const char *const *attribu
         return wrong(g, "no graph within a node or an edge", NULL, err);
     if (++g->graph_count > 1)
         return wrong(g, "one graph in the file, found a second", NULL, err);
+    if (g->notes_ids) {
+        const enum error_code rc =
+            graphml_keys_settle(&g->keys, g->settings->ingest.label_columns,
+                                g->settings->ingest.feature_columns, g->path, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
     g->is_undirected = direction && strcmp(direction, "undirected") == 0;
     return g->is_undirected || (direction && strcmp(direction, "directed") == 0)
                ? ERROR_NONE
@@ -152,6 +183,8 @@ static void forget_values(struct graphml *g)
     memset(g->has, 0, sizeof g->has);
     for (uint32_t i = 0; g->feature && i < g->keys.feature_count; i++)
         g->feature[i] = NAN;
+    for (uint32_t i = 0; i < g->labels.column_count; i++)
+        g->labels.column[i] = (double)NAN;
 }
 
 static enum error_code begin_node(struct graphml *g, const char *const *attribute,
@@ -255,14 +288,21 @@ static enum error_code end_key_default(struct graphml *g, const char *text, stru
     return ERROR_NONE;
 }
 
-/* Label and splits of a node without values of its own. */
+static bool has_value(const struct graphml *g, const struct graphml_key *key)
+{
+    return key->use == GRAPHML_LABEL && g->labels.column_count
+               ? !isnan(g->labels.column[key->column])
+               : g->has[key->use];
+}
+
+/* Labels and splits of a node without values of its own. */
 static enum error_code take_defaults(struct graphml *g, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < g->keys.count; i++) {
         const struct graphml_key *key = &g->keys.key[i];
         if (key->has_initial && key->use >= GRAPHML_LABEL && key->use <= GRAPHML_TEST &&
-            !g->has[key->use])
+            !has_value(g, key))
             rc = take_value(g, key, key->initial, err);
     }
     return rc;
@@ -291,6 +331,8 @@ static enum error_code end_node(struct graphml *g, struct error *err)
 {
     enum error_code rc = take_defaults(g, err);
     g->in_node = false;
+    if (rc == ERROR_NONE && g->labels.column_count && g->has[GRAPHML_LABEL])
+        rc = label_table_take(&g->labels, (uint64_t)g->node, xml_stream_line(g->stream), err);
     if (rc != ERROR_NONE || g->notes_ids || !g->keys.feature_count)
         return rc;
     rc = fill_features(g, err);
@@ -310,8 +352,10 @@ static enum error_code end_edge(struct graphml *g, struct error *err)
     for (size_t i = 0; rc == ERROR_NONE && isnan(g->weight) && i < g->keys.count; i++)
         if (g->keys.key[i].use == GRAPHML_WEIGHT && g->keys.key[i].has_initial)
             rc = take_number(g, &g->keys.key[i], g->keys.key[i].initial, &g->weight, err);
-    if (rc == ERROR_NONE && g->keys.has_weight && isnan(g->weight))
-        rc = wrong(g, "a weight of each edge, or a <default> of its key", NULL, err);
+    if (g->keys.has_weight && isnan(g->weight)) {
+        g->weight = 1.0F;
+        g->unweighed++;
+    }
     const struct edge_columns_view value = {.width = g->buffer.columns.width,
                                             .data = {[EDGE_WEIGHT] = &g->weight}};
     return rc == ERROR_NONE
@@ -384,6 +428,39 @@ static enum error_code pass(struct graphml *g, bool notes_ids, struct error *err
     return rc;
 }
 
+/* A key that is called so by chance: y with fractions is a coordinate, and a label that no two nodes share is a name. */
+static enum error_code check_labels(struct graphml *g, struct error *err)
+{
+    struct graphml_key *label = NULL;
+    for (size_t i = 0; i < g->keys.count; i++)
+        if (g->keys.key[i].use == GRAPHML_LABEL)
+            label = &g->keys.key[i];
+    if (!label || g->settings->ingest.label_columns[0] || !are_words(g))
+        return ERROR_NONE;
+    if (strcmp(label->name, "y") == 0 && g->has_fractions) {
+        label->use = GRAPHML_NOTHING;
+        g->keys.label_count = 0;
+        return ERROR_NONE;
+    }
+    const uint64_t words = g->classes.words.count;
+    if (pipeline_learns_pairs(g->settings) || words != g->names.ids.count || words <= 2 ||
+        g->labelled != words)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s: key %s: expected classes, found another word in each of %" PRIu64
+                     " nodes, as names are: write `label_columns: NAME` below `ingest:` with the "
+                     "key of the classes, or `task: link_prediction`",
+                     g->path, label->name, words);
+}
+
+static void say_keys(const struct graphml *g)
+{
+    char text[512];
+    graphml_keys_describe(&g->keys, text, sizeof text);
+    if (text[0])
+        log_info("%s: %s", g->path, text);
+}
+
 static enum error_code read_nodes(struct graphml *g, struct error *err)
 {
     named_nodes_init(&g->names, true, 0);
@@ -394,9 +471,12 @@ static enum error_code read_nodes(struct graphml *g, struct error *err)
                        "none",
                        g->path);
     if (rc == ERROR_NONE)
+        rc = check_labels(g, err);
+    if (rc == ERROR_NONE)
         rc = class_words_finish(&g->classes, err);
     if (rc != ERROR_NONE)
         return rc;
+    say_keys(g);
     named_nodes_finish(&g->names);
     const struct node_ids ids = node_id_assigner_view(&g->names.ids);
     rc = dataset_builder_set_nodes(g->builder, ids.node_count,
@@ -414,8 +494,8 @@ static enum error_code prepare(struct graphml *g, struct error *err)
     enum error_code rc = edge_buffer_init(&g->buffer, g->builder, g->path, &width, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&g->feature, (size_t)g->keys.feature_count + 1, "features of a node", err);
-    if (rc == ERROR_NONE && g->keys.has_label && !pipeline_learns_pairs(g->settings))
-        rc = label_table_columns(&g->labels, 1, err);
+    if (rc == ERROR_NONE && g->keys.label_count && !pipeline_learns_pairs(g->settings))
+        rc = label_table_columns(&g->labels, g->keys.label_count, err);
     return rc;
 }
 
@@ -442,6 +522,9 @@ enum error_code graphml_reader_run(const struct pipeline_settings *settings,
         rc = prepare(&g, err);
     if (rc == ERROR_NONE)
         rc = pass(&g, false, err);
+    if (rc == ERROR_NONE && g.unweighed)
+        log_warn("%s: %" PRIu64 " edges have no weight, and its key has no <default>: they weigh 1",
+                 g.path, g.unweighed);
     if (rc == ERROR_NONE)
         rc = edge_buffer_flush(&g.buffer, err);
     if (rc == ERROR_NONE)

@@ -112,10 +112,9 @@ static enum error_code visit(struct held_file *file, keyed_visitor take, struct 
 /* Where the settings could not be refused, since an input of their format may have such edges of its own: this one has none. */
 static enum error_code need_files(const struct pipeline_settings *settings, struct error *err)
 {
-    const bool is_ogb = settings->ingest.format == FORMAT_OGB;
     if (!pipeline_gives_edges(settings))
         return ERROR_NONE;
-    if (!settings->ingest.edge_file[2][0] && !is_ogb)
+    if (!settings->ingest.edge_file[2][0] && !pipeline_may_have_edge_splits(settings))
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but ingest.test_edges is empty: expected a "
                          "file with a line `source,target` an edge");

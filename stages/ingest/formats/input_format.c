@@ -1,19 +1,25 @@
 #include "stages/ingest/formats/input_format.h"
 
+#include "common/base/file_pattern.h"
 #include "common/base/memory.h"
+#include "common/formats/file_kind.h"
 #include "stages/ingest/formats/dgl_csv_reader.h"
 #include "stages/ingest/formats/distdgl_reader.h"
 #include "stages/ingest/formats/edge_list_reader.h"
+#include "stages/ingest/formats/edge_shape.h"
 #include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/graphbolt_reader.h"
 #include "stages/ingest/formats/graphml_reader.h"
 #include "stages/ingest/formats/graphsaint_reader.h"
+#include "stages/ingest/formats/hgb_reader.h"
 #include "stages/ingest/formats/linqs_reader.h"
 #include "stages/ingest/formats/matrix_market_reader.h"
 #include "stages/ingest/formats/metis_reader.h"
 #include "stages/ingest/formats/node_files.h"
 #include "stages/ingest/formats/npz_reader.h"
 #include "stages/ingest/formats/ogb_reader.h"
+#include "stages/ingest/formats/openke_reader.h"
+#include "stages/ingest/formats/triple_reader.h"
 #include "stages/ingest/formats/tu_reader.h"
 #include "stages/ingest/generate/generator.h"
 
@@ -37,6 +43,19 @@ WITHOUT_BUDGET(run_distdgl, distdgl_reader_run)
 WITHOUT_BUDGET(run_dgl_csv, dgl_csv_reader_run)
 WITHOUT_BUDGET(run_graphml, graphml_reader_run)
 WITHOUT_BUDGET(run_linqs, linqs_reader_run)
+WITHOUT_BUDGET(run_hgb, hgb_reader_run)
+WITHOUT_BUDGET(run_openke, openke_reader_run)
+
+/* Where a setting names the columns, they are what it says. */
+static enum error_code check_edge_file(void *context, const char *path, size_t index,
+                                       struct error *err)
+{
+    const struct pipeline_settings *const *settings = context;
+    (void)index;
+    const enum error_code rc = file_kind_check_table(path, NULL, 0, "edges", err);
+    return rc == ERROR_NONE && !(*settings)->ingest.edge_columns[0] ? edge_shape_check(path, err)
+                                                                    : rc;
+}
 
 static enum error_code run_edge_list(const struct pipeline_settings *settings,
                                      uint64_t memory_bytes, struct dataset_builder *builder,
@@ -48,7 +67,10 @@ static enum error_code run_edge_list(const struct pipeline_settings *settings,
         .nodes = &files,
         .edge_features = (enum edge_feature_choice)settings->ingest.edge_features,
         .settings = settings};
+    const struct pipeline_settings *context = settings;
     enum error_code rc = node_files_open(&files, settings, err);
+    if (rc == ERROR_NONE)
+        rc = file_pattern_visit(settings->ingest.path, check_edge_file, &context, err);
     if (rc == ERROR_NONE)
         rc = edge_list_reader_run(&input, (enum id_type)settings->ingest.id_type, memory_bytes,
                                   builder, err);
@@ -63,6 +85,13 @@ static enum error_code run_edge_list(const struct pipeline_settings *settings,
         "give nodes a class in the file that ingest.labels names",                                 \
             "give ids in the file that ingest.train names, or write `split: random 60/20/20` in "  \
             "its place"                                                                            \
+    }
+
+/* Triples have neither classes nor splits of nodes. */
+#define ADVICE_TRIPLES                                                                             \
+    {                                                                                              \
+        "write `task: link_prediction` below `ingest:`, since triples have no classes",            \
+            "write `task: link_prediction` below `ingest:`, since triples have no splits of nodes" \
     }
 
 static const struct input_format rows[] = {
@@ -126,6 +155,14 @@ static const struct input_format rows[] = {
     [FORMAT_LINQS] = {.endings = {".content", ".cites"},
                       .advice = {"end each line of NAME.content with a class", RANDOM_SPLIT},
                       .run = run_linqs},
+    [FORMAT_HGB] = {.endings = {".dat", ".dat.test"},
+                    .advice = {"add label.dat with a line of id, name, type and class for each "
+                               "training node",
+                               RANDOM_SPLIT},
+                    .run = run_hgb},
+    [FORMAT_OPENKE] = {.endings = {"2id.txt"}, .advice = ADVICE_TRIPLES, .run = run_openke},
+    [FORMAT_NTRIPLES] = {.is_file = true, .advice = ADVICE_TRIPLES, .run = ntriples_reader_run},
+    [FORMAT_SIF] = {.is_file = true, .advice = ADVICE_TRIPLES, .run = sif_reader_run},
 };
 
 const struct training_advice input_format_graph_advice = {

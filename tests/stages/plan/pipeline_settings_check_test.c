@@ -82,8 +82,7 @@ static void files_beside_an_edge_list_are_checked(void **state)
         const char *name, *value, *other, *other_value, *message;
     } bad[] = {
         {"ingest.labels", "l.csv", "ingest.format", "folder",
-         "ingest.labels is 'l.csv', but only the formats edge_list, matrix_market and metis have "
-         "files beside them"},
+         "ingest.labels is 'l.csv', but ingest.format is folder, which does not read it"},
         {"ingest.features", "f.csv", "ingest.format", "ogb", "ingest.features is 'f.csv'"},
         {"ingest.feature_ids", "i.txt", "ingest.features", "f.csv", "is no .npy file"},
         {"ingest.split", "random 60/20/20", "ingest.valid", "v.txt",
@@ -174,11 +173,48 @@ static void a_split_is_read_out_of_its_text(void **state)
     assert_int_equal(shares.percent[2], 30);
 }
 
+/* Each setting that some formats read is refused with a format that does not, and passes with one that does; auto may be any. */
+static void settings_that_a_format_does_not_read_are_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const struct {
+        const char *name, *value, *reads, *does_not, *message;
+    } trials[] = {
+        {"ingest.label_columns", "club", "graphml", "npz",
+         "ingest.label_columns is 'club', but ingest.format is npz, which does not read it: remove "
+         "the line, or take a format that reads it (edge_list,"},
+        {"ingest.feature_columns", "age", "graphml", "linqs", "ingest.feature_columns is 'age'"},
+        {"ingest.id_column", "who", "edge_list", "graphml", "ingest.id_column is 'who'"},
+        {"ingest.edge_columns", "source: a; target: b", "edge_list", "metis",
+         "ingest.edge_columns is 'source: a"},
+        {"ingest.id_type", "string", "edge_list", "openke", "ingest.id_type is 'string'"},
+        {"ingest.labels", "l.csv", "matrix_market", "folder", "ingest.labels is '"},
+        {"ingest.nodes", "500", "generated", "folder", "ingest.nodes is '500'"},
+    };
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        struct pipeline_settings settings = defaults();
+        assert_ok(assign(&settings, "name", "cora", &err), &err);
+        assert_ok(assign(&settings, "ingest.path", "raw", &err), &err);
+        assert_ok(assign(&settings, trials[i].name, trials[i].value, &err), &err);
+        assert_ok(assign(&settings, "ingest.format", trials[i].reads, &err), &err);
+        assert_ok(pipeline_settings_check(&settings, &err), &err);
+        assert_ok(assign(&settings, "ingest.format", "auto", &err), &err);
+        assert_ok(pipeline_settings_check(&settings, &err), &err);
+        assert_ok(assign(&settings, "ingest.format", trials[i].does_not, &err), &err);
+        assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, trials[i].message,
+                     &err);
+        assert_fails(pipeline_settings_check_format(&settings, &err), ERROR_INVALID,
+                     trials[i].message, &err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measured_loads_go_with_methods_that_can_weigh_edges),
         cmocka_unit_test(rules_between_settings_are_checked),
+        cmocka_unit_test(settings_that_a_format_does_not_read_are_refused),
         cmocka_unit_test(files_beside_an_edge_list_are_checked),
         cmocka_unit_test(strategies_that_exclude_each_other_are_refused),
         cmocka_unit_test(a_split_is_read_out_of_its_text),

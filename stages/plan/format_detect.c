@@ -1,14 +1,13 @@
-#include "stages/ingest/formats/format_detect.h"
+#include "stages/plan/format_detect.h"
 
 #include "common/base/file.h"
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
+#include "common/formats/file_kind.h"
 #include "stages/plan/setting_table.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { FIRST_BYTES = 16 };
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -30,6 +29,8 @@ static const struct folder_sign signs[] = {{"meta.json", FORMAT_FOLDER, "folder"
                                            {"*.content", FORMAT_LINQS, "linqs"},
                                            {"adj_full.npz", FORMAT_GRAPHSAINT, "graphsaint"},
                                            {"*_A.txt", FORMAT_TU, "tu"},
+                                           {"node.dat", FORMAT_HGB, "hgb"},
+                                           {"train2id.txt", FORMAT_OPENKE, "openke"},
                                            {"raw", FORMAT_OGB, "ogb"}};
 enum { SIGNS = sizeof signs / sizeof *signs };
 
@@ -68,8 +69,8 @@ static enum error_code detect_folder(const char *path, int64_t *format, char *se
             "%s: ingest.format is auto, and nothing in this folder says what it is: "
             "expected meta.json (folder), metadata.yaml (graphbolt), "
             "metadata.json (distdgl), meta.yaml (dgl_csv), *.content (linqs), adj_full.npz "
-            "(graphsaint), a file NAME_A.txt (tu) or a folder raw (ogb), or one file "
-            "as ingest.path",
+            "(graphsaint), a file NAME_A.txt (tu), node.dat (hgb), train2id.txt (openke) or a "
+            "folder raw (ogb), or one file as ingest.path",
             path);
     if (look.other)
         return error_set(err, ERROR_INPUT,
@@ -93,42 +94,56 @@ static bool is_called(const char *path, const char *const *endings)
     return false;
 }
 
+/* What one file is called, where its first bytes do not say what it is. */
+static const struct {
+    enum ingest_format format;
+    const char *format_name;
+    const char *const endings[4];
+} names[] = {
+    {FORMAT_GRAPHML, "graphml", {".graphml", ".graphml.gz", ".graphml.zst"}},
+    {FORMAT_MATRIX_MARKET, "matrix_market", {".mtx", ".mtx.gz", ".mtx.zst"}},
+    {FORMAT_METIS, "metis", {".graph", ".metis"}},
+    {FORMAT_NTRIPLES, "ntriples", {".nt", ".nt.gz", ".nt.zst"}},
+    {FORMAT_SIF, "sif", {".sif", ".sif.gz", ".sif.zst"}},
+};
+
+/* The format of a file of a known kind. The names are those of the choices of ingest.format. */
+static enum ingest_format format_named(const char *name)
+{
+    const struct setting_spec *spec = setting_row(setting_table, "ingest.format");
+    for (int i = 0; spec->choices[i]; i++)
+        if (strcmp(spec->choices[i], name) == 0)
+            return (enum ingest_format)i;
+    must(false);
+    return FORMAT_AUTO;
+}
+
 static enum error_code detect_file(const char *path, int64_t *format, char *seen, struct error *err)
 {
-    static const char zip[] = "PK\003\004", market[] = "%%MatrixMarket", numpy[] = "\223NUMPY";
-    static const char *const market_names[] = {".mtx", ".mtx.gz", ".mtx.zst", NULL};
-    static const char *const graphml_names[] = {".graphml", ".graphml.gz", ".graphml.zst", NULL};
-    static const char *const metis_names[] = {".graph", ".metis", NULL};
-    char first[FIRST_BYTES] = {0};
-    const char *word = "edge_list", *why = "is none of the other formats of one file";
+    char first[FILE_KIND_BYTES];
     size_t got = 0;
-    const enum error_code rc = file_read_range(path, 0, first, sizeof first, &got, err);
+    const enum error_code rc = file_kind_peek(path, NULL, 0, first, sizeof first, &got, err);
+    const struct kind_of_file *kind = rc == ERROR_NONE ? file_kind_find(first, got) : NULL;
     if (rc != ERROR_NONE)
         return rc;
-    if (memcmp(first, numpy, sizeof numpy - 1) == 0)
-        return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, and this is one array: expected a folder that "
-                         "has it as edges.npy beside meta.json (format folder)",
-                         path);
-    *format = FORMAT_EDGE_LIST;
-    if (memcmp(first, zip, sizeof zip - 1) == 0) {
-        *format = FORMAT_NPZ;
-        word = "npz";
-        why = "is a zip archive";
-    } else if (memcmp(first, market, sizeof market - 1) == 0 || is_called(path, market_names)) {
-        *format = FORMAT_MATRIX_MARKET;
-        word = "matrix_market";
-        why = "begins or is called so";
-    } else if (is_called(path, graphml_names)) {
-        *format = FORMAT_GRAPHML;
-        word = "graphml";
-        why = "is called so";
-    } else if (is_called(path, metis_names)) {
-        *format = FORMAT_METIS;
-        word = "metis";
-        why = "is called so";
+    if (kind && kind->format) {
+        *format = format_named(kind->format);
+        (void)snprintf(seen, FORMAT_SEEN_SIZE, "%s is %s, so it is read as %s", path, kind->name,
+                       kind->format);
+        return ERROR_NONE;
     }
-    (void)snprintf(seen, FORMAT_SEEN_SIZE, "%s %s, so it is read as %s", path, why, word);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_called(path, names[i].endings)) {
+            *format = names[i].format;
+            (void)snprintf(seen, FORMAT_SEEN_SIZE, "%s is called so, so it is read as %s", path,
+                           names[i].format_name);
+            return ERROR_NONE;
+        }
+    if (kind)
+        return file_kind_refuse(kind, path, "edges", err);
+    *format = FORMAT_EDGE_LIST;
+    (void)snprintf(seen, FORMAT_SEEN_SIZE,
+                   "%s is none of the other formats of one file, so it is read as edge_list", path);
     return ERROR_NONE;
 }
 

@@ -1,0 +1,14 @@
+/*
+ * graphml_facts - which key of a GraphML file has the classes of nodes, and which way its edges go.
+ */
+#ifndef PIPELINES_GRAPHML_FACTS_H
+#define PIPELINES_GRAPHML_FACTS_H
+
+#include "pipelines/input_facts.h"
+
+/* Fills targets, has_split, direction and label_columns of `facts`. The class is the key called label, class, ... with from 2 to 100
+ * different words, each in two nodes on average, or else the one of fewest words. Fails: ERROR_INPUT naming line and column of what
+ * is no XML. */
+MUST_CHECK enum error_code graphml_facts_find(struct input_facts *facts, struct error *err);
+
+#endif

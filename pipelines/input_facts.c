@@ -1,0 +1,334 @@
+#include "pipelines/input_facts.h"
+
+#include "common/base/file.h"
+#include "common/base/json.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/formats/delimited.h"
+#include "common/formats/file_kind.h"
+#include "common/formats/zip_archive.h"
+#include "pipelines/graphml_facts.h"
+#include "stages/plan/setting_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { META_BYTES_MAX = 1 << 26, HEAD_BYTES = 1 << 12, HEADER_WORDS = 5 };
+
+/* --- what lies in a folder --- */
+
+struct search {
+    const char *const
+        *endings; /* NULL-terminated; a name ends in one, behind something or nothing */
+    bool found;
+};
+
+static enum error_code look_at(void *context, const char *name, struct error *err)
+{
+    struct search *search = context;
+    (void)err;
+    for (const char *const *ending = search->endings; *ending; ending++) {
+        const size_t size = strlen(name), length = strlen(*ending);
+        search->found |= size >= length && strcmp(name + size - length, *ending) == 0;
+    }
+    return ERROR_NONE;
+}
+
+/* Whether a file in the folder, or in a folder of it, ends so. A folder that is not there has none. */
+static bool has_file(const struct input_facts *facts, const char *below, const char *const *endings)
+{
+    char folder[FILE_PATH_SIZE];
+    struct search search = {endings, false};
+    return file_path(folder, NULL, "%s%s", facts->path, below) == ERROR_NONE &&
+           file_list(folder, look_at, &search, NULL) == ERROR_NONE && search.found;
+}
+
+#define ENDINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static enum error_code read_text(const struct input_facts *facts, const char *name, char **text,
+                                 size_t *size, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", facts->path, name);
+    return rc == ERROR_NONE ? file_read(path, META_BYTES_MAX, text, size, err) : rc;
+}
+
+/* --- formats --- */
+
+static enum error_code find_folder(struct input_facts *facts, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct json_document *document = NULL;
+    bool is_directed = false;
+    if (has_file(facts, "", ENDINGS("graph-label.csv", "graph-label.csv.gz", "graph-label.npy")))
+        facts->targets = TARGETS_GRAPHS;
+    else if (has_file(facts, "", ENDINGS("node-label.csv", "node-label.csv.gz", "node-label.npy")))
+        facts->targets = TARGETS_NODES;
+    facts->has_split =
+        facts->targets && has_file(facts, "", ENDINGS("train.csv", "train.csv.gz", "train.npy"));
+    facts->is_typed = has_file(facts, "", ENDINGS("node-types.csv"));
+    facts->has_triples = !facts->is_typed && has_file(facts, "", ENDINGS("relations.csv"));
+    enum error_code rc = read_text(facts, "meta.json", &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = json_parse(text, size, "meta.json", &document, err);
+    if (rc == ERROR_NONE && json_bool(json_get(json_root(document), "directed"), &is_directed))
+        (void)snprintf(facts->direction, FACT_SIZE, "meta.json says directed: %s",
+                       is_directed ? "true" : "false");
+    json_free(document);
+    memory_free(text);
+    return rc;
+}
+
+static enum error_code find_ogb(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    if (has_file(facts, "/raw",
+                 ENDINGS("graph-label.csv.gz", "graph-label.npz", "graph-label.csv")))
+        facts->targets = TARGETS_GRAPHS;
+    else if (has_file(facts, "/raw",
+                      ENDINGS("node-label.csv.gz", "node-label.npz", "node-label.csv", "node-label",
+                              "nodes-with-labels.csv.gz")))
+        facts->targets = TARGETS_NODES;
+    facts->has_split = has_file(facts, "", ENDINGS("split"));
+    facts->is_typed =
+        has_file(facts, "/raw",
+                 ENDINGS("triplet-type-list.csv.gz", "num_nodes_dict.npz", "num-node-dict.csv.gz"));
+    return ERROR_NONE;
+}
+
+static enum error_code find_npz(struct input_facts *facts, struct error *err)
+{
+    struct zip_archive archive = {0};
+    bool found = true;
+    enum error_code rc = zip_archive_open(&archive, facts->path, "an archive of NumPy arrays", err);
+    while (rc == ERROR_NONE && found) {
+        rc = zip_archive_next(&archive, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (strcmp(archive.member, "labels.npy") == 0 ||
+            strcmp(archive.member, "node_labels.npy") == 0)
+            facts->targets = TARGETS_NODES;
+        facts->has_split |= strcmp(archive.member, "train_masks.npy") == 0;
+    }
+    zip_archive_close(&archive);
+    return rc;
+}
+
+static enum error_code find_matrix(struct input_facts *facts, struct error *err)
+{
+    char head[HEAD_BYTES];
+    size_t got = 0;
+    struct field word[HEADER_WORDS] = {{0}};
+    const enum error_code rc = file_kind_peek(facts->path, NULL, 0, head, sizeof head, &got, err);
+    const char *end = rc == ERROR_NONE ? memchr(head, '\n', got) : NULL;
+    if (end && delimited_split(head, (size_t)(end - head), DELIMITER_BLANKS, word, HEADER_WORDS) ==
+                   HEADER_WORDS)
+        (void)snprintf(facts->direction, FACT_SIZE, "the first line says %.*s",
+                       word[4].size < 40 ? (int)word[4].size : 40, word[4].text);
+    return rc;
+}
+
+static enum error_code find_metis(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    (void)snprintf(facts->direction, FACT_SIZE, "a METIS graph is undirected");
+    return ERROR_NONE;
+}
+
+static enum error_code find_tu(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    facts->targets =
+        has_file(facts, "", ENDINGS("_graph_labels.txt")) ? TARGETS_GRAPHS : TARGETS_GRAPH_NUMBERS;
+    return ERROR_NONE;
+}
+
+static enum error_code find_graphsaint(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    facts->targets = has_file(facts, "", ENDINGS("class_map.json")) ? TARGETS_NODES : TARGETS_NONE;
+    facts->has_split = facts->targets && has_file(facts, "", ENDINGS("role.json"));
+    return ERROR_NONE;
+}
+
+static enum error_code find_linqs(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    facts->targets = TARGETS_NODES;
+    return ERROR_NONE;
+}
+
+/* How often `word` stands in a text. */
+static size_t count_of(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, word)); text += strlen(word))
+        count++;
+    return count;
+}
+
+static enum error_code find_graphbolt(struct input_facts *facts, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    const enum error_code rc = read_text(facts, "metadata.yaml", &text, &size, err);
+    if (rc == ERROR_NONE) {
+        const char *edges = strstr(text, "edges:");
+        facts->targets = count_of(text, "name: labels") + count_of(text, "name: \"labels\"")
+                             ? TARGETS_NODES
+                             : TARGETS_NONE;
+        facts->has_split = facts->targets && count_of(text, "train_set");
+        for (const char *at = edges; at && (at = strstr(at, "type:")); at += 5)
+            facts->is_typed |= memchr(at + 5, ':', strcspn(at + 5, "\n,}")) != NULL;
+    }
+    memory_free(text);
+    return rc;
+}
+
+static enum error_code find_distdgl(struct input_facts *facts, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct json_document *document = NULL;
+    enum error_code rc = read_text(facts, "metadata.json", &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = json_parse(text, size, "metadata.json", &document, err);
+    if (rc == ERROR_NONE) {
+        const struct json_node *root = json_root(document), *data = json_get(root, "node_data");
+        const struct json_node *type = NULL;
+        facts->is_typed = json_count(json_get(root, "node_type")) > 1 ||
+                          json_count(json_get(root, "edge_type")) > 1;
+        for (size_t i = 0; i < json_count(data) && json_member(data, i, &type); i++) {
+            if (json_get(type, "label"))
+                facts->targets = TARGETS_NODES;
+            facts->has_split |= json_get(type, "train_mask") != NULL;
+        }
+    }
+    json_free(document);
+    memory_free(text);
+    return rc;
+}
+
+struct headers {
+    struct input_facts *facts;
+};
+
+/* The header of one file of the folder. */
+static enum error_code take_header(void *context, const char *name, struct error *err)
+{
+    const struct headers *headers = context;
+    char path[FILE_PATH_SIZE], head[HEAD_BYTES + 1];
+    size_t got = 0;
+    const size_t size = strlen(name);
+    if (size < 4 || (strcmp(name + size - 4, ".csv") != 0 && strcmp(name + size - 4, ".tsv") != 0))
+        return ERROR_NONE;
+    enum error_code rc = file_path(path, err, "%s/%s", headers->facts->path, name);
+    if (rc == ERROR_NONE)
+        rc = file_kind_peek(path, NULL, 0, head, HEAD_BYTES, &got, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    head[got] = '\0';
+    head[strcspn(head, "\r\n")] = '\0';
+    if (strstr(head, "node_id") && strstr(head, "label"))
+        headers->facts->targets = TARGETS_NODES;
+    headers->facts->has_split |= strstr(head, "node_id") && strstr(head, "train_mask");
+    return rc;
+}
+
+static enum error_code find_dgl_csv(struct input_facts *facts, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct headers headers = {facts};
+    enum error_code rc = read_text(facts, "meta.yaml", &text, &size, err);
+    if (rc == ERROR_NONE)
+        facts->is_typed = count_of(text, "etype:") > 1 || count_of(text, "ntype:") > 1;
+    if (rc == ERROR_NONE)
+        rc = file_list(facts->path, take_header, &headers, err);
+    memory_free(text);
+    return rc;
+}
+
+/* label.dat has no validation nodes, so that a drawn split is better; links that are held out have no validation either. */
+static enum error_code find_hgb(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    facts->targets = has_file(facts, "", ENDINGS("label.dat")) ? TARGETS_NODES : TARGETS_NONE;
+    facts->is_typed = true;
+    return ERROR_NONE;
+}
+
+static enum error_code find_openke(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    facts->has_triples = true;
+    facts->has_split = has_file(facts, "", ENDINGS("test2id.txt"));
+    return ERROR_NONE;
+}
+
+static enum error_code find_triples(struct input_facts *facts, struct error *err)
+{
+    (void)err;
+    facts->has_triples = true;
+    return ERROR_NONE;
+}
+
+static enum error_code (*const finders[])(struct input_facts *facts, struct error *err) = {
+    [FORMAT_FOLDER] = find_folder,
+    [FORMAT_OGB] = find_ogb,
+    [FORMAT_TU] = find_tu,
+    [FORMAT_MATRIX_MARKET] = find_matrix,
+    [FORMAT_METIS] = find_metis,
+    [FORMAT_NPZ] = find_npz,
+    [FORMAT_GRAPHSAINT] = find_graphsaint,
+    [FORMAT_GRAPHBOLT] = find_graphbolt,
+    [FORMAT_DISTDGL] = find_distdgl,
+    [FORMAT_DGL_CSV] = find_dgl_csv,
+    [FORMAT_GRAPHML] = graphml_facts_find,
+    [FORMAT_LINQS] = find_linqs,
+    [FORMAT_HGB] = find_hgb,
+    [FORMAT_OPENKE] = find_openke,
+    [FORMAT_NTRIPLES] = find_triples,
+    [FORMAT_SIF] = find_triples,
+    [FORMAT_AUTO] = NULL,
+};
+
+enum error_code input_facts_find(const char *path, struct input_facts *out, struct error *err)
+{
+    *out = (struct input_facts){.path = path, .format = FORMAT_EDGE_LIST};
+    const enum error_code rc = format_detect(path, &out->format, out->seen, err);
+    if (rc != ERROR_NONE || out->format == FORMAT_EDGE_LIST)
+        return rc;
+    const struct setting_spec *spec = setting_find("ingest.format");
+    (void)text_copy(out->format_name, sizeof out->format_name, spec->choices[out->format]);
+    must(finders[out->format]);
+    return finders[out->format](out, err);
+}
+
+/* --- tables --- */
+
+const char *input_facts_direction(const char *path, char said[FACT_SIZE])
+{
+    static const struct {
+        const char *words, *direction;
+    } known[] = {{"% asym", "as_given"},
+                 {"% sym", "undirected"},
+                 {"# Undirected graph", "undirected"},
+                 {"# Directed graph", "as_given"}};
+    char head[HEAD_BYTES + 1];
+    size_t got = 0;
+    if (file_kind_peek(path, NULL, 0, head, HEAD_BYTES, &got, NULL) != ERROR_NONE)
+        return NULL;
+    head[got] = '\0';
+    for (const char *line = head; line && (*line == '#' || *line == '%');) {
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strncmp(line, known[i].words, strlen(known[i].words)) == 0) {
+                (void)text_copy(said, FACT_SIZE, known[i].words);
+                return known[i].direction;
+            }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return NULL;
+}
