@@ -574,7 +574,6 @@ static enum error_code write_tables(struct inspection *look, const struct init_o
     const enum error_code rc = survey_files(look, err);
     if (rc != ERROR_NONE)
         return rc;
-    look_at_edges(look);
     look_at_nodes(look);
     return write_file(look, options, output, err);
 }
@@ -615,13 +614,14 @@ static enum error_code inspect(const struct init_options *options, const struct 
 
 static void print_help(void)
 {
-    printf("graphmill init EDGES [NODES] [options] - look at an input and write a pipeline file\n\n"
-           "EDGES has an edge a line, NODES a node a line behind a header: separated by commas, "
-           "tabs, semicolons, bars,\ntwo colons or blanks; plain, gzip or zstd. EDGES may also be any "
-           "other input that `format: auto` knows, such as\ngraph.mtx, graph.graphml, graph.npz or a "
-           "folder. The file that is "
-           "written runs as it is, and says in "
-           "comments what was seen.\n\n");
+    printf(
+        "graphmill init EDGES [NODES] [options] - look at an input and write a pipeline file\n\n"
+        "EDGES has an edge a line, NODES a node a line behind a header: separated by commas, "
+        "tabs, semicolons, bars,\ntwo colons or blanks; plain, gzip or zstd. EDGES may also be any "
+        "other input that `format: auto` knows, such as\ngraph.mtx, graph.graphml, graph.npz or a "
+        "folder. The file that is "
+        "written runs as it is, and says in "
+        "comments what was seen.\n\n");
     options_print_help(option_table);
 }
 

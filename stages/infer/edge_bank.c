@@ -11,9 +11,12 @@
 
 struct held_pair {
     uint64_t pair; /* source above, target below */
-    double time;
+    int64_t time;
     uint16_t type;
 };
+
+/* When a pair was seen that never was. */
+static const int64_t never = INT64_MIN;
 
 struct bank { /* one run */
     const struct edge_bank_config *config;
@@ -72,14 +75,14 @@ static enum error_code list_held(struct bank *bank, struct error *err)
         for (uint64_t i = 0; i < splits->count[s]; i++)
             bank->held[bank->held_count++] =
                 (struct held_pair){pair_of(splits, splits->source[s][i], splits->target[s][i]),
-                                   splits->time[s][i], type_of(splits, s, i)};
+                                   edge_time_at(splits->time[s], i), type_of(splits, s, i)};
     if (rc == ERROR_NONE && count)
         qsort(bank->held, count, sizeof *bank->held, by_pair);
     return rc;
 }
 
-/* When the pair was last held out before `time`; -inf: never. */
-static double last_held(const struct bank *bank, const struct held_pair *asked)
+/* When the pair was last held out before `time`, or `never`. */
+static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
 {
     size_t low = 0, high = bank->held_count;
     while (low < high) { /* the first that is not before `asked` */
@@ -90,25 +93,23 @@ static double last_held(const struct bank *bank, const struct held_pair *asked)
             high = middle;
     }
     const struct held_pair *found = low ? &bank->held[low - 1] : NULL;
-    return found && found->pair == asked->pair && found->type == asked->type ? found->time
-                                                                             : -HUGE_VAL;
+    return found && found->pair == asked->pair && found->type == asked->type ? found->time : never;
 }
 
-/* When the topology has it last, with history all before `time`; -inf: never. */
-static double last_trained(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
-                           double time)
+/* When the topology has it last, with history all before `time`, or `never`. */
+static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t target,
+                            uint16_t type, int64_t time)
 {
     const struct topology *topology = bank->config->topology;
     const struct topology_part *part =
         topology_rows(topology, topology_part_of(topology, target), 0);
     uint64_t first = 0, end = 0;
-    double last = -HUGE_VAL;
+    int64_t last = never;
     known_pairs_find(topology, 0, source, target, &first, &end);
     const uint64_t start = first < end ? topology_row_start(part, target - part->first_node) : 0;
     for (; first < end; first++) {
-        double own = 0;
+        const int64_t own = topology_time(part, start + first);
         uint16_t own_type = type;
-        memcpy(&own, topology_column(part, EDGE_TIME, start + first), sizeof own);
         if (topology->width.of[EDGE_TYPE])
             memcpy(&own_type, topology_column(part, EDGE_TYPE, start + first), sizeof own_type);
         if (own_type == type && own > last &&
@@ -119,40 +120,49 @@ static double last_trained(const struct bank *bank, uint32_t source, uint32_t ta
 }
 
 /* When a pair was last seen by an edge at `time`. */
-static double last_seen(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
-                        double time)
+static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
+                         int64_t time)
 {
     const struct held_pair asked = {pair_of(bank->config->splits, source, target), time, type};
-    return fmax(last_held(bank, &asked), last_trained(bank, source, target, type, time));
+    const int64_t held = last_held(bank, &asked);
+    const int64_t trained = last_trained(bank, source, target, type, time);
+    return held > trained ? held : trained;
 }
 
 /* --- a split --- */
 
-static double duration_of(const struct edge_splits *splits, int split)
+/* From the first to the last event of a split. */
+static uint64_t duration_of(const struct edge_splits *splits, int split)
 {
-    double first = HUGE_VAL, last = -HUGE_VAL;
+    int64_t first = INT64_MAX, last = INT64_MIN;
     for (uint64_t i = 0; i < splits->count[split]; i++) {
-        first = fmin(first, splits->time[split][i]);
-        last = fmax(last, splits->time[split][i]);
+        const int64_t time = edge_time_at(splits->time[split], i);
+        first = time < first ? time : first;
+        last = time > last ? time : last;
     }
-    return last - first;
+    return last < first ? 0 : (uint64_t)last - (uint64_t)first;
+}
+
+static bool is_within(int64_t seen, int64_t time, uint64_t duration)
+{
+    return seen != never && (seen >= time || (uint64_t)time - (uint64_t)seen <= duration);
 }
 
 /* Scores edge `i` and its negatives, from pair `at` on. */
-static void score_edge(const struct bank *bank, int split, uint32_t i, double duration, size_t at)
+static void score_edge(const struct bank *bank, int split, uint32_t i, uint64_t duration, size_t at)
 {
     const struct pair_request *request = bank->config->request[split];
     const uint16_t type = type_of(bank->config->splits, split, i);
-    const double time = request->time[i];
+    const int64_t time = edge_time_at(request->time, i);
     for (uint32_t k = 0; k < 1 + request->negatives; k++, at++) {
         uint32_t source = request->source[i], target = request->target[i];
         uint32_t *end = corrupts_source(request->corrupt, i) ? &source : &target;
         if (k > 0)
             *end = pair_drawer_negative(request, bank->config->topology->node_count, i, k - 1);
-        const double seen = last_seen(bank, source, target, type, time);
+        const int64_t seen = last_seen(bank, source, target, type, time);
         bank->truth[at] = k == 0;
-        bank->score[EDGE_BANK_UNLIMITED][at] = isinf(seen) ? 0.0F : 1.0F;
-        bank->score[EDGE_BANK_WINDOW][at] = seen >= time - duration ? 1.0F : 0.0F;
+        bank->score[EDGE_BANK_UNLIMITED][at] = seen == never ? 0.0F : 1.0F;
+        bank->score[EDGE_BANK_WINDOW][at] = is_within(seen, time, duration) ? 1.0F : 0.0F;
     }
 }
 
@@ -161,7 +171,7 @@ static enum error_code measure_split(struct bank *bank, int split, struct edge_b
 {
     const uint64_t count = bank->config->splits->count[split];
     const size_t each = 1 + (size_t)bank->config->request[split]->negatives;
-    const double duration = duration_of(bank->config->splits, split);
+    const uint64_t duration = duration_of(bank->config->splits, split);
     enum error_code rc = ERROR_NONE;
     must(bank->truth != NULL);
     for (uint32_t i = 0; i < count; i++)

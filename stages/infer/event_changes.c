@@ -78,7 +78,7 @@ void event_changes_release(struct event_changes *changes)
     *changes = (struct event_changes){0};
 }
 
-bool event_changes_next(struct event_changes *changes, double time, uint32_t *node)
+bool event_changes_next(struct event_changes *changes, int64_t time, uint32_t *node)
 {
     if (changes->next == changes->edge_count || changes->arrival[changes->next].time >= time)
         return false;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct timed_node {
-    double time;
+    int64_t time;
     uint32_t node;
 };
 
@@ -31,6 +31,6 @@ MUST_CHECK enum error_code event_changes_init(struct event_changes *changes,
                                               const struct topology *topology, struct error *err);
 void event_changes_release(struct event_changes *changes);
 /* The target of the next edge that is earlier than `time`, in *node; false: there is none. */
-bool event_changes_next(struct event_changes *changes, double time, uint32_t *node);
+bool event_changes_next(struct event_changes *changes, int64_t time, uint32_t *node);
 
 #endif

@@ -7,8 +7,8 @@
 
 static bool is_earlier(const void *context, uint64_t a, uint64_t b)
 {
-    const double *time = context;
-    return time[a] < time[b];
+    const struct edge_times *time = context;
+    return edge_time_at(*time, a) < edge_time_at(*time, b);
 }
 
 static enum error_code put_in_order(struct event_results *results, struct error *err)
@@ -19,7 +19,7 @@ static enum error_code put_in_order(struct event_results *results, struct error 
     for (uint64_t i = 0; i < count; i++)
         results->order[i] = i;
     if (rc == ERROR_NONE)
-        key_sort_by(results->order, scratch, count, is_earlier, results->form.time);
+        key_sort_by(results->order, scratch, count, is_earlier, &results->form.time);
     memory_free(scratch);
     return rc;
 }

@@ -5,15 +5,16 @@
 #define STAGES_INFER_EVENT_RESULTS_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_time.h"
 #include "stages/infer/link_ranks.h"
 
 #include <stdint.h>
 
 struct event_results_form {
     uint64_t count;
-    const double *time; /* [count] */
-    uint32_t outputs;   /* scores of an event itself */
-    uint32_t negatives; /* of an event, one score each */
+    struct edge_times time; /* [count] */
+    uint32_t outputs;       /* scores of an event itself */
+    uint32_t negatives;     /* of an event, one score each */
 };
 
 struct event_results { /* {0} is releasable */

@@ -41,7 +41,7 @@ struct event_rows {
     struct node_list changed;
     uint32_t *mark; /* [nodes] the last list that has the node, by: */
     uint32_t list;
-    double now;
+    int64_t now;
     bool has_begun;
 };
 
@@ -228,7 +228,7 @@ static void forget_all(struct event_rows *rows)
         memset(rows->is_valid[l], 0, topology_of(rows)->node_count);
 }
 
-enum error_code event_rows_advance(struct event_rows *rows, double time, struct error *err)
+enum error_code event_rows_advance(struct event_rows *rows, int64_t time, struct error *err)
 {
     struct node_list *arrived = &rows->wanted[0]; /* the last fetch is done with it */
     const bool is_start = !rows->has_begun || time < rows->now;
@@ -307,14 +307,14 @@ static enum error_code tile_size(const struct event_rows *rows, const uint32_t *
 
 /* The tile's nodes, and at what time each sees its edges. It is filled up with copies of the last node, which see none. */
 static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, uint32_t count,
-                                 uint32_t **tile, double **time, struct error *err)
+                                 uint32_t **tile, int64_t **time, struct error *err)
 {
     enum error_code rc = arena_new(&rows->arena, tile, TILE_NODES, "nodes of a tile", err);
     if (rc == ERROR_NONE)
         rc = arena_new(&rows->arena, time, TILE_NODES, "times of nodes", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < TILE_NODES; i++) {
         (*tile)[i] = node[i < count ? i : count - 1];
-        (*time)[i] = i < count ? rows->now : -HUGE_VAL;
+        (*time)[i] = i < count ? rows->now : INT64_MIN;
     }
     return rc;
 }
@@ -324,7 +324,7 @@ static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *
                             uint32_t count, struct mini_batch *batch, struct error *err)
 {
     static const int64_t all_neighbors[1] = {FANOUT_ALL};
-    double *time = NULL;
+    int64_t *time = NULL;
     uint32_t *tile = NULL;
     const enum error_code rc = fill_tile(rows, node, count, &tile, &time, err);
     const struct neighbor_request request = {.hop_count = 1,

@@ -45,7 +45,7 @@ MUST_CHECK enum error_code event_rows_new(const struct event_rows_config *config
                                           struct event_rows **out, struct error *err);
 void event_rows_free(struct event_rows *rows);
 /* From now on rows are of `time`. Times that ascend are cheap; after a step back all rows are computed again. */
-MUST_CHECK enum error_code event_rows_advance(struct event_rows *rows, double time,
+MUST_CHECK enum error_code event_rows_advance(struct event_rows *rows, int64_t time,
                                               struct error *err);
 /* Of node [count] into out [count, output width of the last layer]. `rows` is a struct event_rows. Fails: ERROR_NO_MEMORY; ERROR_CORRUPT. */
 MUST_CHECK enum error_code event_rows_fetch(void *rows, const uint32_t *node, size_t count,

@@ -182,8 +182,7 @@ static enum error_code open_known(struct link_outputs *o, struct error *err)
                                              .is_timed = context->settings->sample.sampler ==
                                                          SAMPLER_TEMPORAL_NEIGHBOR,
                                              .budget_bytes = context->memory_bytes / BLOCK_SHARE};
-    if (rc == ERROR_NONE)
-        rc = known_pairs_init(&o->known, &known, err);
+    const enum error_code rc = known_pairs_init(&o->known, &known, err);
     return rc == ERROR_NONE ? pair_sides_init(&o->sides, &o->topology, &o->splits, err) : rc;
 }
 
@@ -286,6 +285,7 @@ static struct pair_request request_of(const struct link_outputs *o, int split)
         .type = o->splits.type[split],
         .time = o->splits.time[split],
         .ends = pair_ends_have_types(&o->ends) ? &o->ends : NULL,
+        .sides = pair_sides_are_known(&o->sides) ? &o->sides : NULL,
         .corrupt = corrupted(o),
     };
 }
@@ -531,14 +531,13 @@ static struct block block_at(const struct link_outputs *o, int split, uint64_t f
                              uint32_t count)
 {
     const uint16_t *type = o->splits.type[split];
-    const double *time = o->splits.time[split];
     return (struct block){.split = split,
                           .first = first,
                           .count = count,
                           .source = o->splits.source[split] + first,
                           .target = o->splits.target[split] + first,
                           .type = type ? type + first : NULL,
-                          .time = time ? time + first : NULL};
+                          .time = edge_times_from(o->splits.time[split], first)};
 }
 
 /* Computes the events of a split one by one, each from the rows of its time. */
@@ -549,7 +548,7 @@ static enum error_code compute_events(struct link_outputs *o, int split, struct 
                                             .time = o->splits.time[split],
                                             .outputs = task_of_labels(o) ? o->decoder.outputs : 1,
                                             .negatives = negatives};
-    must(form.time || form.count == 0);
+    must(form.time.word || form.count == 0);
     enum error_code rc = event_results_begin(&o->results, &form, err);
     for (uint64_t k = 0; rc == ERROR_NONE && k < form.count; k++) {
         const uint64_t i = event_results_at(&o->results, k);
@@ -557,7 +556,7 @@ static enum error_code compute_events(struct link_outputs *o, int split, struct 
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside the events of a split");
         arena_reset(&o->arena);
-        rc = event_rows_advance(o->events, form.time[i], err);
+        rc = event_rows_advance(o->events, edge_time_at(form.time, i), err);
         if (rc == ERROR_NONE)
             rc = compute_block(o, &block, err);
         if (rc == ERROR_NONE)

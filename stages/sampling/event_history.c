@@ -64,7 +64,8 @@ static const void *value_of(const struct edge_splits *splits, int s, uint64_t i,
     case EDGE_TYPE:
         return &splits->type[s][i];
     case EDGE_TIME:
-        return &splits->time[s][i];
+    case EDGE_TIME_F64:
+        return edge_times_from(splits->time[s], i).word;
     case EDGE_FEATURE:
         return &splits->feature[s][i * splits->feature_dim];
     case EDGE_LABEL:

@@ -125,7 +125,7 @@ static inline bool neighbor_request_leaves_out(const struct neighbor_request *re
 
 /* Whether an edge at `time` is early enough for the seed. */
 static inline bool neighbor_request_sees(const struct neighbor_request *request, uint32_t seed,
-                                         double time)
+                                         int64_t time)
 {
     return request->only_earlier ? time < request->seed_time[seed]
                                  : time <= request->seed_time[seed];

@@ -191,7 +191,8 @@ static enum error_code push_row(void *context, const struct field *field, size_t
         const struct field none = {field[ID].text, 0};
         const struct field *text = count > FEATURES ? &field[FEATURES] : &none;
         delimited_begin(&list, text->text, text->size, DELIMITER_COMMA);
-        rc = feature_text_parse(nodes->path, line, &list, 0, own, features->row, err);
+        rc = feature_text_parse(nodes->path, line, &list, 0, own, features->row,
+                                &dataset_builder_notes(features->builder)->loss, err);
     } else if (count > FEATURES && field[FEATURES].size)
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": expected no features, as the first node of type %d has "

@@ -97,7 +97,7 @@ static void door_read_held_out(struct door_graph *graph, struct error *err)
         for (uint64_t i = 0; i < splits.count[s]; i++)
             door_add(graph, (struct door_edge){splits.source[s][i], splits.target[s][i],
                                                splits.type[s] ? splits.type[s][i] : 0, NAN,
-                                               splits.is_timed ? (int64_t)splits.time[s][i] : 0});
+                                               splits.is_timed ? edge_time_at(splits.time[s], i) : 0});
     store_release_record(&splits.view);
 }
 

@@ -110,7 +110,7 @@ static void an_edge_at_the_time_of_the_seed_may_be_left_out(void **state)
     sampler_fixture_open(&f);
     for (uint32_t v = 0; v < FIXTURE_NODES; v++)
         for (uint64_t e = f.row_start[v]; e < f.row_start[v + 1]; e++) {
-            const double time = f.time[e];
+            const int64_t time = f.time[e];
             struct neighbor_request request =
                 sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), 0);
             request.fanout = all;
@@ -126,11 +126,11 @@ static void an_edge_at_the_time_of_the_seed_may_be_left_out(void **state)
                 uint32_t early = 0;
                 double weights = 1;
                 for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
-                    const double own =
-                        f.linked[batch.node[row]][u] ? time_of(&f, batch.node[row], u) : HUGE_VAL;
+                    const int64_t own =
+                        f.linked[batch.node[row]][u] ? time_of(&f, batch.node[row], u) : INT64_MAX;
                     early += own < time;
                     weights += own < time ? 1 + (batch.node[row] + u) % 5 : 0;
-                    at_the_time += own <= time && own >= time;
+                    at_the_time += own == time;
                 }
                 assert_int_equal(batch.row_start[row + 1] - batch.row_start[row], early);
                 assert_int_equal(batch.degree[row], early);
