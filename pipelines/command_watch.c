@@ -6,6 +6,7 @@
  * What an update is and where it goes: pipelines/watch/watch_inbox.h. How one is worked on: watch_step.h.
  */
 #include "common/base/clock.h"
+#include "common/base/file_pattern.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
@@ -13,8 +14,10 @@
 #include "pipelines/pipeline_note.h"
 #include "pipelines/watch/watch_step.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/setting_table.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct watch_options {
     bool once;
@@ -77,6 +80,54 @@ static enum error_code take_dataset(struct command *c, const struct option_list 
     return rc;
 }
 
+/* "dir:PATH", or the parts of "tiered:FAST^DURABLE": those that are folders. */
+static enum error_code leave_store(struct watch_inbox *inbox, const char *uri, struct error *err)
+{
+    static const char tiered[] = "tiered:", folder[] = "dir:";
+    enum error_code rc = ERROR_NONE;
+    char part[FILE_PATH_SIZE];
+    if (uri && strncmp(uri, tiered, sizeof tiered - 1) == 0)
+        uri += sizeof tiered - 1;
+    while (rc == ERROR_NONE && uri && *uri) {
+        const size_t size = strcspn(uri, "^");
+        rc = file_path(part, err, "%.*s", (int)size, uri);
+        if (rc == ERROR_NONE && strncmp(part, folder, sizeof folder - 1) == 0)
+            rc = watch_inbox_leave(inbox, part + sizeof folder - 1, err);
+        uri += size + (uri[size] == '^');
+    }
+    return rc;
+}
+
+static enum error_code leave_paths(struct watch_inbox *inbox, const char *paths, struct error *err)
+{
+    const char *at = NULL, *item = NULL;
+    size_t size = 0;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && *paths && file_pattern_next(paths, &at, &item, &size)) {
+        char path[FILE_PATH_SIZE];
+        rc = file_path(path, err, "%.*s", (int)size, item);
+        if (rc == ERROR_NONE && path[0] == '/')
+            rc = watch_inbox_leave(inbox, path, err);
+    }
+    return rc;
+}
+
+/* The folder of the run, its store and the dataset's files may lie in the folder of the updates. */
+static enum error_code leave_own_files(struct watch *watch, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    struct watch_inbox *inbox = &watch->inbox;
+    enum error_code rc = pipeline_folder_path(&watch->options, folder, err);
+    if (rc == ERROR_NONE)
+        rc = watch_inbox_leave(inbox, folder, err);
+    if (rc == ERROR_NONE)
+        rc = leave_store(inbox, watch->options.store, err);
+    for (const struct setting_spec *row = setting_table; rc == ERROR_NONE && row->name; row++)
+        if (row->type == SETTING_PATH || row->type == SETTING_PATHS)
+            rc = leave_paths(inbox, (const char *)&watch->options.settings + row->offset, err);
+    return rc;
+}
+
 static enum error_code parse(struct command *c, int argc, char **argv, struct error *err)
 {
     struct watch_options *o = &c->options;
@@ -95,7 +146,9 @@ static enum error_code parse(struct command *c, int argc, char **argv, struct er
         rc = run_model_check_machine(&o->run.settings, err);
     c->watch.options = o->run;
     c->watch.warm = o->warm;
-    return rc == ERROR_NONE ? watch_inbox_open(&c->watch.inbox, rest.item[0], err) : rc;
+    if (rc == ERROR_NONE)
+        rc = watch_inbox_open(&c->watch.inbox, rest.item[0], err);
+    return rc == ERROR_NONE ? leave_own_files(&c->watch, err) : rc;
 }
 
 static void wait_for_updates(int64_t seconds)

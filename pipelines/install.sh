@@ -46,10 +46,14 @@ fi
 echo "installing ${#missing[@]} packages: ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive
 # Run level 1 keeps the redis-server package from starting a server of its own: runs start theirs.
+# A name in /tmp that others can guess could be a link of theirs, so the log has a name of its own, or the caller's.
+log=${GRAPHMILL_INSTALL_LOG:-}
+[ -n "$log" ] || log=$(mktemp "${TMPDIR:-/tmp}/graphmill-install-XXXXXX.log")
 {
     "${as_root[@]}" apt-get update -q
     "${as_root[@]}" env RUNLEVEL=1 apt-get install -y -q --no-install-recommends "${missing[@]}"
-} >"${TMPDIR:-/tmp}/graphmill-install.log" 2>&1 || {
-    tail -20 "${TMPDIR:-/tmp}/graphmill-install.log" >&2
+} >"$log" 2>&1 || {
+    tail -20 "$log" >&2
+    echo "the whole log is $log" >&2
     exit 71
 }

@@ -59,7 +59,7 @@ enum error_code memory_shares_divide_each(uint64_t budget, const int count[STAGE
     const uint64_t least = DRIVER_BYTES + need.programs + need.portions * PORTION_BYTES_LEAST;
     const uint64_t all = budget ? budget : host_memory_bytes() / 5 * 4;
     char have[32], want[32], crew[STAGE_NAMES_SIZE];
-    *out = (struct memory_shares){0};
+    *out = (struct memory_shares){.run_bytes = all, .least_bytes = least};
     if (all < least)
         return error_set(err, ERROR_NO_MEMORY,
                          "the memory budget is %s, expected at least %s for %s; give more --memory "

@@ -26,6 +26,8 @@
 struct memory_shares {
     uint64_t once_bytes;                     /* of ingest and partition; 0: their default */
     uint64_t worker_bytes[STAGE_LOOP_COUNT]; /* of one worker */
+    uint64_t run_bytes;                      /* of all programs together */
+    uint64_t least_bytes;                    /* the least that works for any graph */
 };
 
 /* `budget` 0: the default; `workers` of each stage; `embeddings`: the run has learnable ones. Fails: ERROR_NO_MEMORY when the budget is smaller than the

@@ -8,6 +8,7 @@
 #include "pipelines/child_process.h"
 #include "pipelines/child_restart.h"
 #include "pipelines/log_relay.h"
+#include "pipelines/memory_kill.h"
 #include "pipelines/pipeline_note.h"
 #include "pipelines/run_preview.h"
 #include "pipelines/run_state.h"
@@ -152,6 +153,20 @@ static bool may_start_again(struct child_restart *restart, int status, int64_t *
            child_restart_allowed(restart, status, 0, pause_ms);
 }
 
+static enum error_code killed_for_memory(const struct once *once, struct error *err)
+{
+    enum { LEAST_BYTES = 64 << 20 };
+    const uint64_t given = once->options->shares.once_bytes;
+    const struct memory_kill kill = {
+        .program = once->stage,
+        .log = once->log_path,
+        .budget_bytes = given ? given : host_memory_bytes() / 2,
+        .run_bytes = once->options->memory ? once->options->memory : host_memory_bytes() / 2,
+        .least_bytes = LEAST_BYTES,
+    };
+    return memory_kill_error(&kill, err);
+}
+
 /* It begins anew each time it is killed, and what it had sealed it keeps. */
 static enum error_code run_to_end(struct once *once, struct error *err)
 {
@@ -168,6 +183,8 @@ static enum error_code run_to_end(struct once *once, struct error *err)
                                   .on_terminal = isatty(STDERR_FILENO) == 1,
                                   .started_ms = clock_ms()};
         once->command.relay = &relay;
+        struct memory_kill_watch kills = {0};
+        memory_kill_begin(&kills);
         const enum error_code rc =
             child_run(&once->command, once->log_path, once->line, &status, err);
         once->command.relay = NULL;
@@ -176,6 +193,8 @@ static enum error_code run_to_end(struct once *once, struct error *err)
             return rc;
         if (stop_signal_seen())
             return stopped_at("during", once->stage, err);
+        if (memory_kill_explains(&kills, status))
+            return killed_for_memory(once, err);
         child_status_text(status, how);
         child_last_words(once->log_path, log_start, words);
         if (!may_start_again(&restart, status, &pause_ms))

@@ -74,7 +74,10 @@ build_all() { ninja -C "$build" >"$build/build.log" 2>&1; }
 
 if [ -e "$source/CMakeLists.txt" ]; then
     echo "packages     looking for what is missing" >&2
-    follow packages "${TMPDIR:-/tmp}/graphmill-install.log" "$here/install.sh" build
+    GRAPHMILL_INSTALL_LOG=$(mktemp "${TMPDIR:-/tmp}/graphmill-install-XXXXXX.log")
+    export GRAPHMILL_INSTALL_LOG
+    follow packages "$GRAPHMILL_INSTALL_LOG" "$here/install.sh" build
+    rm -f "$GRAPHMILL_INSTALL_LOG"
     build=$source/build
     echo "build        into $build; the first time takes about a minute" >&2
     mkdir -p "$build"

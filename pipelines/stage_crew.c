@@ -71,6 +71,19 @@ static enum error_code on_failure(struct stage_crew *crew, struct crew_member *m
     return ERROR_NONE;
 }
 
+static enum error_code killed_for_memory(const struct stage_crew *crew,
+                                         const struct crew_member *member, struct error *err)
+{
+    const struct memory_kill kill = {
+        .program = member->name,
+        .log = member->log_path,
+        .budget_bytes = member->share.memory_bytes,
+        .run_bytes = crew->run_bytes,
+        .least_bytes = crew->least_bytes,
+    };
+    return memory_kill_error(&kill, err);
+}
+
 static enum error_code on_end(struct stage_crew *crew, struct crew_member *member, int status,
                               struct error *err)
 {
@@ -85,6 +98,8 @@ static enum error_code on_end(struct stage_crew *crew, struct crew_member *membe
         member->start_ms = clock_ms();
         return ERROR_NONE;
     }
+    if (memory_kill_explains(&crew->kills, status))
+        return killed_for_memory(crew, member, err);
     child_status_text(status, how);
     child_last_words(member->log_path, member->log_start, words);
     return on_failure(crew, member, status, how, words, err);
@@ -209,6 +224,8 @@ enum error_code stage_crew_scale(struct stage_crew *crew, const int count[STAGE_
                                  const struct memory_shares *shares, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
+    crew->run_bytes = shares->run_bytes;
+    crew->least_bytes = shares->least_bytes;
     for (int stage = 0; stage < STAGE_LOOP_COUNT; stage++) {
         must(count[stage] <= CREW_SIZE_MAX / STAGE_LOOP_COUNT);
         if (count[stage] > 0)
@@ -254,6 +271,9 @@ enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_conf
     enum error_code rc = ERROR_NONE;
     must(config->workers * STAGE_LOOP_COUNT <= CREW_SIZE_MAX);
     crew->config = *config;
+    crew->run_bytes = config->shares->run_bytes;
+    crew->least_bytes = config->shares->least_bytes;
+    memory_kill_begin(&crew->kills);
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
         share_out(crew, i, config->workers, config->shares->worker_bytes[i]);
     for (int i = 0; rc == ERROR_NONE && i < config->workers_at_start; i++)
@@ -297,6 +317,7 @@ enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished, st
 {
     enum error_code rc = ERROR_NONE;
     *all_finished = true;
+    memory_kill_look(&crew->kills);
     for (int i = 0; rc == ERROR_NONE && i < crew->count; i++) {
         rc = check_member(crew, &crew->member[i], err);
         *all_finished = *all_finished && crew->member[i].finished;

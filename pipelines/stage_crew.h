@@ -15,6 +15,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/child_restart.h"
+#include "pipelines/memory_kill.h"
 #include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
 #include "stages/engine/stage_list.h"
@@ -72,6 +73,8 @@ struct stage_crew { /* {0} is empty */
     int sets; /* that are not taken back: the first `sets` of each stage */
     int restarts;
     struct crew_share share[STAGE_LOOP_COUNT];
+    uint64_t run_bytes, least_bytes; /* as in memory_shares.h */
+    struct memory_kill_watch kills;
 };
 
 MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #if ARENA_IS_GUARDED
 #include <sanitizer/asan_interface.h>
@@ -12,7 +13,20 @@
 #define ASAN_UNPOISON_MEMORY_REGION(p, size) ((void)(p), (void)(size))
 #endif
 
-enum { ALIGNMENT = 64, COMMIT_BYTES = 1 << 21, GUARD_BYTES = ARENA_IS_GUARDED ? 64 : 0 };
+enum {
+    ALIGNMENT = 64,
+    COMMIT_BYTES = 1 << 21,
+    GUARD_BYTES = ARENA_IS_GUARDED ? 64 : 0,
+    COUNTING_BYTES = 1 << 26,
+    ADDRESS_SHARE = 32, /* a first range takes so small a share of limited addresses */
+};
+
+static size_t budget;
+
+void arena_budget_set(size_t bytes)
+{
+    budget = bytes;
+}
 
 static size_t rounded(size_t bytes, size_t unit)
 {
@@ -24,26 +38,68 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Addresses for all that can ever be asked for; they cost nothing until they have memory. */
-static bool reserve(struct arena *arena)
+static size_t larger(size_t a, size_t b)
 {
-    const size_t machine = rounded((size_t)host_memory_bytes(), COMMIT_BYTES);
-    const size_t wanted = arena->limit && !arena->counts && arena->limit < machine
-                              ? rounded(arena->limit, COMMIT_BYTES)
-                              : machine;
-    const size_t reserved = ARENA_IS_GUARDED ? 2 * wanted : wanted;
-    arena->base = memory_reserve(reserved);
-    arena->reserved = arena->base ? reserved : 0;
-    return arena->base != NULL;
+    return a > b ? a : b;
 }
 
-/* An eighth more than is asked for, so that units of slowly growing sizes do not each come back. */
+/* Addresses cost nothing until they have memory, but a process may have a limit of them (ulimit -v). */
+static size_t first_range_bytes(const struct arena *arena)
+{
+    const size_t machine = (size_t)host_memory_bytes();
+    const size_t own = budget && budget < machine ? budget : machine;
+    const size_t wanted = arena->counts  ? COUNTING_BYTES
+                          : arena->limit ? smaller(arena->limit, machine)
+                                         : own;
+    const size_t share = (size_t)(host_addresses_left() / ADDRESS_SHARE);
+    return larger(smaller(ARENA_IS_GUARDED ? 2 * wanted : wanted, share), arena->largest);
+}
+
+/* Without a limit the machine's memory is the limit: more is refused here, before the kernel kills for it. */
+static bool is_too_much(const struct arena *arena, size_t bytes)
+{
+    const size_t machine = (size_t)host_memory_bytes();
+    return !arena->limit && !arena->counts && bytes > machine - smaller(arena->used, machine);
+}
+
+/* Reserves a range that has room for `bytes`. The range before it stays as it is. */
+static bool add_range(struct arena *arena, size_t bytes)
+{
+    const struct arena_range older = {arena->base, arena->reserved, arena->committed,
+                                      arena->has_older};
+    const size_t head = older.base ? ALIGNMENT : 0;
+    const size_t least = rounded(head + bytes, COMMIT_BYTES);
+    const size_t wanted = older.base ? 2 * older.reserved : first_range_bytes(arena);
+    size_t reserved = larger(least, rounded(wanted, COMMIT_BYTES));
+    if (is_too_much(arena, bytes))
+        return false;
+    char *base = memory_reserve(reserved);
+    if (!base && reserved > least)
+        base = memory_reserve(reserved = least);
+    if (base && head && !memory_commit(base, COMMIT_BYTES)) {
+        memory_unmap(base, reserved);
+        base = NULL;
+    }
+    if (!base)
+        return false;
+    if (head) {
+        memcpy(base, &older, sizeof older);
+        ASAN_POISON_MEMORY_REGION(base, COMMIT_BYTES);
+    }
+    arena->base = base;
+    arena->reserved = reserved;
+    arena->committed = head ? COMMIT_BYTES : 0;
+    arena->at = head;
+    arena->has_older = head > 0;
+    return true;
+}
+
+/* Gives memory to the range up to `end`. It takes an eighth more than is asked for, so that units of slowly growing sizes do not
+ * each come back. */
 static bool commit(struct arena *arena, size_t end)
 {
     if (end <= arena->committed)
         return true;
-    if (end > arena->reserved)
-        return false;
     const size_t to = smaller(rounded(end + end / 8, COMMIT_BYTES), arena->reserved);
     if (!memory_commit(arena->base + arena->committed, to - arena->committed))
         return false;
@@ -52,25 +108,59 @@ static bool commit(struct arena *arena, size_t end)
     return true;
 }
 
+/* The next `bytes` of the range, or of another one; NULL: there is no memory. */
+static void *take(struct arena *arena, size_t bytes)
+{
+    if ((!arena->base || bytes + GUARD_BYTES > arena->reserved - arena->at) &&
+        !add_range(arena, bytes + GUARD_BYTES))
+        return NULL;
+    if (!commit(arena, arena->at + bytes + GUARD_BYTES))
+        return NULL;
+    char *taken = arena->base + arena->at;
+    arena->at += bytes + GUARD_BYTES;
+    return taken;
+}
+
+/* Gives back all ranges. */
+static void drop_ranges(struct arena *arena)
+{
+    while (arena->base) {
+        struct arena_range older = {0};
+        ASAN_UNPOISON_MEMORY_REGION(arena->base, arena->committed);
+        if (arena->has_older)
+            memcpy(&older, arena->base, sizeof older);
+        memory_unmap(arena->base, arena->reserved);
+        arena->base = older.base;
+        arena->reserved = older.reserved;
+        arena->committed = older.committed;
+        arena->has_older = older.has_older;
+    }
+    arena->committed = arena->at = 0;
+}
+
+static enum error_code refused(const char *what, size_t bytes, struct error *err)
+{
+    char note[HOST_NOTE_SIZE];
+    host_address_note(note);
+    return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu bytes%s", what, bytes, note);
+}
+
 static size_t sum_or_most(size_t a, size_t b)
 {
     return b < SIZE_MAX / 2 - a ? a + b : SIZE_MAX / 2;
 }
 
-/* Large things are all at one place where nobody may look; `guards` is what the small ones take. */
+/* All large things are at one place where nobody may look. */
 static enum error_code count_bytes(struct arena *arena, void **out, size_t bytes, const char *what,
                                    struct error *err)
 {
     static _Alignas(ALIGNMENT) char nowhere[ALIGNMENT];
     arena->used = sum_or_most(arena->used, bytes);
-    *out = nowhere;
-    if (bytes > ARENA_REAL_BYTES)
-        return ERROR_NONE;
-    if ((!arena->base && !reserve(arena)) || !commit(arena, arena->guards + bytes))
-        return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu bytes", what, bytes);
-    *out = arena->base + arena->guards;
-    ASAN_UNPOISON_MEMORY_REGION(*out, bytes);
-    arena->guards += bytes;
+    *out = bytes > ARENA_REAL_BYTES ? nowhere : take(arena, bytes);
+    if (!*out)
+        return refused(what, bytes, err);
+    if (*out != nowhere)
+        ASAN_UNPOISON_MEMORY_REGION(*out, bytes);
     return ERROR_NONE;
 }
 
@@ -82,33 +172,35 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
         return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes", what, count,
                          size);
     const size_t bytes = rounded(count && size ? count * size : 1, ALIGNMENT);
-    const size_t at = arena->used + arena->guards;
     if (arena->counts)
         return count_bytes(arena, out, bytes, what, err);
     if (arena->limit && bytes > arena->limit - smaller(arena->used, arena->limit))
         return error_set(err, ERROR_NO_MEMORY,
                          "%s needs %zu bytes, %zu of the budget of %zu are used", what, bytes,
                          arena->used, arena->limit);
-    if ((!arena->base && !reserve(arena)) || !commit(arena, at + bytes + GUARD_BYTES))
-        return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu bytes", what, bytes);
-    *out = arena->base + at;
+    *out = take(arena, bytes);
+    if (!*out)
+        return refused(what, bytes, err);
     ASAN_UNPOISON_MEMORY_REGION(*out, count * size);
     arena->used += bytes;
-    arena->guards += GUARD_BYTES;
     return ERROR_NONE;
 }
 
+/* Several ranges become one at the next request: a unit of this size was seen, so another one may come. */
 void arena_reset(struct arena *arena)
 {
-    ASAN_POISON_MEMORY_REGION(arena->base,
-                              arena->counts ? arena->guards : arena->used + arena->guards);
-    arena->used = 0;
-    arena->guards = 0;
+    if (arena->has_older && !arena->counts)
+        arena->largest =
+            rounded((1 + ARENA_IS_GUARDED) * (arena->used + arena->used / 8), COMMIT_BYTES);
+    if (arena->has_older)
+        drop_ranges(arena);
+    else if (arena->base)
+        ASAN_POISON_MEMORY_REGION(arena->base, arena->at);
+    arena->at = arena->used = 0;
 }
 
 void arena_release(struct arena *arena)
 {
-    ASAN_UNPOISON_MEMORY_REGION(arena->base, arena->committed);
-    memory_unmap(arena->base, arena->reserved);
+    drop_ranges(arena);
     *arena = (struct arena){.limit = arena->limit, .counts = arena->counts};
 }

@@ -1,17 +1,20 @@
 /*
  * arena - memory for one work unit: many small requests, one release.
  *
- * One range of addresses, reserved at the first request and given memory from its start as requests come
- * to need it. A reset keeps that memory, so once the largest unit was seen nothing is allocated and no page
- * is touched for the first time, however the sizes of the requests vary from unit to unit.
- * What it hands out is 64-byte aligned and is NOT zeroed.
+ * An arena reserves a range of addresses at the first request and gives it memory from its start as requests need it. A reset
+ * keeps that memory, so once the largest unit was seen nothing is allocated and no page is touched for the first time,
+ * however the sizes of the requests vary from unit to unit. What an arena hands out is 64-byte aligned and is NOT zeroed.
  *
- * An arena that counts answers how much memory a piece of work takes, by the same code that does it: `used` grows as
- * ever, but what it hands out may not be read, and work that sees `counts` only asks for memory. Small things,
- * which say how large the others are, are real: see ARENA_REAL_BYTES.
+ * The range has the size of `limit`, or of the memory budget of the program (arena_budget_set()). Where the addresses of the
+ * process are limited (ulimit -v), it is a small share of them. An arena that needs more reserves another range, twice as
+ * large, and nothing moves; the next reset replaces the ranges by one of the size that they had together.
  *
- * AddressSanitizer sees into an arena: there what was not handed out since the last reset, and 64 bytes behind each
- * thing that was, may not be touched.
+ * An arena that counts answers how much memory a piece of work takes, by the same code that does the work: `used` grows as
+ * ever, but what it hands out may not be read, and work that sees `counts` only asks for memory. Small requests, which say
+ * how large the others are, are real: see ARENA_REAL_BYTES.
+ *
+ * AddressSanitizer sees into an arena: bytes that were not handed out since the last reset, and the 64 bytes behind each
+ * request, may not be touched.
  */
 #ifndef COMMON_BASE_ARENA_H
 #define COMMON_BASE_ARENA_H
@@ -32,16 +35,28 @@
 #define ARENA_IS_GUARDED 0
 #endif
 
+/* The range before the present one. It stands at the start of the present one. */
+struct arena_range {
+    char *base;
+    size_t reserved, committed;
+    bool has_older;
+};
+
 struct arena { /* {0} is an empty arena */
     char *base;
     size_t reserved;  /* bytes of addresses from base */
-    size_t committed; /* of them with memory */
+    size_t committed; /* bytes of them that have memory */
+    size_t at;        /* where in the range the next request goes */
     size_t used;      /* bytes handed out since the last reset */
-    size_t guards; /* bytes that may not be touched, between what was handed out; when it counts, of
-                       * what is real */
-    size_t limit;  /* refuse to grow past this many bytes; 0: all that the machine has */
-    bool counts;   /* set before the first request; then there is no limit */
+    size_t largest;   /* bytes of the first range where more were needed than it had; 0: not yet */
+    size_t limit;     /* refuse to grow past this many bytes; 0: all that the machine has */
+    bool has_older;   /* whether the range begins with a struct arena_range */
+    bool counts;      /* set before the first request; then there is no limit */
 };
+
+/* The memory budget of this program, which says how many addresses an arena without a limit reserves first. 0: as many as the
+ * machine has memory. Not for a program that has arenas in several threads by then. */
+void arena_budget_set(size_t bytes);
 
 /* Of an arena that counts, requests of at most this many bytes may be written and read. */
 enum { ARENA_REAL_BYTES = 1 << 16 };

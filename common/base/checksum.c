@@ -1,10 +1,10 @@
 #include "common/base/checksum.h"
 
+#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/progress.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -188,12 +188,12 @@ enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_
 enum error_code checksum_of_file_end(const char *path, uint64_t bytes, struct checksum *out,
                                      uint64_t *size_bytes, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
     struct stat status = {0};
     uint64_t start = 0, rest = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+    int fd = -1;
+    enum error_code rc = file_open(path, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (fstat(fd, &status) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s: its size cannot be read", path);
     else if ((uint64_t)status.st_size > bytes)

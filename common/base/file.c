@@ -30,13 +30,59 @@ static int stat_path(const char *path, struct stat *status)
     return result;
 }
 
-/* open(2) for reading, likewise. */
+/* open(2) for reading, likewise. A FIFO that took the place of a file a moment ago does not block. A file server that
+ * has lent the file to somebody (a lease) refuses a call that may not wait. */
 static int open_to_read(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (int i = 0; fd < 0 && (errno == ESTALE || errno == EINTR) && i < STALE_RETRY_COUNT; i++)
-        fd = open(path, O_RDONLY | O_CLOEXEC);
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    int fd = open(path, flags);
+    for (int i = 0; fd < 0 && i < STALE_RETRY_COUNT; i++) {
+        if (errno == EWOULDBLOCK)
+            flags &= ~O_NONBLOCK;
+        else if (errno != ESTALE && errno != EINTR)
+            break;
+        fd = open(path, flags);
+    }
     return fd;
+}
+
+static enum error_code check_is_file(const char *path, mode_t mode, struct error *err)
+{
+    switch (mode & S_IFMT) {
+    case S_IFREG:
+        return ERROR_NONE;
+    case S_IFDIR:
+        return error_set(err, ERROR_INPUT, "%s is a folder, expected a file", path);
+    case S_IFIFO:
+        return error_set(err, ERROR_INPUT,
+                         "%s is a FIFO (a named pipe, or a shell's <(...)), expected a file: it is "
+                         "read more than once, so write the data to a file first",
+                         path);
+    default:
+        return error_set(err, ERROR_INPUT, "%s is a %s, expected a file", path,
+                         S_ISSOCK(mode) ? "socket" : "device");
+    }
+}
+
+enum error_code file_open(const char *path, int *fd, struct error *err)
+{
+    struct stat status;
+    *fd = -1;
+    if (stat_path(path, &status) != 0)
+        return error_set_errno(err, code_of_errno(), "%s", path);
+    enum error_code rc = check_is_file(path, status.st_mode, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *fd = open_to_read(path);
+    if (*fd < 0 || fstat(*fd, &status) != 0)
+        rc = error_set_errno(err, code_of_errno(), "%s", path);
+    if (rc == ERROR_NONE)
+        rc = check_is_file(path, status.st_mode, err);
+    if (rc != ERROR_NONE && *fd >= 0) {
+        (void)close(*fd);
+        *fd = -1;
+    }
+    return rc;
 }
 
 enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err, const char *format, ...)
@@ -241,13 +287,13 @@ enum error_code file_remove_all(const char *path, struct error *err)
 enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
                           struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
     struct stat status;
     char *buffer = NULL;
     size_t at = 0, capacity = 0;
-    const int fd = open_to_read(path);
-    if (fd < 0)
-        return error_set_errno(err, code_of_errno(), "%s", path);
+    int fd = -1;
+    enum error_code rc = file_open(path, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (fstat(fd, &status) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s", path);
     else
@@ -280,11 +326,11 @@ enum error_code file_read(const char *path, size_t limit, char **data, size_t *s
 enum error_code file_read_range(const char *path, uint64_t offset, void *buffer, size_t size,
                                 size_t *got, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    const int fd = open_to_read(path);
+    int fd = -1;
+    enum error_code rc = file_open(path, &fd, err);
     *got = 0;
-    if (fd < 0)
-        return error_set_errno(err, code_of_errno(), "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
     while (rc == ERROR_NONE && *got < size) {
         const ssize_t n =
             pread(fd, (char *)buffer + *got, size - *got, (off_t)(offset + (uint64_t)*got));
@@ -531,9 +577,9 @@ static enum error_code copy_file(const char *from, const char *to, struct error 
     enum { BUFFER_BYTES = 1 << 20 };
     char *buffer = NULL;
     enum error_code rc = memory_new(&buffer, BUFFER_BYTES, "a copy buffer", err);
-    const int in = rc == ERROR_NONE ? open_to_read(from) : -1;
-    if (rc == ERROR_NONE && in < 0)
-        rc = error_set_errno(err, code_of_errno(), "%s", from);
+    int in = -1;
+    if (rc == ERROR_NONE)
+        rc = file_open(from, &in, err);
     const int out =
         rc == ERROR_NONE ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
     if (rc == ERROR_NONE && out < 0)

@@ -1,9 +1,11 @@
 #define _GNU_SOURCE /* sched_getaffinity(). NOLINT(*-reserved-identifier,cert-dcl*) */
 #include "common/base/host.h"
 
+#include "common/base/control_group.h"
 #include "common/base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+static const uint64_t no_limit_from = 1ULL << 60;
 
 /* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's cores is refused. */
 static int cores_of_affinity(void)
@@ -32,7 +36,7 @@ static int cores_of_affinity(void)
 /* The file `name` in `folder`, opened, or NULL. */
 static FILE *open_in(const char *folder, const char *name)
 {
-    char path[512];
+    char path[4096];
     const int size = snprintf(path, sizeof path, "%s/%s", folder, name);
     return size > 0 && (size_t)size < sizeof path ? fopen(path, "re") : NULL;
 }
@@ -61,42 +65,24 @@ static int fewer(int count, int limit)
     return limit > 0 && limit < count ? limit : count;
 }
 
-/* The folder of our control group of version 2, "/sys/fs/cgroup/system.slice/job"; the top when it has none. */
-static void find_group(char *folder, size_t size)
+static void take_quota(void *context, const char *folder, int depth)
 {
-    static const char top[] = "/sys/fs/cgroup";
-    char line[256];
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    (void)snprintf(folder, size, "%s", top);
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "0::", 3) == 0)
-            (void)snprintf(folder, size, "%s%.*s", top, (int)strcspn(line + 3, "\n"), line + 3);
-    if (file)
-        (void)fclose(file);
+    int *count = context;
+    (void)depth;
+    *count = fewer(*count, host_cores_of_quota(folder));
 }
 
-/* What a group may use holds for all below it. False: `group` is the top. */
-static bool to_group_above(char *group)
+int host_core_count_below(const char *root)
 {
-    char *end = strrchr(group, '/');
-    if (!end || end == group)
-        return false;
-    *end = '\0';
-    return true;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = fewer(online > 0 && online < INT_MAX ? (int)online : 1, cores_of_affinity());
+    control_group_visit(root, "cpu", take_quota, &count);
+    return count;
 }
 
 int host_core_count(void)
 {
-    char group[512];
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int count = fewer(online > 0 && online < INT_MAX ? (int)online : 1, cores_of_affinity());
-    find_group(group, sizeof group);
-    do
-        count = fewer(count, host_cores_of_quota(group));
-    while (to_group_above(group));
-    /* Version 1: a container sees its own group at the top. */
-    count = fewer(count, host_cores_of_quota("/sys/fs/cgroup/cpu"));
-    return fewer(count, host_cores_of_quota("/sys/fs/cgroup/cpu,cpuacct"));
+    return host_core_count_below("");
 }
 
 void host_processor_name(char *text, size_t size)
@@ -132,27 +118,80 @@ static uint64_t less(uint64_t bytes, uint64_t limit)
     return limit && limit < bytes ? limit : bytes;
 }
 
+/* The number in a file of the group; 0: there is none. */
+static uint64_t number_in(const char *folder, const char *name)
+{
+    FILE *file = open_in(folder, name);
+    return file ? number_of(file) : 0;
+}
+
 uint64_t host_memory_of_limit(const char *folder)
 {
-    static const char *const names[] = {"memory.max", "memory.limit_in_bytes"};
-    for (int i = 0; i < 2; i++) {
-        FILE *file = open_in(folder, names[i]);
-        if (file)
-            return number_of(file);
-    }
-    return 0;
+    const uint64_t most = number_in(folder, "memory.max"), high = number_in(folder, "memory.high");
+    const uint64_t limit = most ? less(most, high) : high;
+    const uint64_t bytes = limit ? limit : number_in(folder, "memory.limit_in_bytes");
+    return bytes >= no_limit_from ? 0 : bytes; /* version 1 writes a number for "no limit" */
+}
+
+static void take_limit(void *context, const char *folder, int depth)
+{
+    uint64_t *bytes = context;
+    (void)depth;
+    *bytes = less(*bytes, host_memory_of_limit(folder));
+}
+
+/* The soft limit; 0: none. */
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit;
+    return getrlimit((__rlimit_resource_t)resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+               ? (uint64_t)limit.rlim_cur
+               : 0;
+}
+
+uint64_t host_memory_bytes_below(const char *root)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 1ULL << 30;
+    control_group_visit(root, "memory", take_limit, &bytes);
+    bytes = less(bytes, limit_of(RLIMIT_AS));
+    return less(bytes, limit_of(RLIMIT_DATA));
 }
 
 uint64_t host_memory_bytes(void)
 {
-    char group[512];
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 1ULL << 30;
-    find_group(group, sizeof group);
-    do
-        bytes = less(bytes, host_memory_of_limit(group));
-    while (to_group_above(group));
-    return less(bytes, host_memory_of_limit("/sys/fs/cgroup/memory"));
+    return host_memory_bytes_below("");
+}
+
+uint64_t host_address_limit(void)
+{
+    return limit_of(RLIMIT_AS);
+}
+
+uint64_t host_addresses_left(void)
+{
+    unsigned long long pages = 0;
+    const uint64_t limit = host_address_limit();
+    FILE *file = limit ? fopen("/proc/self/statm", "re") : NULL;
+    if (!limit)
+        return UINT64_MAX;
+    if (!file)
+        return limit / 2;
+    if (fscanf(file, "%llu", &pages) != 1) // NOLINT(cert-err34-c): what is no number is 0
+        pages = 0;
+    (void)fclose(file);
+    const uint64_t used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return limit > used ? limit - used : 0;
+}
+
+void host_address_note(char text[HOST_NOTE_SIZE])
+{
+    const uint64_t limit = host_address_limit();
+    text[0] = '\0';
+    if (limit)
+        (void)snprintf(text, HOST_NOTE_SIZE,
+                       "; this process may have %" PRIu64 " MiB of addresses (ulimit -v)",
+                       limit >> 20);
 }
 
 /* The number behind the word `oom_kill` that starts a line. */
@@ -170,15 +209,40 @@ static bool oom_kills_in(const char *path, uint64_t *count)
     return found;
 }
 
+struct kill_search {
+    uint64_t count;
+    bool found;
+};
+
+static void take_kills(void *context, const char *folder, int depth)
+{
+    static const char *const names[] = {"memory.events", "memory.oom_control"};
+    struct kill_search *search = context;
+    char path[4096];
+    for (int i = 0; depth == 0 && i < 2; i++) {
+        const int size = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        if (size > 0 && (size_t)size < sizeof path)
+            search->found = oom_kills_in(path, &search->count) || search->found;
+    }
+}
+
+/* The counter of our own group counts every kill of its processes, whoever's limit was the cause. Only where there is none
+ * does the counter of the machine count, which may have killed the process of somebody else. */
+bool host_oom_kills_below(const char *root, uint64_t *count)
+{
+    char path[4096];
+    struct kill_search search = {0};
+    control_group_visit(root, "memory", take_kills, &search);
+    const int size = snprintf(path, sizeof path, "%s/proc/vmstat", root);
+    if (!search.found && size > 0 && (size_t)size < sizeof path)
+        search.found = oom_kills_in(path, &search.count);
+    *count = search.count;
+    return search.found;
+}
+
 bool host_oom_kills(uint64_t *count)
 {
-    static const char *const files[] = {"/proc/vmstat", "/sys/fs/cgroup/memory.events",
-                                        "/sys/fs/cgroup/memory/memory.oom_control"};
-    bool found = false;
-    *count = 0;
-    for (int i = 0; i < 3; i++)
-        found = oom_kills_in(files[i], count) || found;
-    return found;
+    return host_oom_kills_below("", count);
 }
 
 uint64_t host_random_64(void)

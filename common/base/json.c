@@ -156,6 +156,27 @@ void json_put_raw(struct json_writer *w, const char *text)
     w->comma = false;
 }
 
+/* Bytes of the character of UTF-8 that `text` begins with; 0: it begins with no character of it. */
+static size_t utf8_size(const char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* that is not overlong */
+    const unsigned char *byte = (const unsigned char *)text;
+    const size_t size = byte[0] < 0x80   ? 1
+                        : byte[0] < 0xc0 ? 0
+                        : byte[0] < 0xe0 ? 2
+                        : byte[0] < 0xf0 ? 3
+                        : byte[0] < 0xf8 ? 4
+                                         : 0;
+    uint32_t code = size > 1 ? byte[0] & (0x7fU >> size) : byte[0];
+    for (size_t i = 1; i < size; i++) {
+        if ((byte[i] & 0xc0) != 0x80) /* the NUL at the end is none, either */
+            return 0;
+        code = code << 6 | (byte[i] & 0x3f);
+    }
+    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    return size && code >= least[size] && code <= 0x10ffff && !is_surrogate ? size : 0;
+}
+
 static void put_quoted(struct json_writer *w, const char *text)
 {
     put_text(w, "\"", 1);
@@ -169,7 +190,9 @@ static void put_quoted(struct json_writer *w, const char *text)
             const int size = snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*c);
             put_text(w, escaped, (size_t)size);
         } else {
-            put_text(w, c, 1);
+            const size_t size = utf8_size(c);
+            put_text(w, size ? c : "\xef\xbf\xbd", size ? size : 3); /* U+FFFD */
+            c += size ? size - 1 : 0;
         }
     }
     put_text(w, "\"", 1);

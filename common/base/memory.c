@@ -1,5 +1,7 @@
 #include "common/base/memory.h"
 
+#include "common/base/host.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
@@ -41,13 +43,22 @@ void *memory_alloc(size_t count, size_t size)
     return p;
 }
 
+/* Names a limit of addresses, too, since nothing else says why a machine with free memory gives none. */
+static enum error_code refused(const char *what, size_t count, size_t size, struct error *err)
+{
+    char note[HOST_NOTE_SIZE];
+    host_address_note(note);
+    return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes%s", what, count, size,
+                     note);
+}
+
 enum error_code memory_new_bytes(void **out, size_t count, size_t size, const char *what,
                                  struct error *err)
 {
     *out = memory_alloc(count, size);
     if (*out)
         return ERROR_NONE;
-    return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes", what, count, size);
+    return refused(what, count, size, err);
 }
 
 void *memory_resize(void *p, size_t count, size_t size)
@@ -73,8 +84,7 @@ enum error_code memory_grow_bytes(void **array, size_t *capacity, size_t count, 
     const size_t wanted = more > count ? more : count;
     void *grown = memory_resize(*array, wanted, size);
     if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes", what, wanted,
-                         size);
+        return refused(what, wanted, size, err);
     *array = grown;
     *capacity = wanted;
     return ERROR_NONE;

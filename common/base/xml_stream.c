@@ -6,13 +6,19 @@
 #include <limits.h>
 #include <string.h>
 
+enum { HELD_BYTES_MAX = 1 << 28 };
+
 struct xml_stream {
     XML_Parser parser;
     struct xml_visitor visitor;
     struct error *err; /* of the call at hand */
     enum error_code rc;
     int depth;
-    size_t size; /* of `text` */
+    size_t size;       /* of `text` */
+    uint64_t seen;     /* elements and pieces of text */
+    size_t unfinished; /* bytes since the parser saw any of them */
+    uint8_t *held;     /* bytes that the parser gets later */
+    size_t held_size, held_capacity;
     bool is_cut;
     char *text; /* [text_max + 1] */
 };
@@ -35,6 +41,7 @@ static void XMLCALL begin_element(void *context, const XML_Char *name, const XML
     struct xml_stream *stream = context;
     stream->size = 0;
     stream->is_cut = false;
+    stream->seen++;
     if (stream->rc != ERROR_NONE)
         return;
     if (++stream->depth > XML_DEPTH_MAX)
@@ -47,6 +54,7 @@ static void XMLCALL begin_element(void *context, const XML_Char *name, const XML
 static void XMLCALL take_text(void *context, const XML_Char *text, int size)
 {
     struct xml_stream *stream = context;
+    stream->seen++;
     const size_t room = stream->visitor.text_max - stream->size;
     const size_t taken = (size_t)size < room ? (size_t)size : room;
     memcpy(stream->text + stream->size, text, taken);
@@ -57,6 +65,7 @@ static void XMLCALL take_text(void *context, const XML_Char *text, int size)
 static void XMLCALL end_element(void *context, const XML_Char *name)
 {
     struct xml_stream *stream = context;
+    stream->seen++;
     if (stream->rc != ERROR_NONE)
         return;
     stream->text[stream->size] = '\0';
@@ -109,17 +118,20 @@ void xml_stream_free(struct xml_stream *stream)
         return;
     if (stream->parser)
         XML_ParserFree(stream->parser);
+    memory_free(stream->held);
     memory_free(stream->text);
     memory_free(stream);
 }
 
-enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, size_t size,
-                                bool is_last, struct error *err)
+static enum error_code parse(struct xml_stream *stream, const void *bytes, size_t size,
+                             bool is_last, struct error *err)
 {
+    const uint64_t before = stream->seen;
     must(size <= INT_MAX);
     stream->err = err;
     const enum XML_Status status =
         XML_Parse(stream->parser, bytes ? bytes : "", (int)size, is_last ? 1 : 0);
+    stream->unfinished = stream->seen == before ? stream->unfinished + size : 0;
     if (stream->rc != ERROR_NONE || status == XML_STATUS_OK)
         return stream->rc;
     return error_set(err, stream->visitor.malformed,
@@ -127,6 +139,30 @@ enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, si
                      stream->visitor.name, XML_GetCurrentLineNumber(stream->parser),
                      XML_GetCurrentColumnNumber(stream->parser),
                      XML_ErrorString(XML_GetErrorCode(stream->parser)));
+}
+
+/* expat reads a tag that has not ended from its start again with each piece of it, which takes time that grows with the square
+ * of its size. Behind a piece in which nothing ended, the parser therefore gets the next bytes when they are as many as those
+ * that it has of the tag. */
+enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, size_t size,
+                                bool is_last, struct error *err)
+{
+    const size_t wait = stream->unfinished < HELD_BYTES_MAX ? stream->unfinished : HELD_BYTES_MAX;
+    const bool holds = stream->held_size || (!is_last && size < wait);
+    if (!holds)
+        return parse(stream, bytes, size, is_last, err);
+    enum error_code rc = memory_grow(&stream->held, &stream->held_capacity,
+                                     stream->held_size + size, "a tag of XML", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (size)
+        memcpy(stream->held + stream->held_size, bytes, size);
+    stream->held_size += size;
+    if (!is_last && stream->held_size < wait)
+        return ERROR_NONE;
+    rc = parse(stream, stream->held, stream->held_size, is_last, err);
+    stream->held_size = 0;
+    return rc;
 }
 
 int64_t xml_stream_line(const struct xml_stream *stream)

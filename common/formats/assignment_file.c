@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE_SIZE = 32 };
 
@@ -85,11 +86,16 @@ enum error_code assignment_file_read(const char *path, uint32_t part_count, uint
 {
     struct reading reading = {.path = path, .part_count = part_count, .node_count = node_count};
     reading.part = part;
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return error_set_errno(
-            err, errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
-    const enum error_code rc = read_lines(&reading, file, err);
+    int fd = -1;
+    enum error_code rc = file_open(path, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    FILE *file = fdopen(fd, "rb");
+    if (!file) {
+        (void)close(fd);
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    }
+    rc = read_lines(&reading, file, err);
     (void)fclose(file); /* only read from */
     return rc;
 }

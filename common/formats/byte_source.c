@@ -8,11 +8,9 @@
 #include "common/formats/zstd_unpacker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -129,15 +127,10 @@ static enum error_code source_new(const char *name, struct byte_source **out, st
 
 static enum error_code open_file(struct byte_source *source, struct error *err)
 {
-    struct stat status;
-    source->fd = open(source->name, O_RDONLY | O_CLOEXEC);
-    if (source->fd < 0)
-        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s",
-                               source->name);
-    if (fstat(source->fd, &status) == 0 && S_ISDIR(status.st_mode))
-        return error_set(err, ERROR_INPUT, "%s is a folder, expected a file", source->name);
-    source->size = (uint64_t)status.st_size;
-    return ERROR_NONE;
+    enum error_code rc = file_open(source->name, &source->fd, err);
+    if (rc == ERROR_NONE)
+        rc = file_size(source->name, &source->size, err);
+    return rc;
 }
 
 enum error_code byte_source_open(const char *path, struct byte_source **out, struct error *err)

@@ -1,7 +1,6 @@
 #include "common/formats/npy_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -36,15 +35,18 @@ enum error_code npy_reader_open(struct npy_reader *reader, const char *path, str
 {
     uint8_t head[NPY_PREFIX_SIZE + NPY_HEADER_SIZE_MAX];
     uint64_t file_bytes = 0;
+    int fd = -1;
     *reader = (struct npy_reader){0};
     enum error_code rc = file_path(reader->path, err, "%s", path);
     if (rc == ERROR_NONE)
+        rc = file_open(path, &fd, err);
+    reader->fd_plus_one = fd + 1;
+    if (rc == ERROR_NONE)
         rc = file_size(path, &file_bytes, err);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE) {
+        npy_reader_close(reader);
         return rc;
-    reader->fd_plus_one = open(path, O_RDONLY | O_CLOEXEC) + 1;
-    if (reader->fd_plus_one == 0)
-        return error_set_errno(err, ERROR_IO, "%s", path);
+    }
     const size_t head_size = file_bytes < sizeof head ? (size_t)file_bytes : sizeof head;
     rc = read_at(reader, head, head_size, 0, err);
     if (rc == ERROR_NONE)

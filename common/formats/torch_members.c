@@ -415,16 +415,17 @@ static enum error_code write_all(struct unpacking *u, struct error *err)
 static enum error_code unpack(struct unpacking *u, struct error *err)
 {
     char start[2] = "";
+    int fd = -1;
     enum error_code rc = file_path(u->scratch, err, "%s/.bytes", u->folder);
     if (rc == ERROR_NONE)
         rc = memory_new(&u->piece, PIECE_BYTES, "a piece of a file", err);
     if (rc == ERROR_NONE)
+        rc = file_open(u->path, &fd, err);
+    u->fd_plus_one = fd + 1;
+    if (rc == ERROR_NONE)
         rc = file_size(u->path, &u->size, err);
     if (rc != ERROR_NONE)
         return rc;
-    u->fd_plus_one = open(u->path, O_RDONLY | O_CLOEXEC) + 1;
-    if (!u->fd_plus_one)
-        return error_set_errno(err, ERROR_IO, "%s", u->path);
     u->scratch_fd_plus_one = open(u->scratch, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) + 1;
     if (!u->scratch_fd_plus_one)
         return error_set_errno(err, ERROR_IO, "%s", u->scratch);

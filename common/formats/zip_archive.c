@@ -5,6 +5,7 @@
 #include <minizip/unzip.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { READ_BYTES_MAX = 1 << 30 /* minizip counts in int */ };
 
@@ -17,13 +18,12 @@ static enum error_code broken(const struct zip_archive *archive, struct error *e
 enum error_code zip_archive_open(struct zip_archive *archive, const char *path, const char *what,
                                  struct error *err)
 {
-    bool found = false;
+    int fd = -1;
     *archive = (struct zip_archive){.path = path};
-    const enum error_code rc = file_is_there(path, &found, err);
-    if (rc == ERROR_NONE && !found)
-        return error_set(err, ERROR_NOT_FOUND, "%s: there is no such file", path);
+    const enum error_code rc = file_open(path, &fd, err); /* minizip would open a FIFO and wait */
     if (rc != ERROR_NONE)
         return rc;
+    (void)close(fd);
     archive->handle = unzOpen64(path);
     if (!archive->handle)
         return error_set(err, ERROR_INPUT,

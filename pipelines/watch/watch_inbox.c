@@ -71,12 +71,51 @@ static bool ends_with(const char *name, const char *end)
     return size >= end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-static bool may_be_update(const char *name)
+static bool may_be_update(const struct watch_inbox *inbox, const char *name)
 {
+    for (int i = 0; i < inbox->left_count; i++)
+        if (strcmp(name, inbox->left[i]) == 0)
+            return false;
     for (size_t i = 0; i < sizeof own_folders / sizeof *own_folders; i++)
         if (strcmp(name, own_folders[i]) == 0)
             return false;
     return name[0] != '.' && !ends_with(name, ".partial");
+}
+
+enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path, struct error *err)
+{
+    char whole[FILE_PATH_SIZE];
+    const size_t size = strlen(inbox->path);
+    enum error_code rc = file_absolute(whole, path, err);
+    const bool is_inside =
+        rc == ERROR_NONE && strncmp(whole, inbox->path, size) == 0 && whole[size] == '/';
+    if (!is_inside)
+        return rc;
+    char *name = whole + size + 1;
+    name[strcspn(name, "/")] = '\0';
+    for (int i = 0; i < inbox->left_count; i++)
+        if (strcmp(inbox->left[i], name) == 0)
+            return ERROR_NONE;
+    must(inbox->left_count < WATCH_LEFT_COUNT);
+    return text_copy(inbox->left[inbox->left_count++], WATCH_NAME_SIZE, name)
+               ? ERROR_NONE
+               : error_set(err, ERROR_INPUT, "%s: expected names of less than %d bytes", path,
+                           WATCH_NAME_SIZE);
+}
+
+/* That of another pipeline, perhaps: pipelines/run_folder.h. */
+static enum error_code is_run_folder(const char *folder, bool *is, struct error *err)
+{
+    static const char *const marks[] = {"store", "store.uri"};
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    *is = false;
+    for (size_t i = 0; rc == ERROR_NONE && !*is && i < sizeof marks / sizeof *marks; i++) {
+        rc = file_path(path, err, "%s/%s", folder, marks[i]);
+        if (rc == ERROR_NONE)
+            rc = file_is_there(path, is, err);
+    }
+    return rc;
 }
 
 struct search {
@@ -90,12 +129,16 @@ static enum error_code consider(void *context, const char *name, struct error *e
     const struct search *search = context;
     char path[FILE_PATH_SIZE];
     enum file_kind kind = FILE_ABSENT;
-    if (search->name[0] || !may_be_update(name))
+    bool is_run = false;
+    if (search->name[0] || !may_be_update(search->inbox, name))
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s", search->inbox->path, name);
     if (rc == ERROR_NONE)
         rc = file_look(path, &kind, err);
-    if (rc == ERROR_NONE && kind == FILE_FOLDER && !text_copy(search->name, WATCH_NAME_SIZE, name))
+    if (rc == ERROR_NONE && kind == FILE_FOLDER)
+        rc = is_run_folder(path, &is_run, err);
+    if (rc == ERROR_NONE && kind == FILE_FOLDER && !is_run &&
+        !text_copy(search->name, WATCH_NAME_SIZE, name))
         rc = error_set(err, ERROR_INPUT, "%s: expected a name of less than %d bytes", path,
                        WATCH_NAME_SIZE);
     return rc;

@@ -7,6 +7,8 @@
  *   FOLDER/.NAME, NAME.partial     not yet
  *   FOLDER/done/NAME/      was applied, and NAME.json beside it says what came of it
  *   FOLDER/refused/NAME/   did not fit; NAME.json says why
+ *   FOLDER/runs/ ...       the folder of the run, its store and the files of the dataset may lie here, too: they are left alone, and
+ *                          so is every folder of a run
  *   FOLDER/watch.json      the update that is being worked on, flushed before anything is changed
  *   FOLDER/watch.lock      held by who watches
  *
@@ -23,11 +25,13 @@
 
 #include <stdbool.h>
 
-enum { WATCH_NAME_SIZE = 256 };
+enum { WATCH_NAME_SIZE = 256, WATCH_LEFT_COUNT = 64 };
 
 struct watch_inbox { /* {0} is closed */
     char path[FILE_PATH_SIZE];
     int lock; /* file descriptor + 1; 0: not held */
+    char left[WATCH_LEFT_COUNT][WATCH_NAME_SIZE];
+    int left_count; /* names in the folder that are something else than updates */
 };
 
 struct watch_update {
@@ -49,6 +53,10 @@ struct watch_state {
 MUST_CHECK enum error_code watch_inbox_open(struct watch_inbox *inbox, const char *path,
                                             struct error *err);
 void watch_inbox_close(struct watch_inbox *inbox);
+/* Whatever in the folder is `path`, or has it inside, is no update: the folder of the run, its store, the data of the dataset. A path
+ * outside of the folder is fine. */
+MUST_CHECK enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path,
+                                             struct error *err);
 /* The next update's name, "" when there is none. */
 MUST_CHECK enum error_code watch_inbox_next(const struct watch_inbox *inbox,
                                             char name[WATCH_NAME_SIZE], struct error *err);

@@ -5,6 +5,7 @@
  * then one unit (ingest, partition), the loop over the queue, or a replay. It alone prints errors and
  * turns them into exit statuses.
  */
+#include "common/base/arena.h"
 #include "common/base/clock.h"
 #include "common/base/cpu_level.h"
 #include "common/base/host.h"
@@ -390,6 +391,19 @@ static uint64_t default_memory_bytes(void)
     return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
 }
 
+/* Code, threads, queues and mapped files take addresses, too, so the budget is at most half of what may be had (ulimit -v). The
+ * budget changes no record. */
+static void keep_below_addresses(uint64_t *memory_bytes)
+{
+    const uint64_t limit = host_address_limit();
+    if (!limit || *memory_bytes <= limit / 2)
+        return;
+    log_info("memory: %" PRIu64 " MiB instead of %" PRIu64 " MiB: this process may have %" PRIu64
+             " MiB of addresses (ulimit -v)",
+             limit >> 21, *memory_bytes >> 20, limit >> 20);
+    *memory_bytes = limit / 2;
+}
+
 static enum error_code open_context(struct program *p, struct error *err)
 {
     const struct stage_options *o = &p->options;
@@ -411,6 +425,8 @@ static enum error_code open_context(struct program *p, struct error *err)
         p->context.book = &p->run.book;
         p->context.schedule = &p->run.schedule;
     }
+    keep_below_addresses(&p->context.memory_bytes);
+    arena_budget_set(p->context.memory_bytes);
     const enum error_code rc = thread_pool_new(threads, &p->pool, err);
     p->context.pool = p->pool;
     if (rc == ERROR_NONE)

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
+#include "common/base/private_folder.h"
 #include "common/base/text.h"
 
 #include <dirent.h>
@@ -115,6 +116,18 @@ static enum error_code make_locked(const char *building, int *lease, struct erro
     return write_lease(*lease, path, err);
 }
 
+/* Older versions made the folder with the permissions that umask left, which may let a group write there. */
+static enum error_code make_private(const char *path, struct error *err)
+{
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0077))
+        (void)fchmod(fd, 0700);
+    if (fd >= 0)
+        (void)close(fd);
+    return private_folder_make(path, err);
+}
+
 /* *gone: a folder that was there a moment ago is not, as when the whole store is lost. */
 static enum error_code try_to_make_space(struct scratch_space *space, bool *gone, struct error *err)
 {
@@ -125,7 +138,7 @@ static enum error_code try_to_make_space(struct scratch_space *space, bool *gone
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/%016" PRIx64, space->tmp, name);
     if (rc == ERROR_NONE)
-        rc = file_make_folders(space->tmp, err);
+        rc = space->is_private ? make_private(space->tmp, err) : file_make_folders(space->tmp, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = make_locked(building, &lease, err);
@@ -354,6 +367,11 @@ static enum error_code sweep_all(const struct sweep *sweep, struct error *err)
 enum error_code scratch_space_sweep(struct scratch_space *space, struct error *err)
 {
     struct sweep sweep = {.space = space};
+    if (space->is_private) {
+        const enum error_code checked = private_folder_check(space->tmp, err);
+        if (checked != ERROR_NONE)
+            return checked == ERROR_NOT_FOUND ? ERROR_NONE : checked;
+    }
     (void)pthread_mutex_lock(&space->lock);
     memcpy(sweep.own, space->path, sizeof sweep.own);
     (void)pthread_mutex_unlock(&space->lock);
@@ -411,9 +429,12 @@ enum error_code scratch_space_init_on_host(struct scratch_space *space, struct e
 {
     char folder[FILE_PATH_SIZE];
     const char *base = getenv("TMPDIR");
-    const enum error_code rc = file_path(folder, err, "%s/graphmill-scratch-%ld",
-                                         base && *base ? base : "/tmp", (long)geteuid());
-    return rc == ERROR_NONE ? scratch_space_init(space, folder, err) : rc;
+    enum error_code rc = file_path(folder, err, "%s/graphmill-scratch-%ld",
+                                   base && *base ? base : "/tmp", (long)geteuid());
+    if (rc == ERROR_NONE)
+        rc = scratch_space_init(space, folder, err);
+    space->is_private = true;
+    return rc;
 }
 
 void scratch_space_close(struct scratch_space *space)

@@ -51,6 +51,7 @@ struct scratch_space {
     struct scratch_seen seen[SCRATCH_SEEN_COUNT];
     pthread_mutex_t lock;      /* over what follows */
     pthread_cond_t wake;       /* the keeper, to end */
+    bool is_private;           /* everybody could have made `tmp`: it is checked before each use */
     char path[FILE_PATH_SIZE]; /* "" before the first need */
     int lease_plus_one;        /* descriptor that holds the lock */
     _Atomic(pid_t)
@@ -61,7 +62,8 @@ struct scratch_space {
 
 MUST_CHECK enum error_code scratch_space_init(struct scratch_space *space, const char *tmp,
                                               struct error *err);
-/* In the folder for temporary files, for stores that have no file system: each user has one there. */
+/* In the folder for temporary files, for stores that have no file system: each user has one there. Later calls fail with
+ * ERROR_DENIED where somebody else has made it, or a link of that name. */
 MUST_CHECK enum error_code scratch_space_init_on_host(struct scratch_space *space,
                                                       struct error *err);
 /* Removes the space with all in it. */

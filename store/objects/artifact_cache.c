@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
+#include "common/base/private_folder.h"
 #include "common/base/text.h"
 #include "store/objects/object_store.h"
 
@@ -28,19 +29,9 @@ static const char lock_suffix[] = ".lock";
 static enum error_code cache_folder(const struct store *store, char folder[FILE_PATH_SIZE],
                                     struct error *err)
 {
-    struct stat status;
-    enum error_code rc = file_path(folder, err, "%s/graphmill-cache-%ld",
-                                   store_cache_of(store)->folder, (long)geteuid());
-    if (rc != ERROR_NONE)
-        return rc;
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return error_set_errno(err, ERROR_IO, "%s cannot be made", folder);
-    if (lstat(folder, &status) != 0)
-        return error_set_errno(err, ERROR_IO, "%s", folder);
-    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 0022))
-        return error_set(err, ERROR_DENIED, "%s: expected a folder that belongs to this user alone",
-                         folder);
-    return ERROR_NONE;
+    const enum error_code rc = file_path(folder, err, "%s/graphmill-cache-%ld",
+                                         store_cache_of(store)->folder, (long)geteuid());
+    return rc == ERROR_NONE ? private_folder_make(folder, err) : rc;
 }
 
 /* A random one when the copy is of one caller alone. */

@@ -1,9 +1,9 @@
 #include "store/objects/stored_bytes.h"
 
+#include "common/base/file.h"
 #include "common/base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -75,12 +75,11 @@ enum error_code stored_bytes_read(struct stored_bytes *out, const char *path, bo
                                   struct error *err)
 {
     struct stat status;
+    int fd = -1;
     *out = (struct stored_bytes){0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set_errno(
-            err, errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = file_open(path, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (fstat(fd, &status) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s", path);
     else if (may_map && status.st_size >= STORED_BYTES_MAP_FROM)

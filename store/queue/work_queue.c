@@ -7,6 +7,7 @@
 #include "store/queue/queue_reply.h"
 #include "store/queue/script_call.h"
 #include "store/redis/redis_connection.h"
+#include "store/redis/redis_exposure.h"
 #include "store/redis/redis_policy.h"
 
 #include <inttypes.h>
@@ -64,6 +65,15 @@ enum error_code work_queue_check_policy(struct work_queue *queue, struct error *
     return check_policy(queue->connection, err);
 }
 
+static enum error_code check_exposure(struct redis_connection *connection, const char *url,
+                                      const char *password_file, struct error *err)
+{
+    struct redis_address address;
+    redis_exposure_warn_file(password_file);
+    const enum error_code rc = redis_address_parse(url, &address, err);
+    return rc == ERROR_NONE && !password_file ? redis_exposure_warn(connection, &address, err) : rc;
+}
+
 enum error_code work_queue_check_server(const char *url, const char *password_file,
                                         struct error *err)
 {
@@ -77,6 +87,8 @@ enum error_code work_queue_check_server(const char *url, const char *password_fi
         rc = redis_version_check(connection, err);
     if (rc == ERROR_NONE)
         rc = check_policy(connection, err);
+    if (rc == ERROR_NONE)
+        rc = check_exposure(connection, url, password_file, err);
     redis_reply_free(reply);
     redis_connection_free(connection);
     if (rc == ERROR_UNAVAILABLE)

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,75 @@ static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
     assert_null(arena.base);
 }
 
+/* In a child whose addresses are limited (ulimit -v): units grow to many times the first range, and each byte that was handed
+ * out keeps what was written. 0: all is as it should be. */
+static int grow_in_few_addresses(void)
+{
+    enum { PIECES = 40, PIECE_BYTES = 1 << 20 };
+    static unsigned char *piece[PIECES];
+    struct rlimit limit = {.rlim_cur = (rlim_t)256 << 20, .rlim_max = (rlim_t)256 << 20};
+    struct arena arena = {0}, counting = {.counts = true};
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 1;
+    for (int unit = 0; unit < 3; unit++) {
+        arena_reset(&arena);
+        for (int i = 0; i < PIECES; i++) {
+            if (arena_new(&arena, &piece[i], PIECE_BYTES, "a piece", NULL) != ERROR_NONE)
+                return 2;
+            memset(piece[i], i + 1, PIECE_BYTES);
+        }
+        for (int i = 0; i < PIECES; i++)
+            for (size_t b = 0; b < PIECE_BYTES; b += 4096)
+                if (piece[i][b] != i + 1)
+                    return 3;
+        if (arena.has_older !=
+            (unit ==
+             0)) /* the second unit has one range of the size that the first one had in all */
+            return 4;
+    }
+    char *small = NULL;
+    if (arena_new(&counting, &small, 100, "small", NULL) != ERROR_NONE)
+        return 5;
+    memset(small, 1, 100);
+    if (arena_new(&arena, &small, (size_t)1 << 30, "large", NULL) != ERROR_NO_MEMORY)
+        return 6;
+    arena_release(&counting);
+    arena_release(&arena);
+    return arena.base ? 7 : 0;
+}
+
+static void an_arena_needs_no_more_addresses_than_there_are(void **state)
+{
+    int status = -1;
+    (void)state;
+    if (ARENA_IS_GUARDED) /* a sanitizer has terabytes of addresses of its own */
+        return;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(grow_in_few_addresses());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void a_budget_says_how_many_addresses_are_reserved(void **state)
+{
+    struct error err = {0};
+    struct arena arena = {0}, limited = {.limit = 10 << 20};
+    char *some = NULL;
+    (void)state;
+    arena_budget_set(64 << 20);
+    assert_ok(arena_new(&arena, &some, 100, "bytes", &err), &err);
+    assert_true(arena.reserved <= (64 << 20) * (1 + ARENA_IS_GUARDED));
+    assert_ok(arena_new(&limited, &some, 100, "bytes", &err), &err);
+    assert_true(limited.reserved <= (12 << 20) * (1 + ARENA_IS_GUARDED));
+    assert_ok(arena_new(&arena, &some, 100 << 20, "more than the budget", &err), &err);
+    some[0] = some[(100 << 20) - 1] = 1;
+    arena_release(&arena);
+    arena_release(&limited);
+    arena_budget_set(0);
+}
+
 enum touch { TOUCH_INSIDE, TOUCH_BEHIND, TOUCH_BEFORE_THE_NEXT, TOUCH_AFTER_RESET, TOUCH_FREE };
 
 /* In a child: one byte is written somewhere. */
@@ -179,6 +249,8 @@ int main(void)
         cmocka_unit_test(what_is_handed_out_does_not_overlap),
         cmocka_unit_test(units_of_varying_sizes_share_the_memory_of_the_largest),
         cmocka_unit_test(the_limit_is_kept_and_said),
+        cmocka_unit_test(an_arena_needs_no_more_addresses_than_there_are),
+        cmocka_unit_test(a_budget_says_how_many_addresses_are_reserved),
         cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
         cmocka_unit_test(a_sanitizer_sees_what_was_not_handed_out),
         cmocka_unit_test(an_arena_that_counts_asks_for_what_any_machine_lacks),

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE /* sched_setaffinity(). NOLINT(*-reserved-identifier,cert-dcl*) */
+#include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
 
@@ -7,6 +8,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void the_host_has_cores_and_memory(void **state)
@@ -78,11 +80,166 @@ static void a_group_may_use_so_many_bytes(void **state)
     assert_int_equal(host_memory_of_limit(folder.path), 0);
     (void)temp_dir_write(&folder, "memory.limit_in_bytes", "8192\n", strlen("8192\n"));
     assert_int_equal(host_memory_of_limit(folder.path), 8192);
+    (void)temp_dir_write(&folder, "memory.limit_in_bytes", "9223372036854771712\n", 20);
+    assert_int_equal(host_memory_of_limit(folder.path), 0); /* how version 1 says "no limit" */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         (void)temp_dir_write(&folder, "memory.max", cases[i].text, strlen(cases[i].text));
         assert_int_equal(host_memory_of_limit(folder.path), cases[i].bytes);
     }
     temp_dir_remove(&folder);
+}
+
+static void memory_high_counts_where_it_is_smaller(void **state)
+{
+    struct temp_dir folder;
+    (void)state;
+    temp_dir_make(&folder);
+    (void)temp_dir_write(&folder, "memory.high", "4096\n", 5);
+    (void)temp_dir_write(&folder, "memory.max", "max\n", 4);
+    assert_int_equal(host_memory_of_limit(folder.path), 4096);
+    (void)temp_dir_write(&folder, "memory.max", "8192\n", 5);
+    assert_int_equal(host_memory_of_limit(folder.path), 4096);
+    (void)temp_dir_write(&folder, "memory.max", "1024\n", 5);
+    assert_int_equal(host_memory_of_limit(folder.path), 1024);
+    temp_dir_remove(&folder);
+}
+
+/* --- made-up machines: files of /proc and of control groups below a folder --- */
+
+static void write_file(const struct temp_dir *root, const char *folder, const char *name,
+                       const char *text)
+{
+    char path[FILE_PATH_SIZE];
+    struct error err = {0};
+    assert_ok(file_path(path, &err, "%s%s", root->path, folder), &err);
+    assert_ok(file_make_folders(path, &err), &err);
+    assert_ok(file_path(path, &err, "%s%s/%s", root->path, folder, name), &err);
+    assert_ok(file_replace(path, text, strlen(text), false, &err), &err);
+}
+
+static void make_version_1(struct temp_dir *root)
+{
+    temp_dir_make(root);
+    write_file(root, "/proc/self", "mountinfo",
+               "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
+               "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+               "35 31 0:32 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n"
+               "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+    write_file(root, "/proc/self", "cgroup",
+               "4:memory:/batch/job\n1:cpu,cpuacct:/batch\n0::/batch\n");
+}
+
+static void make_version_2(struct temp_dir *root)
+{
+    temp_dir_make(root);
+    write_file(
+        root, "/proc/self", "mountinfo",
+        "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    write_file(root, "/proc/self", "cgroup", "0::/system.slice/batch/job\n");
+}
+
+static void every_level_of_version_1_counts(void **state)
+{
+    struct temp_dir root;
+    (void)state;
+    make_version_1(&root);
+    const uint64_t machine = host_memory_bytes_below(root.path);
+    const int cores = host_core_count_below(root.path);
+    write_file(&root, "/sys/fs/cgroup/memory/batch/job", "memory.limit_in_bytes", "33554432\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
+    write_file(&root, "/sys/fs/cgroup/memory/batch", "memory.limit_in_bytes", "16777216\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 16 << 20);
+    write_file(&root, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "8388608\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 8 << 20);
+    write_file(&root, "/sys/fs/cgroup/memory/other", "memory.limit_in_bytes", "4096\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 8 << 20);
+    write_file(&root, "/sys/fs/cgroup/cpu,cpuacct/batch", "cpu.cfs_quota_us", "50000\n");
+    write_file(&root, "/sys/fs/cgroup/cpu,cpuacct/batch", "cpu.cfs_period_us", "100000\n");
+    assert_int_equal(host_core_count_below(root.path), 1);
+    assert_true(machine > 64 << 20 && cores >= 1);
+    temp_dir_remove(&root);
+}
+
+static void every_level_of_version_2_counts(void **state)
+{
+    struct temp_dir root;
+    (void)state;
+    make_version_2(&root);
+    write_file(&root, "/sys/fs/cgroup/system.slice/batch/job", "memory.max", "max\n");
+    assert_true(host_memory_bytes_below(root.path) > 64 << 20);
+    write_file(&root, "/sys/fs/cgroup/system.slice/batch", "memory.max", "33554432\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
+    write_file(&root, "/sys/fs/cgroup/system.slice", "memory.high", "16777216\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 16 << 20);
+    write_file(&root, "/sys/fs/cgroup/system.slice", "cpu.max", "10000 100000\n");
+    assert_int_equal(host_core_count_below(root.path), 1);
+    temp_dir_remove(&root);
+}
+
+/* Docker without a namespace of its own mounts its group at the top, and /proc names the group of the host. */
+static void a_mount_of_a_part_of_the_hierarchy_is_read(void **state)
+{
+    struct temp_dir root;
+    (void)state;
+    make_version_1(&root);
+    write_file(&root, "/proc/self", "mountinfo",
+               "35 31 0:32 /docker/1f /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+    write_file(&root, "/proc/self", "cgroup", "4:memory:/docker/1f/job\n");
+    write_file(&root, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "33554432\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
+    write_file(&root, "/sys/fs/cgroup/memory/job", "memory.limit_in_bytes", "16777216\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 16 << 20);
+    write_file(&root, "/proc/self", "cgroup", "4:memory:/../elsewhere\n");
+    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
+    temp_dir_remove(&root);
+}
+
+static void kills_are_counted_in_our_own_group_first(void **state)
+{
+    uint64_t kills = 0;
+    struct temp_dir root;
+    (void)state;
+    make_version_1(&root);
+    assert_false(host_oom_kills_below(root.path, &kills));
+    write_file(&root, "/proc", "vmstat", "pgfault 12\noom_kill 7\n");
+    assert_true(host_oom_kills_below(root.path, &kills));
+    assert_int_equal(kills, 7);
+    write_file(&root, "/sys/fs/cgroup/memory/batch", "memory.oom_control", "oom_kill 5\n");
+    assert_true(host_oom_kills_below(root.path, &kills));
+    assert_int_equal(kills, 7); /* the kills of the group above may be those of others */
+    write_file(&root, "/sys/fs/cgroup/memory/batch/job", "memory.oom_control",
+               "oom_kill_disable 0\nunder_oom 0\noom_kill 42\n");
+    assert_true(host_oom_kills_below(root.path, &kills));
+    assert_int_equal(kills, 42);
+    temp_dir_remove(&root);
+    make_version_2(&root);
+    write_file(&root, "/sys/fs/cgroup/system.slice/batch/job", "memory.events",
+               "low 0\nhigh 0\nmax 3\noom 1\noom_kill 1\noom_group_kill 0\n");
+    assert_true(host_oom_kills_below(root.path, &kills));
+    assert_int_equal(kills, 1);
+    temp_dir_remove(&root);
+}
+
+static void limits_of_the_process_count(void **state)
+{
+    char note[HOST_NOTE_SIZE] = "x";
+    struct rlimit before, limited;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    if (before.rlim_cur == RLIM_INFINITY) {
+        host_address_note(note);
+        assert_string_equal(note, "");
+        assert_true(host_addresses_left() == UINT64_MAX);
+    }
+    limited = before;
+    limited.rlim_cur = (rlim_t)900 << 20;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limited), 0);
+    const uint64_t memory = host_memory_bytes(), left = host_addresses_left();
+    host_address_note(note);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_true(memory <= (uint64_t)900 << 20);
+    assert_true(left < (uint64_t)900 << 20);
+    assert_string_equal(note, "; this process may have 900 MiB of addresses (ulimit -v)");
 }
 
 static void what_is_touched_is_resident(void **state)
@@ -119,6 +276,12 @@ int main(void)
         cmocka_unit_test(only_cores_that_we_may_run_on_count),
         cmocka_unit_test(a_quota_pays_for_so_many_cores),
         cmocka_unit_test(a_group_may_use_so_many_bytes),
+        cmocka_unit_test(memory_high_counts_where_it_is_smaller),
+        cmocka_unit_test(every_level_of_version_1_counts),
+        cmocka_unit_test(every_level_of_version_2_counts),
+        cmocka_unit_test(a_mount_of_a_part_of_the_hierarchy_is_read),
+        cmocka_unit_test(kills_are_counted_in_our_own_group_first),
+        cmocka_unit_test(limits_of_the_process_count),
         cmocka_unit_test(what_is_touched_is_resident),
         cmocka_unit_test(usage_counts_time_and_the_peak),
     };
