@@ -127,6 +127,7 @@ static const struct row rows[] = {
     {{"GEXF", NULL, NETWORKX("read_gexf"), false}, 0, NO_MAGIC, text_is_gexf},
     {{"RDF/XML", NULL, "python3 -c \"import rdflib; rdflib.Graph().parse('FILE', format='xml').serialize('FILE.nt', format='nt')\" makes N-Triples of it, which are read", false}, 0, NO_MAGIC, text_is_rdf_xml},
     {{"a page of HTML", NULL, "a page stands where a file was to be downloaded: download the file itself", false}, 0, NO_MAGIC, text_is_html},
+    {{"a pointer of Git LFS", NULL, "the file itself is not here: `git lfs pull` fetches it", false}, 0, MAGIC("version https:"), NULL},
     {{"XML", NULL, PANDAS("read_xml"), false}, 0, NO_MAGIC, text_is_xml},
     {{"N-Triples", "ntriples", "a table has a line `head,relation,tail` for each", true}, 0, NO_MAGIC, text_is_ntriples},
     {{"N-Quads", NULL, "sed -E 's/ <[^>]*> *\\.$/ ./' FILE > FILE.nt makes N-Triples of it, which are read", false}, 0, NO_MAGIC, text_is_nquads},

@@ -193,6 +193,20 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
     return rc;
 }
 
+/* Files that were put behind one another have their headers in the middle: a row as the first, which has two names that are known. */
+static bool is_header_again(const struct look_run *run, const struct text_line *line,
+                            const struct field *field, size_t count)
+{
+    const struct table_look *look = run->look;
+    size_t words = 0;
+    if (look->header_size != line->size || !run->request->is_known ||
+        memcmp(look->header, line->text, line->size) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        words += field[i].size > 1 && run->request->is_known(&field[i]);
+    return words > 1;
+}
+
 static enum error_code take_row(struct look_run *run, const struct text_line *line,
                                 struct error *err)
 {
@@ -202,6 +216,10 @@ static enum error_code take_row(struct look_run *run, const struct text_line *li
     enum error_code rc = look->column ? ERROR_NONE : make_columns(run, line, count, err);
     if (rc == ERROR_NONE && count != look->column_count && !run->request->is_uneven)
         rc = refuse_count(run, line, count, err);
+    if (rc == ERROR_NONE && is_header_again(run, line, field, look->column_count))
+        rc = error_set(err, ERROR_INPUT,
+                       "%s:%" PRId64 ": expected a row, found the header again: remove the line",
+                       run->request->path, line->number);
     for (size_t i = 0; rc == ERROR_NONE && i < count && i < look->judged; i++)
         rc = column_tally_take(&run->tally[i], &field[i], err);
     look->first_line = look->rows == 0 ? line->number : look->first_line;
@@ -285,6 +303,8 @@ static bool has_names(const struct look_run *run, const struct field *field)
     for (size_t i = 0; i < run->look->judged; i++) {
         if (field[i].size && occurs_below(run, &field[i]))
             return false;
+        words +=
+            i > 0 && run->request->are_pair && run->request->are_pair(&field[i - 1], &field[i]);
         if (!field[i].size || !run->request->is_known || !run->request->is_known(&field[i]))
             continue;
         words += field[i].size > 1;
@@ -381,8 +401,9 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
     if (rc == ERROR_NONE && !out->header && request->may_be_empty)
         return ERROR_NONE;
     if (rc == ERROR_NONE && !out->header)
-        rc = error_set(err, ERROR_INPUT, "%s: expected %s, found none", request->path,
-                       request->noun ? request->noun : "rows");
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected %s, found none; lines that begin with # or %% are comments",
+                       request->path, request->noun ? request->noun : "rows");
     if (rc == ERROR_NONE)
         rc = settle_header(&run, err);
     for (size_t i = 0; run.tally && i < out->judged; i++)

@@ -49,12 +49,15 @@ struct table_look { /* {0} is empty; release with table_look_release() */
 
 /* Whether the name of a column means something to the caller. */
 typedef bool (*table_name_test)(const struct field *name);
+/* Whether two names together do: txId1 and txId2. */
+typedef bool (*table_pair_test)(const struct field *first, const struct field *second);
 
 struct table_request {
     const char *path; /* the file; the name in messages */
     const void *data; /* [size] its bytes, borrowed; NULL: they are read from `path` */
     size_t size;
     table_name_test is_known; /* NULL: no name is */
+    table_pair_test are_pair; /* of neighbouring columns; NULL: no two names are */
     bool has_header;          /* the caller knows that the first row is one */
     bool has_no_header;       /* ... that it is none */
     /* There may be more columns than TABLE_COLUMNS_MAX: the first TABLE_WIDE_JUDGED are judged. */

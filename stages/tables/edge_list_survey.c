@@ -123,6 +123,7 @@ enum error_code edge_list_survey_read(const struct edge_survey_request *request,
                                         .data = request->data,
                                         .size = request->size,
                                         .is_known = edge_word_is_known,
+                                        .are_pair = edge_words_are_pair,
                                         .has_header = edge_columns_setting_has_names(columns),
                                         .least_columns = 2,
                                         .noun = "edges"};
@@ -133,7 +134,9 @@ enum error_code edge_list_survey_read(const struct edge_survey_request *request,
     if (rc == ERROR_NONE)
         rc = find_roles(request, &comments, out, err);
     if (rc == ERROR_NONE && out->look.rows == 0)
-        rc = error_set(err, ERROR_INPUT, "%s: expected edges, found none", request->path);
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected edges, found none; lines that begin with # or %% are comments",
+                       request->path);
     if (rc == ERROR_NONE)
         find_id_type(request, out);
     return rc;

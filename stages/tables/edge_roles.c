@@ -29,13 +29,13 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
-/* A column of which some cells fit has the role, so that a cell that does not is an error with its line. */
+/* A column that is called weight or time is that, so that a cell which is none is an error with its line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
         return column->values && !(column->are_numbers && column->has_fraction);
-    if (role == EDGE_TIME)
-        return column->has_numbers || column->has_dates;
+    if (role == EDGE_WEIGHT || role == EDGE_TIME)
+        return column->values > 0;
     return role == EDGE_ID ? column->are_integers : column->has_numbers;
 }
 
@@ -149,20 +149,53 @@ static bool is_called(const struct role_search *s, const char *name)
     return false;
 }
 
-/* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the tail. */
+/* Neo4j names groups of ids in the header: :START_ID(Person). The two ends of two groups are of two types. */
+static void take_groups(struct role_search *s)
+{
+    struct field group[2] = {{.size = 0}};
+    const int end[2] = {s->source, s->target};
+    for (int side = 0; side < 2; side++)
+        if (end[side] != EDGE_FIELD_NONE)
+            group[side] = edge_word_group(&column_at(s, (size_t)end[side])->name);
+    const bool are_same =
+        group[0].size == group[1].size && memcmp(group[0].text, group[1].text, group[0].size) == 0;
+    for (int side = 0; side < 2; side++) {
+        if (!group[0].size || !group[1].size || are_same || group[side].size >= TYPE_NAME_SIZE)
+            return;
+        memcpy(s->out->side[side], group[side].text, group[side].size);
+        s->out->side[side][group[side].size] = '\0';
+    }
+}
+
+static void take_words(struct role_search *s, bool of_kinds)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct field *name = &column_at(s, i)->name;
+        const struct edge_word word = edge_word_of(name);
+        const bool is_tail = field_is(name, "t") && is_called(s, "h");
+        if (is_tail && take_end(s, i, EDGE_ROLE_TARGET))
+            continue;
+        if ((word.role == EDGE_ROLE_SOURCE || word.role == EDGE_ROLE_TARGET) &&
+            word.is_kind == of_kinds && take_end(s, i, word.role))
+            s->kinds += word.is_kind;
+    }
+}
+
+/* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the tail. One kind of thing by itself does
+ * not say which end it is: in `paper,cites` the paper is the source. */
 static void take_named_ends(struct role_search *s)
 {
-    for (int kinds = 0; kinds < 2; kinds++)
-        for (size_t i = 0; i < s->count; i++) {
-            const struct field *name = &column_at(s, i)->name;
-            const struct edge_word word = edge_word_of(name);
-            const bool is_tail = field_is(name, "t") && is_called(s, "h");
-            if (is_tail && take_end(s, i, EDGE_ROLE_TARGET))
-                continue;
-            if ((word.role == EDGE_ROLE_SOURCE || word.role == EDGE_ROLE_TARGET) &&
-                word.is_kind == (kinds == 1) && take_end(s, i, word.role))
-                s->kinds += word.is_kind;
-        }
+    take_words(s, false);
+    const int source = s->source, target = s->target;
+    take_words(s, true);
+    if (s->kinds == 1 && (s->source == EDGE_FIELD_NONE || s->target == EDGE_FIELD_NONE)) {
+        const int taken = s->source != source ? s->source : s->target;
+        s->use[taken].role = EDGE_ROLE_NONE;
+        s->source = source;
+        s->target = target;
+        s->kinds = 0;
+    }
+    take_groups(s);
 }
 
 /* Gephi writes a column Type with the words Directed and Undirected: the direction of each edge, and no relation. */
@@ -199,15 +232,30 @@ static void take_named_columns(struct role_search *s)
     }
 }
 
+/* The first two columns that have no role, if their names are a pair. */
 static void take_pair(struct role_search *s)
 {
-    for (size_t i = 0; i + 1 < s->count; i++)
-        for (size_t j = i + 1; j < s->count && s->source == EDGE_FIELD_NONE; j++)
-            if (is_free(s, i) && is_free(s, j) && may_be_ids(s, i) && may_be_ids(s, j) &&
-                edge_words_are_pair(&column_at(s, i)->name, &column_at(s, j)->name)) {
-                (void)take_end(s, i, EDGE_ROLE_SOURCE);
-                (void)take_end(s, j, EDGE_ROLE_TARGET);
-            }
+    size_t i = 0;
+    while (i < s->count && (!is_free(s, i) || !column_at(s, i)->name.size))
+        i++;
+    if (i + 1 < s->count && is_free(s, i + 1) && may_be_ids(s, i) && may_be_ids(s, i + 1) &&
+        edge_words_are_pair(&column_at(s, i)->name, &column_at(s, i + 1)->name)) {
+        (void)take_end(s, i, EDGE_ROLE_SOURCE);
+        (void)take_end(s, i + 1, EDGE_ROLE_TARGET);
+    }
+}
+
+/* Two columns of one name that may be ids are the ends as likely as those whose names say so: From Bank, Account, To Bank, Account. */
+static bool has_twins(const struct role_search *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t j = i + 1; j < s->count; j++) {
+            const struct field *a = &column_at(s, i)->name, *b = &column_at(s, j)->name;
+            if (is_free(s, i) && is_free(s, j) && a->size && a->size == b->size &&
+                memcmp(a->text, b->text, a->size) == 0 && may_be_ids(s, i) && may_be_ids(s, j))
+                return true;
+        }
+    return false;
 }
 
 /* Few values in the first of several columns are kinds, steps or years rather than ids. */
@@ -257,6 +305,8 @@ static enum error_code take_names(struct role_search *s, struct error *err)
     take_named_columns(s);
     if (s->source == EDGE_FIELD_NONE && s->target == EDGE_FIELD_NONE)
         take_pair(s);
+    if (has_twins(s))
+        return edge_role_refuse(s, "two columns of one name can also be", err);
     const enum error_code rc = take_possible(s, err);
     if (rc == ERROR_NONE)
         take_features(s);

@@ -132,11 +132,22 @@ static bool begins_with_end(const char *word, struct edge_word *out)
     return out->role != EDGE_ROLE_NONE;
 }
 
+struct field edge_word_group(const struct field *name)
+{
+    const char *open = name->size ? memchr(name->text, '(', name->size) : NULL;
+    const char *end = name->text + name->size;
+    if (!open || end[-1] != ')')
+        return (struct field){0};
+    return (struct field){open + 1, (size_t)(end - open) - 2};
+}
+
 struct edge_word edge_word_of(const struct field *name)
 {
     char word[WORD_SIZE], without[WORD_SIZE];
     struct edge_word meaning = {.role = EDGE_ROLE_NONE};
-    if (!make_plain(name, word))
+    const struct field group = edge_word_group(name);
+    const struct field own = {name->text, group.size ? name->size - group.size - 2 : name->size};
+    if (!make_plain(&own, word))
         return meaning;
     cut_id(word);
     memcpy(without, word, sizeof without);

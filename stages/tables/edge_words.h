@@ -28,6 +28,8 @@ struct edge_word {
 
 /* What the name means by itself. */
 struct edge_word edge_word_of(const struct field *name);
+/* `Person` of `:START_ID(Person)`; size 0: the name has no group. */
+struct field edge_word_group(const struct field *name);
 /* Whether it means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
 /* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the name (`weight` says that weights are labels,

@@ -27,6 +27,7 @@ struct edge_list { /* one run */
     struct edge_columns_view value_view;
     struct edge_buffer buffer;
     struct piece_spool aside; /* edges by the ids that they were read with */
+    uint64_t comments;        /* lines between rows that begin with # or % */
     uint8_t *is_end; /* [nodes] 1: a source, 2: a target; where the header names two kinds */
 };
 
@@ -79,12 +80,30 @@ static enum error_code say_survey(const struct edge_list *list, struct dataset_b
     return rc;
 }
 
+static bool is_header(const struct edge_list *list, const struct text_line *line)
+{
+    const struct table_look *look = &list->survey.look;
+    return look->header_line && look->header_size == line->size &&
+           memcmp(look->header, line->text, line->size) == 0;
+}
+
+/* Files that were put behind one another have their headers in the middle. */
+static enum error_code repeated_header(const struct edge_list *list, struct line_reader *reader,
+                                       const struct text_line *line, struct error *err)
+{
+    const enum error_code rc =
+        error_set(err, ERROR_INPUT,
+                  "%s:%" PRId64 ": expected an edge, found the header again: remove the line",
+                  list->name, line->number);
+    line_reader_close(reader);
+    return rc;
+}
+
 /* The first line of each file is the header, if there is one. */
 static enum error_code expect_header(const struct edge_list *list, const struct text_line *line,
                                      struct error *err)
 {
-    if (list->survey.look.header_size == line->size &&
-        memcmp(list->survey.look.header, line->text, line->size) == 0)
+    if (is_header(list, line))
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64
@@ -176,6 +195,7 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
     struct line_reader *reader = NULL;
     struct text_line line;
     int64_t value[2];
+    uint64_t rows = 0;
     bool found = true, needs_header = list->survey.look.header_line != 0;
     const bool of_two = has_two_columns(list);
     (void)index;
@@ -190,13 +210,18 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
             rc = put_two_aside(list, value, line.number, err);
             continue;
         }
-        if (text_line_is_skipped(&line))
+        if (text_line_is_skipped(&line)) {
+            list->comments += rows > 0 && line.size > 0;
             continue;
+        }
         if (needs_header) {
             needs_header = false;
             rc = expect_header(list, &line, err);
             continue;
         }
+        rows++;
+        if (is_header(list, &line))
+            return repeated_header(list, reader, &line, err);
         rc = edge_fields_split(&list->survey.roles.fields, &line, path, field, err);
         if (rc == ERROR_NONE)
             rc = put_aside(list, field, line.number, err);
@@ -304,6 +329,11 @@ static enum error_code number_nodes(struct edge_list *list, uint64_t memory_byte
 {
     begin_nodes(list, memory_bytes);
     enum error_code rc = read_edges(list, builder, err);
+    if (rc == ERROR_NONE && list->comments)
+        rc = dataset_builder_note(builder, NOTE_WARNING, err,
+                                  "%s: %" PRIu64 " lines between the edges begin with # or %% and "
+                                  "were passed over as comments; put ids that begin so in quotes",
+                                  list->input->name, list->comments);
     if (rc == ERROR_NONE && list->input->nodes)
         rc = node_files_note(list->input->nodes, &list->nodes, err);
     if (rc == ERROR_NONE && list->nodes.side[0])

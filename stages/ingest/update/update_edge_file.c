@@ -125,6 +125,7 @@ static enum error_code survey(struct update_edge_file *file, struct error *err)
     struct table_look look = {.rows = 0};
     const struct table_request request = {.path = file->path,
                                           .is_known = edge_word_is_known,
+                                          .are_pair = edge_words_are_pair,
                                           .least_columns = 2,
                                           .may_be_empty = true};
     enum error_code rc = table_look_read(&request, &look, err);
