@@ -216,7 +216,7 @@ static enum error_code take_row(struct look_run *run, const struct text_line *li
     enum error_code rc = look->column ? ERROR_NONE : make_columns(run, line, count, err);
     if (rc == ERROR_NONE && count != look->column_count && !run->request->is_uneven)
         rc = refuse_count(run, line, count, err);
-    if (rc == ERROR_NONE && is_header_again(run, line, field, look->column_count))
+    if (rc == ERROR_NONE && is_header_again(run, line, field, look->judged))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": expected a row, found the header again: remove the line",
                        run->request->path, line->number);

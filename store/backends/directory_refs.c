@@ -103,6 +103,13 @@ static enum error_code lock_refs(const struct directory *directory, int *fd, str
     return ERROR_NONE;
 }
 
+/* Unlocks before closing: a close that fails may leave the descriptor open, and with it the lock. */
+static void unlock_refs(int fd)
+{
+    (void)flock(fd, LOCK_UN);
+    (void)close(fd);
+}
+
 enum error_code directory_ref_set(void *state, const char *name, const char *text,
                                   struct error *err)
 {
@@ -111,7 +118,7 @@ enum error_code directory_ref_set(void *state, const char *name, const char *tex
     if (rc != ERROR_NONE)
         return rc;
     rc = set_ref(state, name, text, err);
-    (void)close(fd);
+    unlock_refs(fd);
     return rc;
 }
 
@@ -129,7 +136,7 @@ enum error_code directory_ref_exchange(void *state, const char *name, const char
         *matched = rc == ERROR_NONE ? expected && strcmp(found, expected) == 0 : !expected;
         rc = *matched ? set_ref(state, name, text, err) : ERROR_NONE;
     }
-    (void)close(fd);
+    unlock_refs(fd);
     return rc;
 }
 

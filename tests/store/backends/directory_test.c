@@ -63,6 +63,7 @@ static void what_cannot_be_looked_at_is_not_absent(void **state)
     } failing[] = {{EIO, ERROR_IO}, {EACCES, ERROR_DENIED}, {ESTALE, ERROR_IO}};
     assert_ok(put_number(f->store, "run/a", 1, STORE_RECOMPUTABLE, &f->err), &f->err);
     assert_ok(publish(f->store, "run/folder", true, &f->err), &f->err);
+    assert_ok(store_switch_set(f->store, "run/s", "1", &f->err), &f->err);
     for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
         const enum error_code code = failing[i].code;
         struct record_view view;
