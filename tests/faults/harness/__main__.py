@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 
-from . import damage, deliveries, kills, losses, machine, pipeline, places, points, replays, steady, updates
+from . import damage, deliveries, kills, limits, losses, machine, pipeline, places, points, replays, steady, updates
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
@@ -26,6 +26,9 @@ EXPERIMENTS = {
     "clocks": machine.Clocks,
     "disk": machine.FullDisk,
     "memory": machine.Memory,
+    "addresses": limits.Addresses,
+    "groups": limits.Groups,
+    "special_files": limits.SpecialFiles,
     "slow": machine.Slow,
     "workers": steady.Workers,
     "durability": steady.Durability,
