@@ -1,6 +1,7 @@
 #include "common/formats/table_look.h"
 
 #include "common/base/memory.h"
+#include "common/formats/file_kind.h"
 #include "common/formats/line_reader.h"
 #include "common/formats/table_column.h"
 
@@ -395,7 +396,10 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
 {
     *out = (struct table_look){0};
     struct look_run run = {.request = request, .look = out};
-    enum error_code rc = find_delimiter(request, &out->delimiter, err);
+    enum error_code rc = file_kind_check_table(request->path, request->data, request->size,
+                                               request->noun ? request->noun : "rows", err);
+    if (rc == ERROR_NONE)
+        rc = find_delimiter(request, &out->delimiter, err);
     if (rc == ERROR_NONE)
         rc = read_rows(&run, err);
     if (rc == ERROR_NONE && !out->header && request->may_be_empty)

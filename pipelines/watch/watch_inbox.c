@@ -103,19 +103,26 @@ enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path, s
                            WATCH_NAME_SIZE);
 }
 
-/* That of another pipeline, perhaps: pipelines/run_folder.h. */
-static enum error_code is_run_folder(const char *folder, bool *is, struct error *err)
+struct run_search {
+    const char *folder;
+    bool found;
+};
+
+/* A name in a folder: "store" and "store.uri" are in a run's folder (pipelines/run_folder.h), "g/store" in a folder of runs. */
+static enum error_code look_for_run(void *context, const char *name, struct error *err)
 {
-    static const char *const marks[] = {"store", "store.uri"};
+    struct run_search *search = context;
     char path[FILE_PATH_SIZE];
-    enum error_code rc = ERROR_NONE;
-    *is = false;
-    for (size_t i = 0; rc == ERROR_NONE && !*is && i < sizeof marks / sizeof *marks; i++) {
-        rc = file_path(path, err, "%s/%s", folder, marks[i]);
-        if (rc == ERROR_NONE)
-            rc = file_is_there(path, is, err);
+    if (search->found || strcmp(name, "store") == 0 || strcmp(name, "store.uri") == 0) {
+        search->found = true;
+        return ERROR_NONE;
     }
-    return rc;
+    enum error_code rc = file_path(path, err, "%s/%s/store", search->folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, &search->found, err);
+    if (rc == ERROR_NONE && !search->found)
+        rc = file_path(path, err, "%s/%s/store.uri", search->folder, name);
+    return rc == ERROR_NONE && !search->found ? file_is_there(path, &search->found, err) : rc;
 }
 
 struct search {
@@ -129,15 +136,15 @@ static enum error_code consider(void *context, const char *name, struct error *e
     const struct search *search = context;
     char path[FILE_PATH_SIZE];
     enum file_kind kind = FILE_ABSENT;
-    bool is_run = false;
+    struct run_search run = {.folder = path};
     if (search->name[0] || !may_be_update(search->inbox, name))
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s", search->inbox->path, name);
     if (rc == ERROR_NONE)
         rc = file_look(path, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_FOLDER)
-        rc = is_run_folder(path, &is_run, err);
-    if (rc == ERROR_NONE && kind == FILE_FOLDER && !is_run &&
+        rc = file_list(path, look_for_run, &run, err);
+    if (rc == ERROR_NONE && kind == FILE_FOLDER && !run.found &&
         !text_copy(search->name, WATCH_NAME_SIZE, name))
         rc = error_set(err, ERROR_INPUT, "%s: expected a name of less than %d bytes", path,
                        WATCH_NAME_SIZE);

@@ -8,7 +8,7 @@
  *   FOLDER/done/NAME/      was applied, and NAME.json beside it says what came of it
  *   FOLDER/refused/NAME/   did not fit; NAME.json says why
  *   FOLDER/runs/ ...       the folder of the run, its store and the files of the dataset may lie here, too: they are left alone, and
- *                          so is every folder of a run
+ *                          so is every folder of a run, or of runs
  *   FOLDER/watch.json      the update that is being worked on, flushed before anything is changed
  *   FOLDER/watch.lock      held by who watches
  *

@@ -11,7 +11,7 @@ class_rows() {
 
 # edges.csv, labels.csv, rows.csv and g.yaml here: class_graph NODES COLUMNS
 class_graph() {
-    awk -v n="$1" 'BEGIN {for (v = 0; v < n; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % n "," (v + k) % 9 + 1}' >edges.csv
+    awk -v n="$1" 'BEGIN {print "source,target,weight"; for (v = 0; v < n; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % n "," (v + k) % 9 + 1}' >edges.csv
     awk -v n="$1" 'BEGIN {for (v = 0; v < n; v++) print "n" v "," v % 3}' >labels.csv
     class_rows "$2" 0 "$1" n 1 >rows.csv
     cat >g.yaml <<'Y'

@@ -11,7 +11,8 @@ import threading
 import time
 import traceback
 
-from . import damage, deliveries, kills, lies, losses, machine, pairs, pipeline, places, points, replays, rivals, steady, updates
+from . import (damage, deliveries, kills, lies, limits, losses, machine, pairs, pipeline, places, points, replays, rivals,
+               steady, updates)
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
@@ -29,6 +30,9 @@ EXPERIMENTS = {
     "clocks": machine.Clocks,
     "disk": machine.FullDisk,
     "memory": machine.Memory,
+    "addresses": limits.Addresses,
+    "groups": limits.Groups,
+    "special_files": limits.SpecialFiles,
     "slow": machine.Slow,
     "workers": steady.Workers,
     "durability": steady.Durability,

@@ -122,7 +122,7 @@ static void counts_and_warnings_are_stored(void **state)
     struct dataset_schema schema = build(&graph);
     assert_ok(dataset_report_get(fixture.store, schema.id, &report, &err), &err);
     assert_string_equal(report, "{\"isolated_nodes\":1,\"labelled_nodes\":3,\"class_nodes\":[2,1],"
-                                "\"feature_zero_share\":0.25,\"warnings\":[]}");
+                                "\"feature_zero_share\":0.25,\"input\":[],\"warnings\":[]}");
     memory_free(report);
     graph.label = from_one;
     schema = build(&graph);
