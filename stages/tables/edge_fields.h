@@ -12,7 +12,7 @@
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "common/graph/edge_column.h"
-#include "stages/ingest/build/value_notes.h"
+#include "stages/tables/value_notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,7 +29,7 @@
 #include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/ingest/build/given_edge.h"
-#include "stages/ingest/build/value_notes.h"
+#include "stages/tables/value_notes.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/tables/stated_direction.h"
 #include "store/objects/store.h"

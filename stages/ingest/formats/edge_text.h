@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
-#include "stages/ingest/build/value_notes.h"
+#include "stages/tables/value_notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -39,7 +39,7 @@
 #include "common/base/error.h"
 #include "common/graph/relation_reverse.h"
 #include "stages/ingest/build/edge_labels.h"
-#include "stages/ingest/build/value_notes.h"
+#include "stages/tables/value_notes.h"
 #include "stages/tables/edge_fields.h"
 #include "stages/ingest/update/living_nodes.h"
 #include "stages/ingest/update/update_graphs.h"

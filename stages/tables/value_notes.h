@@ -1,8 +1,8 @@
 /*
  * value_notes - what readers know and find out about the values of an input while they read it.
  */
-#ifndef STAGES_INGEST_BUILD_VALUE_NOTES_H
-#define STAGES_INGEST_BUILD_VALUE_NOTES_H
+#ifndef STAGES_TABLES_VALUE_NOTES_H
+#define STAGES_TABLES_VALUE_NOTES_H
 
 #include "common/formats/float_loss.h"
 #include "common/formats/time_text.h"
