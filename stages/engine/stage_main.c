@@ -404,6 +404,21 @@ static void keep_below_addresses(uint64_t *memory_bytes)
     *memory_bytes = limit / 2;
 }
 
+/* OpenBLAS tries for ever to map a buffer for each thread, so a program that multiplies does not begin where there are no addresses for
+ * them. */
+static enum error_code check_addresses(struct error *err)
+{
+    enum { LEAST_MIB = 576 };
+    const uint64_t limit = host_address_limit() >> 20;
+    const bool multiplies = strcmp(stage.name, "train-step") == 0 || strcmp(stage.name, "infer") == 0;
+    if (!multiplies || !limit || limit >= LEAST_MIB)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NO_MEMORY,
+                     "this process may have %" PRIu64 " MiB of addresses (ulimit -v): %s takes at least "
+                     "%d MiB",
+                     limit, stage.name, LEAST_MIB);
+}
+
 static enum error_code open_context(struct program *p, struct error *err)
 {
     const struct stage_options *o = &p->options;
@@ -425,6 +440,9 @@ static enum error_code open_context(struct program *p, struct error *err)
         p->context.book = &p->run.book;
         p->context.schedule = &p->run.schedule;
     }
+    const enum error_code checked = check_addresses(err);
+    if (checked != ERROR_NONE)
+        return checked;
     keep_below_addresses(&p->context.memory_bytes);
     arena_budget_set(p->context.memory_bytes);
     const enum error_code rc = thread_pool_new(threads, &p->pool, err);

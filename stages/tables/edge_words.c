@@ -181,7 +181,7 @@ bool edge_words_are_pair(const struct field *first, const struct field *second)
 
 enum edge_column edge_word_label(const struct field *name)
 {
-    for (int c = 0; c < EDGE_LABEL; c++)
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         for (const char *const *word = edge_column[c].words; *word; word++)
             if (field_is(name, *word))
                 return (enum edge_column)c;

@@ -104,7 +104,7 @@ def main(folder, event_file, feature_file, percents, history):
         found = said.pop((str(source), str(target), split))
         assert abs(found[0] - score[target]) < 1e-4 * max(1, abs(score[target])), (source, target, found, score[target])
         for place, own, scores, pair in ((1, target, score, lambda n: (source, n)), (2, source, back, lambda n: (n, target))):
-            low, high = rank(scores[own], [scores[n] for n in range(len(rows)) if n != own and pair(n) not in known])
+            low, high = rank(scores[own], [scores[n] for n in range(len(rows)) if n not in (source, target) and pair(n) not in known])
             assert low <= found[place] <= high, (source, target, place, found, low, high)
     assert not said, said
     for split, about in (("valid", metrics["valid"]), ("test", metrics["test"])):

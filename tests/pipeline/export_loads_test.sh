@@ -102,7 +102,7 @@ expect 65 'keeps no mini-batch any more \(checkpoint.keep: 0 keeps every one\)' 
 [ ! -e "$work/none.csv" ] || fail "a table of nothing was written"
 
 # Disjoint: a node may be in a batch several times.
-awk -F, '{print substr($1, 2), substr($2, 2), 1, NR % 7}' "$work/ring/edges.csv" >"$work/ring/timed"
+awk -F, 'BEGIN {print "source target weight time"} {print substr($1, 2), substr($2, 2), 1, NR % 7}' "$work/ring/edges.csv" >"$work/ring/timed"
 sed -i 's/^n//' "$work/ring/labels.csv" "$work/ring/rows.csv"
 sed 's/edges.csv/timed/; s/direction: undirected/direction: as_given/' "$work/ring/g.yaml" >"$work/ring/timed.yaml"
 counted disjoint "$work/ring/timed.yaml" 1 --set sample.sampler=temporal_neighbor

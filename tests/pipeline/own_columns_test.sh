@@ -125,6 +125,6 @@ refused "column city: expected a finite number, found 'Aachen': for words write 
 refused "ingest.edge_columns names 'sum': expected the name of one column, or a number from 1 to 4, found the header day,from,to,amount" --set 'ingest.edge_columns=source: from; target: sum'
 refused "split: expected train, valid, test or nothing, found 'Aachen'" --set 'ingest.split=column city'
 refused "split: expected true or false, found '" --set 'ingest.split=masks a; b; income'
-refused "city: expected a number that the split goes by" --set 'ingest.split=time 60/20/20' --set ingest.time_column=city
+refused "city: expected an integer, or a date of" --set 'ingest.split=time 60/20/20' --set ingest.time_column=city
 sed 's/^day/Day/' "$folder/calls-1.csv" >"$folder/calls-2.csv"
 refused "calls-2.csv:1: expected the header of the first file, 'day,from,to,amount', found 'Day,from,to,amount'"

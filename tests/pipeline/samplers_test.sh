@@ -8,6 +8,7 @@ is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
 awk -v to="$work" 'BEGIN {
     srand(11)
+    print "source target weight time" >(to "/edges")
     for (i = 0; i < 800; i++) {
         label = int(2 * rand())
         print 100 + i "," label >(to "/labels")
@@ -50,7 +51,7 @@ other=$(run last-2 "$work/times.yaml" --set sample.sampler=temporal_neighbor --s
 
 # --- what is missing or cannot be, before anything is partitioned
 
-sed 's/ [0-9.]*$//; s/ 1$/ -1/' "$work/edges" >"$work/untimed"
+sed '1s/ time$//; s/ [0-9.]*$//; s/ 1$/ -1/' "$work/edges" >"$work/untimed"
 refused() { # pattern, settings
     local pattern=$1
     shift

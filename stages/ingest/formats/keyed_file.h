@@ -46,6 +46,7 @@ struct keyed_file { /* release with keyed_file_release() */
     size_t size;
     enum keyed_form form;
     bool may_choose;   /* settings name columns: messages say which line to add */
+    bool is_uneven;    /* rows have as many values as they like */
     bool lists_nodes;  /* values are ids, too: a header is then a first line without any */
     bool keeps_header; /* the caller wants names of columns, and releases */
     /* What the first line told; the same in every pass. */

@@ -11,7 +11,7 @@ def write(folder, nodes):
     if os.path.exists(folder):
         return
     draw = random.Random(nodes)
-    edges = []
+    edges = ["source target weight time"]
     for node in range(4, nodes):
         for _ in range(4):
             other = draw.randrange(node - 1)
