@@ -23,7 +23,8 @@ struct kind_of_file {
     const char *name;    /* "a Parquet file" */
     const char *format;  /* the ingest.format that reads it; NULL: none does */
     const char *way_out; /* what makes a table or a graph of it; FILE stands for its path */
-    bool has_lines;      /* a reader of lines may read it, though it is no table: MatrixMarket, N-Triples, JSON lines */
+    bool
+        has_lines; /* a reader of lines may read it, though it is no table: MatrixMarket, N-Triples, JSON lines */
 };
 
 /* What `size` unpacked bytes at the beginning of a file are. NULL: a table, as far as they show. */

@@ -410,11 +410,13 @@ static enum error_code check_addresses(struct error *err)
 {
     enum { LEAST_MIB = 576 };
     const uint64_t limit = host_address_limit() >> 20;
-    const bool multiplies = strcmp(stage.name, "train-step") == 0 || strcmp(stage.name, "infer") == 0;
+    const bool multiplies =
+        strcmp(stage.name, "train-step") == 0 || strcmp(stage.name, "infer") == 0;
     if (!multiplies || !limit || limit >= LEAST_MIB)
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
-                     "this process may have %" PRIu64 " MiB of addresses (ulimit -v): %s takes at least "
+                     "this process may have %" PRIu64
+                     " MiB of addresses (ulimit -v): %s takes at least "
                      "%d MiB",
                      limit, stage.name, LEAST_MIB);
 }

@@ -10,10 +10,10 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
+#include "common/formats/float_loss.h"
 #include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/edges_back.h"
 #include "stages/ingest/build/holdout_overlap.h"
-#include "common/formats/float_loss.h"
 #include "stages/ingest/build/node_targets.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"

@@ -55,8 +55,7 @@ static enum error_code note_earlier(void *context, const struct visited_edge *vi
     if (!relation_is_forward(search->reverses, visited->type))
         return ERROR_NONE;
     for (uint32_t i = 0; i < last->count; i++)
-        if (last->edge[i].target == visited->target &&
-            last->edge[i].time == visited->time)
+        if (last->edge[i].target == visited->target && last->edge[i].time == visited->time)
             return ERROR_NONE;
     last->has_others = true;
     for (uint32_t i = 0; i < last->count; i++)

@@ -5,9 +5,9 @@
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/dgl_csv_meta.h"
 #include "stages/ingest/formats/dgl_csv_nodes.h"
-#include "stages/tables/edge_fields.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/typed_graph.h"
+#include "stages/tables/edge_fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -101,8 +101,10 @@ static enum error_code take_negatives(void *context, const struct field *id,
 static enum error_code visit(struct held_file *file, keyed_visitor take, struct error *err)
 {
     static const struct named_nodes none;
-    struct keyed_file lines = {
-        .path = file->path, .form = KEYED_VALUES, .is_uneven = true, .lists_nodes = file->names != NULL};
+    struct keyed_file lines = {.path = file->path,
+                               .form = KEYED_VALUES,
+                               .is_uneven = true,
+                               .lists_nodes = file->names != NULL};
     const enum error_code rc =
         keyed_file_visit(&lines, file->names ? file->names : &none, take, file, err);
     memory_free(file->node);

@@ -174,8 +174,8 @@ static enum error_code parse_numbers(struct rows *rows, struct delimited *values
     struct field field;
     char hint[HINT_SIZE];
     double value = 0.0;
-    const enum error_code rc = feature_text_parse(
-        path, line, values, 1, rows->dim, rows->row, &dataset_builder_notes(rows->builder)->loss, err);
+    const enum error_code rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row,
+                                                  &dataset_builder_notes(rows->builder)->loss, err);
     for (size_t i = 0; rc == ERROR_INPUT && delimited_next(&again, &field); i++) {
         if (text_double(field.text, field.size, &value) && isfinite((float)value))
             continue;

@@ -357,7 +357,8 @@ static enum error_code look(struct keyed_file *file, struct error *err)
                                           .size = file->size,
                                           .has_header = has_choice(file),
                                           .is_wide = true,
-                                          .is_uneven = file->is_uneven || file->lists_nodes || has_words_alone,
+                                          .is_uneven = file->is_uneven || file->lists_nodes ||
+                                                       has_words_alone,
                                           .least_columns = file->form == KEYED_VALUES ? 2 : 1};
     table_look_release(&file->look);
     return table_look_read(&request, &file->look, err);

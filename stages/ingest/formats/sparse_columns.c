@@ -46,10 +46,10 @@ enum error_code sparse_columns_check(const char *setting, const struct node_type
     struct named_entry entry;
     while (named_entry_next(&setting, &entry))
         if (!is_type(&entry, type, count))
-            return error_set(
-                err, ERROR_INPUT,
-                "expected a node type %.*s, which ingest.sparse_columns names (graphmill infer --on "
-                "sets it to the types of the model), found none in the graph",
-                named_entry_shown(entry.name_size), entry.name);
+            return error_set(err, ERROR_INPUT,
+                             "expected a node type %.*s, which ingest.sparse_columns names "
+                             "(graphmill infer --on "
+                             "sets it to the types of the model), found none in the graph",
+                             named_entry_shown(entry.name_size), entry.name);
     return ERROR_NONE;
 }

@@ -10,8 +10,8 @@
 #define STAGES_INGEST_UPDATE_UPDATE_EDGE_FILE_H
 
 #include "common/base/error.h"
-#include "stages/tables/edge_fields.h"
 #include "stages/ingest/update/update_reader.h"
+#include "stages/tables/edge_fields.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -95,9 +95,10 @@ static void door_read_held_out(struct door_graph *graph, struct error *err)
               err);
     for (int s = 0; s < HELD_OUT_COUNT; s++)
         for (uint64_t i = 0; i < splits.count[s]; i++)
-            door_add(graph, (struct door_edge){splits.source[s][i], splits.target[s][i],
-                                               splits.type[s] ? splits.type[s][i] : 0, NAN,
-                                               splits.is_timed ? edge_time_at(splits.time[s], i) : 0});
+            door_add(graph,
+                     (struct door_edge){splits.source[s][i], splits.target[s][i],
+                                        splits.type[s] ? splits.type[s][i] : 0, NAN,
+                                        splits.is_timed ? edge_time_at(splits.time[s], i) : 0});
     store_release_record(&splits.view);
 }
 
