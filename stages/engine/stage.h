@@ -63,6 +63,7 @@ struct stage {
     /* work() may be called from several threads at once, each with another unit: then --threads is the
      * number of units in hand, and else of threads that share out one unit. */
     bool works_side_by_side;
+    bool multiplies; /* its threads compute products of matrices: address_budget.h */
     /* Others stand still until its records are there, so between units it prepares the memory of the next
      * (store_preallocate()). A stage that works ahead of the others gains nothing by that. */
     bool is_waited_for;

@@ -13,6 +13,7 @@
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
 #include "common/math/blas.h"
+#include "stages/engine/address_budget.h"
 #include "stages/engine/failure_notice.h"
 #include "stages/engine/library_failure.h"
 #include "stages/engine/program_start.h"
@@ -391,45 +392,21 @@ static uint64_t default_memory_bytes(void)
     return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
 }
 
-/* Code, threads, queues and mapped files take addresses, too, so the budget is at most half of what may be had (ulimit -v). The
- * budget changes no record. */
-static void keep_below_addresses(uint64_t *memory_bytes)
-{
-    const uint64_t limit = host_address_limit();
-    if (!limit || *memory_bytes <= limit / 2)
-        return;
-    log_info("memory: %" PRIu64 " MiB instead of %" PRIu64 " MiB: this process may have %" PRIu64
-             " MiB of addresses (ulimit -v)",
-             limit >> 21, *memory_bytes >> 20, limit >> 20);
-    *memory_bytes = limit / 2;
-}
-
-/* OpenBLAS tries for ever to map a buffer for each thread, so a program that multiplies does not begin where there are no addresses for
- * them. */
-static enum error_code check_addresses(struct error *err)
-{
-    enum { LEAST_MIB = 576 };
-    const uint64_t limit = host_address_limit() >> 20;
-    const bool multiplies =
-        strcmp(stage.name, "train-step") == 0 || strcmp(stage.name, "infer") == 0;
-    if (!multiplies || !limit || limit >= LEAST_MIB)
-        return ERROR_NONE;
-    return error_set(err, ERROR_NO_MEMORY,
-                     "this process may have %" PRIu64
-                     " MiB of addresses (ulimit -v): %s takes at least "
-                     "%d MiB",
-                     limit, stage.name, LEAST_MIB);
-}
-
 static enum error_code open_context(struct program *p, struct error *err)
 {
     const struct stage_options *o = &p->options;
-    const int threads = o->threads ? (int)o->threads : host_core_count();
+    int threads = o->threads ? (int)o->threads : host_core_count();
+    uint64_t memory_bytes = o->memory ? o->memory : default_memory_bytes();
+    enum error_code rc =
+        address_budget_fit(host_addresses_left(), stage.multiplies, &threads, &memory_bytes, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    arena_budget_set(memory_bytes);
     p->context = (struct stage_context){
         .store = p->store,
         .settings = &p->settings,
         .threads = threads,
-        .memory_bytes = o->memory ? o->memory : default_memory_bytes(),
+        .memory_bytes = memory_bytes,
         .sharers = (int)o->sharers,
         .is_replay = o->replay != NULL,
         .is_dry_run = o->dry_run,
@@ -442,12 +419,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         p->context.book = &p->run.book;
         p->context.schedule = &p->run.schedule;
     }
-    const enum error_code checked = check_addresses(err);
-    if (checked != ERROR_NONE)
-        return checked;
-    keep_below_addresses(&p->context.memory_bytes);
-    arena_budget_set(p->context.memory_bytes);
-    const enum error_code rc = thread_pool_new(threads, &p->pool, err);
+    rc = thread_pool_new(threads, &p->pool, err);
     p->context.pool = p->pool;
     if (rc == ERROR_NONE)
         open_times(p);
@@ -528,6 +500,7 @@ int main(int argc, char **argv)
     struct option_list rest = {0};
     (void)snprintf(name, sizeof name, "graphmill-%s", stage.name);
     log_open(name, LOG_LEVEL_INFO);
+    address_budget_begin();
     if (options_want_help(argc, argv)) {
         print_help();
         return EXIT_SUCCESS;

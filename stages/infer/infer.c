@@ -502,6 +502,7 @@ const struct stage stage = {
              "wanted_nodes",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
+    .multiplies = true,
     .open = infer_open,
     .work = infer_work,
     .prefers = infer_prefers,

@@ -561,6 +561,7 @@ const struct stage stage = {
     .writes = "gradient, gradient_range, residual, round_base, evaluation, embedding_rows, "
               "pass_output, pass_gradient",
     .form = STAGE_LOOP,
+    .multiplies = true,
     .is_waited_for = true,
     .check = run_model_check_machine,
     .open = train_step_open,

@@ -188,6 +188,15 @@ static bool is_openke(const struct look *look)
     return true;
 }
 
+/* A field in quotes may have a line end, and then lines are not rows. */
+static bool has_quotes(const struct look *look)
+{
+    for (size_t i = 0; i < look->row_count; i++)
+        if (look->row[i].size && memchr(look->row[i].text, '"', look->row[i].size))
+            return true;
+    return false;
+}
+
 static const char *shape_of(const struct look *look)
 {
     if (ends_in(look->path, ".sif") || ends_in(look->path, ".sif.gz"))
@@ -211,7 +220,7 @@ static const char *shape_of(const struct look *look)
         return "a dense matrix with names of rows and columns: python3 -c \"import pandas; s = "
                "pandas.read_csv('FILE', index_col=0).stack(); s[s != 0].to_csv('edges.csv', "
                "header=['weight'], index_label=['source', 'target'])\" makes a table of it";
-    if (is_adjacency_list(look))
+    if (!has_quotes(look) && is_adjacency_list(look))
         return "an adjacency list, whose rows are of unequal length: awk '{for (i = 2; i <= NF; "
                "i++) print $1 \",\" $i}' FILE > edges.csv makes a table of it (-F, where commas "
                "separate); METIS's is `format: metis`";

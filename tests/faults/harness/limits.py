@@ -136,7 +136,7 @@ class SpecialFiles:
     PROMISE = "P15"
     TEXT = "an input that is no file is refused by its name with 65, at once; the mended input is read by the same command"
     UNIT = "inputs"
-    FILES = {"edges.csv": "0,1\n1,2\n2,3\n3,4\n4,5\n5,0\n", "node-label.csv": "0\n1\n0\n1\n0\n1\n",
+    FILES = {"edges.csv": "src,dst\n0,1\n1,2\n2,3\n3,4\n4,5\n5,0\n", "node-label.csv": "0\n1\n0\n1\n0\n1\n",
              "node-feat.csv": "1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n", "meta.json": '{"num_nodes": 6, "directed": false}\n',
              "train.csv": "0\n1\n2\n3\n", "valid.csv": "4\n", "test.csv": "5\n"}
     KINDS = {"FIFO": os.mkfifo, "device": lambda path: os.symlink("/dev/zero", path),

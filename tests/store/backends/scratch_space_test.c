@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -355,6 +356,34 @@ static void a_space_that_vanishes_each_time_is_told(void **state)
     (void)failing_calls_end();
 }
 
+/* As on a machine where another user made the name before, or a link of it. */
+static void a_link_in_the_place_of_the_folder_of_this_user_is_refused(void **state)
+{
+    struct place *p = *state;
+    struct scratch_space space;
+    char elsewhere[FILE_PATH_SIZE], path[FILE_PATH_SIZE], before[FILE_PATH_SIZE] = "";
+    const char *temporary = getenv("TMPDIR");
+    if (temporary)
+        (void)snprintf(before, sizeof before, "%s", temporary);
+    assert_int_equal(setenv("TMPDIR", p->dir.path, 1), 0);
+    assert_ok(scratch_space_init_on_host(&space, &p->err), &p->err);
+    assert_ok(file_path(elsewhere, &p->err, "%s/elsewhere", p->dir.path), &p->err);
+    assert_ok(file_make_folders(elsewhere, &p->err), &p->err);
+    assert_int_equal(symlink(elsewhere, space.tmp), 0);
+    assert_fails(scratch_space_folder(&space, path, &p->err), ERROR_DENIED, "a symbolic link",
+                 &p->err);
+    assert_fails(scratch_space_sweep(&space, &p->err), ERROR_DENIED, "a symbolic link", &p->err);
+    assert_int_equal(rmdir(elsewhere), 0); /* so it is empty */
+    assert_int_equal(unlink(space.tmp), 0);
+    assert_int_equal(mkdir(space.tmp, 0775), 0); /* as older versions made it */
+    assert_ok(scratch_space_folder(&space, path, &p->err), &p->err);
+    scratch_space_close(&space);
+    if (temporary)
+        assert_int_equal(setenv("TMPDIR", before, 1), 0);
+    else
+        assert_int_equal(unsetenv("TMPDIR"), 0);
+}
+
 #define with_place(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -373,6 +402,7 @@ int main(void)
         with_place(a_folder_that_cannot_be_looked_through_is_told),
         with_place(an_owner_that_can_make_no_other_space_says_so),
         with_place(a_space_that_vanishes_each_time_is_told),
+        with_place(a_link_in_the_place_of_the_folder_of_this_user_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
