@@ -108,8 +108,8 @@ static void edges_are_told_apart_by_type_then_time_alone(void **state)
 static void times_that_are_doubles_keep_their_order(void **state)
 {
     static const double time[] = {
-        -INFINITY,        -1e300,           -2,    -0.25,   -1e-310, 0, 1e-310, 0.25,
-        1289241911.72836, 1289241911.72837, 1e300, INFINITY};
+        -(double)INFINITY, -1e300,           -2,    -0.25,           -1e-310, 0, 1e-310, 0.25,
+        1289241911.72836,  1289241911.72837, 1e300, (double)INFINITY};
     const struct edge_columns_view view = {.width.of[EDGE_TIME_F64] = 1,
                                            .data[EDGE_TIME_F64] = time};
     const struct edge_columns_view none = {.width.of[EDGE_WEIGHT] = 1};

@@ -27,12 +27,12 @@ static unsigned find(const double *loss, uint64_t count, uint64_t epoch, double 
 
 static void a_loss_above_a_million_is_large(void **state)
 {
-    static const double high[] = {3e6, 1e5}, low[] = {1.1e6, 8e5}, endless[] = {INFINITY};
+    static const double high[] = {3e6, 1e5}, low[] = {1.1e6, 8e5}, endless[] = {(double)INFINITY};
     struct loss_record numbers = {.loss = 4e11, .previous = (double)NAN, .is_of_numbers = true};
     (void)state;
-    assert_int_equal(find(high, 2, 2, NAN), LOSS_IS_LARGE);
-    assert_int_equal(find(low, 2, 2, NAN), 0);
-    assert_int_equal(find(endless, 1, 1, NAN), LOSS_IS_LARGE);
+    assert_int_equal(find(high, 2, 2, (double)NAN), LOSS_IS_LARGE);
+    assert_int_equal(find(low, 2, 2, (double)NAN), 0);
+    assert_int_equal(find(endless, 1, 1, (double)NAN), LOSS_IS_LARGE);
     assert_int_equal(loss_warning_find(&numbers), 0); /* l2 of large labels */
     numbers.is_of_numbers = false;
     assert_int_equal(loss_warning_find(&numbers), LOSS_IS_LARGE);
@@ -46,18 +46,18 @@ static void a_loss_that_grows_through_an_epoch_is_told(void **state)
     static const double falls_then_grows[] = {9, 5, 4, 3, 3, 4, 5, 6};
     static const double one[] = {2}, small[] = {0.1, 0.2, 0.4, 0.9};
     (void)state;
-    assert_int_equal(find(grows, 8, 8, NAN), LOSS_GROWS);
+    assert_int_equal(find(grows, 8, 8, (double)NAN), LOSS_GROWS);
     assert_int_equal(find(grows, 8, 8, 0.9), LOSS_GROWS);
     assert_int_equal(find(grows, 8, 8, 1.3), 0); /* at first it was lower than before */
     assert_int_equal(find(ends_lower, 8, 8, 0.9), 0);
     assert_int_equal(find(barely, 4, 4, 0.99), 0);
-    assert_int_equal(find(falls_then_grows, 8, 4, NAN), LOSS_GROWS); /* in the last epoch */
-    assert_int_equal(find(falls_then_grows, 8, 8, NAN), 0);
-    assert_int_equal(find(one, 1, 1, NAN), 0);
+    assert_int_equal(find(falls_then_grows, 8, 4, (double)NAN), LOSS_GROWS); /* in the last epoch */
+    assert_int_equal(find(falls_then_grows, 8, 8, (double)NAN), 0);
+    assert_int_equal(find(one, 1, 1, (double)NAN), 0);
     assert_int_equal(find(one, 1, 1, 1.9), 0);
     assert_int_equal(find(one, 1, 1, 1.3), LOSS_GROWS);
     assert_int_equal(find(one, 1, 1, 0), 0);
-    assert_int_equal(find(small, 4, 4, NAN), 0); /* a model that has learnt its nodes */
+    assert_int_equal(find(small, 4, 4, (double)NAN), 0); /* a model that has learnt its nodes */
 }
 
 static void rounds_without_seeds_say_nothing(void **state)
