@@ -209,7 +209,14 @@ static void put_quoted(struct inspection *look, const char *text)
 static void put_direction(struct inspection *look)
 {
     const enum stated_direction stated = look->edges.stated;
-    if (stated == STATED_UNDIRECTED || stated == STATED_DIRECTED)
+    char said[FACT_SIZE] = "";
+    const char *direction = input_facts_direction(look->edges_path, said);
+    if (direction)
+        put(look,
+            "  direction: %s%*s# the file says `%s`; undirected: both ways, as_given: from "
+            "source to target alone\n",
+            direction, (int)(strlen(direction) < 16 ? 17 - strlen(direction) : 1), "", said);
+    else if (stated == STATED_UNDIRECTED || stated == STATED_DIRECTED)
         put(look, "  direction: %s         # the file says it\n",
             stated == STATED_UNDIRECTED ? "undirected" : "as_given  ");
     else if (look->edges.roles.type_field != EDGE_FIELD_NONE)
