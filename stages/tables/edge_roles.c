@@ -157,11 +157,12 @@ static void take_groups(struct role_search *s)
     for (int side = 0; side < 2; side++)
         if (end[side] != EDGE_FIELD_NONE)
             group[side] = edge_word_group(&column_at(s, (size_t)end[side])->name);
-    const bool are_same =
-        group[0].size == group[1].size && memcmp(group[0].text, group[1].text, group[0].size) == 0;
+    if (!group[0].size || !group[1].size || !group[0].text || !group[1].text ||
+        group[0].size >= TYPE_NAME_SIZE || group[1].size >= TYPE_NAME_SIZE)
+        return;
+    if (group[0].size == group[1].size && memcmp(group[0].text, group[1].text, group[0].size) == 0)
+        return;
     for (int side = 0; side < 2; side++) {
-        if (!group[0].size || !group[1].size || are_same || group[side].size >= TYPE_NAME_SIZE)
-            return;
         memcpy(s->out->side[side], group[side].text, group[side].size);
         s->out->side[side][group[side].size] = '\0';
     }
