@@ -49,7 +49,7 @@ static bool is_named(const struct gc_options *options, const char *id)
     return false;
 }
 
-/* What decides: the entries of the census, and whether each stays. */
+/* The entries of the census, and whether each of them stays. */
 struct choice {
     const struct gc_options *options;
     const struct store_census *census;
@@ -110,7 +110,8 @@ static void decide_partitions(const struct choice *c)
                 c->stays[i] = stays_below(c, i);
 }
 
-/* Runs come first, partitions next, datasets last; what nobody stands on goes. If runs were named, what nobody stood on before
+/* Runs come first, partitions next, datasets last; what nobody stands on goes. If runs were named,
+ * what nobody stood on before
  * stays, too. */
 static void decide(const struct choice *c)
 {
@@ -168,7 +169,8 @@ static enum error_code find_young(struct store *store, const struct choice *c, s
     return ERROR_NONE;
 }
 
-/* What a run of another folder has found or made is named by a switch that it sets anew, long before a plan names it. */
+/* What a run of another folder has found or made is named by a switch that it sets anew, long
+ * before a plan names it. */
 static enum error_code look_at_switch(void *context, const char *key, bool is_artifact,
                                       struct error *err)
 {

@@ -32,7 +32,8 @@ enum error_code dataset_newest_id(const struct pipeline_options *options,
     return rc == ERROR_NONE ? store_switch_get(folder->store, newest.text, id, ID_SIZE, err) : rc;
 }
 
-/* The version that these files made: "dataset=ID" of the answer. By now the newest one may be that of another update. */
+/* The version that these files made: "dataset=ID" of the answer. By now the newest one may be that
+ * of another update. */
 static enum error_code read_answer(const char *answer, char id[ID_SIZE], struct error *err)
 {
     static const char name[] = "dataset=";

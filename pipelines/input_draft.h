@@ -7,7 +7,8 @@
 #include "common/base/json.h"
 #include "pipelines/input_facts.h"
 
-/* Appends the file to `out`. `path`: the input as the file names it. A failure to grow is reported by json_writer_finish(). */
+/* Appends the file to `out`. `path`: the input as the file names it. A failure to grow is reported
+ * by json_writer_finish(). */
 void input_draft_write(const struct input_facts *facts, const char *name, const char *path,
                        struct json_writer *out);
 

@@ -250,7 +250,8 @@ static enum error_code find_dgl_csv(struct input_facts *facts, struct error *err
     return rc;
 }
 
-/* label.dat has no validation nodes, so that a drawn split is better; links that are held out have no validation either. */
+/* label.dat has no validation nodes, so that a drawn split is better; links that are held out have
+ * no validation either. */
 static enum error_code find_hgb(struct input_facts *facts, struct error *err)
 {
     (void)err;

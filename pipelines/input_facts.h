@@ -39,7 +39,8 @@ struct input_facts {
 /* Fails: ERROR_NOT_FOUND; ERROR_INPUT where the format is not clear, or the input is broken where this looks. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
                                             struct error *err);
-/* What comments at the beginning of a table of edges say of its direction: KONECT's `% sym` and `% asym`, SNAP's `# Directed graph`.
+/* What comments at the beginning of a table of edges say of its direction: KONECT's `% sym` and `%
+ * asym`, SNAP's `# Directed graph`.
  * NULL: nothing; else a value of ingest.direction, and `said` [FACT_SIZE] is the words. */
 const char *input_facts_direction(const char *path, char said[FACT_SIZE]);
 

@@ -1,7 +1,8 @@
 /*
  * memory_kill - a program of a run that the kernel killed for want of memory, and what is said of it.
  *
- * Such a program would be killed again and again, so the run ends with status 71. A kill of another kind (a person, a machine that
+ * Such a program would be killed again and again, so the run ends with status 71. A kill of
+ * another kind (a person, a machine that
  * is taken back) is no reason to end the run. The kernel counts the kills for want of memory (host_oom_kills()): a
  * program that ended by SIGKILL while that count rose was killed for memory.
  */
@@ -31,7 +32,8 @@ struct memory_kill {
     uint64_t least_bytes;      /* the smallest budget of a run that is accepted */
 };
 
-/* Returns ERROR_NO_MEMORY, with a message that names the program, its budget, the limit, and a budget that would fit. */
+/* Returns ERROR_NO_MEMORY, with a message that names the program, its budget, the limit, and a
+ * budget that would fit. */
 enum error_code memory_kill_error(const struct memory_kill *kill, struct error *err);
 
 #endif

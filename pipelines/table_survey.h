@@ -34,7 +34,8 @@ struct table_survey { /* {0} is empty; release with table_survey_release() */
     uint64_t rows; /* looked at; the header is none */
 };
 
-/* Looks at up to SURVEY_ROWS_MAX rows of the table whose layout is `look`, and which has at most SURVEY_COLUMNS_MAX columns. Fails:
+/* Looks at up to SURVEY_ROWS_MAX rows of the table whose layout is `look`, and which has at most
+ * SURVEY_COLUMNS_MAX columns. Fails:
  * ERROR_INPUT naming file and line: another number of columns, a name with a line end; ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code table_survey_read(const char *path, const struct table_look *look,
                                              struct table_survey *out, struct error *err);

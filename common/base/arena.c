@@ -94,7 +94,8 @@ static bool add_range(struct arena *arena, size_t bytes)
     return true;
 }
 
-/* Gives memory to the range up to `end`. It takes an eighth more than is asked for, so that units of slowly growing sizes do not
+/* Gives memory to the range up to `end`. It takes an eighth more than is asked for, so that units
+ * of slowly growing sizes do not
  * each come back. */
 static bool commit(struct arena *arena, size_t end)
 {

@@ -65,7 +65,8 @@ static bool find_group(const char *root, const char *controller, bool is_version
     return found;
 }
 
-/* The group as a path below the mount. A group that the mount does not show ("/../other") is "": the top of the mount is the
+/* The group as a path below the mount. A group that the mount does not show ("/../other") is "":
+ * the top of the mount is the
  * nearest that can be seen. */
 static const char *below_mount(const struct mount *mount, const char *group)
 {

@@ -15,7 +15,8 @@ int host_core_count_below(const char *root);
 int host_cores_of_quota(const char *folder);
 /* What the processor calls itself, or "an unknown processor", into `text` [size]. */
 void host_processor_name(char *text, size_t size);
-/* Memory in bytes: the smallest of physical memory, the limits of our control groups and of those above them, and the limits of
+/* Memory in bytes: the smallest of physical memory, the limits of our control groups and of those
+ * above them, and the limits of
  * this process (ulimit -v and -d). */
 uint64_t host_memory_bytes(void);
 uint64_t host_memory_bytes_below(const char *root);
@@ -29,7 +30,8 @@ uint64_t host_addresses_left(void);
 /* Writes "; this process may have 300 MiB of addresses (ulimit -v)" for the end of a message, or "" without a limit. */
 enum { HOST_NOTE_SIZE = 96 };
 void host_address_note(char text[HOST_NOTE_SIZE]);
-/* Returns in *count how many processes of our control group, or else of this machine, the kernel has killed for want of memory
+/* Returns in *count how many processes of our control group, or else of this machine, the kernel
+ * has killed for want of memory
  * so far; only a change of the number means something. False: the kernel does not tell. */
 bool host_oom_kills(uint64_t *count);
 bool host_oom_kills_below(const char *root, uint64_t *count);

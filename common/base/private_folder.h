@@ -1,7 +1,8 @@
 /*
  * private_folder - a folder of this user alone under a name that others can guess, such as /tmp/graphmill-scratch-1000.
  *
- * Everybody may make files in /tmp. Whoever makes that folder first, or a symbolic link of its name, could read and change
+ * Everybody may make files in /tmp. Whoever makes that folder first, or a symbolic link of its
+ * name, could read and change
  * what a program writes there, and would choose where it writes.
  */
 #ifndef COMMON_BASE_PRIVATE_FOLDER_H

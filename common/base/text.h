@@ -45,7 +45,8 @@ bool text_copy(char *target, size_t size, const char *source);
  * Fails: ERROR_INVALID for an unset name without default, an open brace, or a result over `size`. */
 MUST_CHECK enum error_code text_expand(const char *text, char *out, size_t size, struct error *err);
 
-/* Reads a duration, "90" or "90s", "15m", "2h" or "1d", as seconds. False for anything else, or for more than a hundred years. */
+/* Reads a duration, "90" or "90s", "15m", "2h" or "1d", as seconds. False for anything else, or
+ * for more than a hundred years. */
 bool text_seconds(const char *text, int64_t *out);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * xml_stream - the elements of an XML document, as its bytes come (expat).
  *
- * Nothing is kept of what has passed, so memory is bounded by the largest tag, and time is linear also in that. A DOCTYPE is refused, and with it entities of the document's own; so are
+ * Nothing is kept of what has passed, so memory is bounded by the largest tag, and time is linear
+ * also in that. A DOCTYPE is refused, and with it entities of the document's own; so are
  * elements nested deeper than XML_DEPTH_MAX.
  */
 #ifndef COMMON_BASE_XML_STREAM_H

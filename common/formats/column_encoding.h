@@ -34,7 +34,8 @@ enum column_kind {
     COLUMN_BUCKETS,
     COLUMN_KIND_COUNT
 };
-/* What becomes of a value that is missing: an empty cell. Readers make one of each word of ingest.missing_words. */
+/* Says what becomes of a missing value, which is an empty cell. Readers make one of each word of
+ * ingest.missing_words. */
 enum missing_value {
     MISSING_VALUE_REFUSE,
     MISSING_VALUE_ZERO,

@@ -282,7 +282,7 @@ bool date_text_read(const char *text, size_t size, const char *pattern, struct d
     return by_pattern(&r, pattern) && finish(&r, out);
 }
 
-/* Which conversions a pattern has, by their letters. */
+/* Lists the conversions of a pattern by their letters. */
 static bool has_any(const char *pattern, const char *letters)
 {
     for (; *pattern; pattern++)

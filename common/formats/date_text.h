@@ -3,8 +3,10 @@
  *
  * Dates are read by a pattern like strptime's, in English and without a look at the locale:
  *   %Y four digits, %y two (69 to 99 are of the 20th century), %m %d %e %H %I %M %S one or two digits, %j one to three,
- *   %b %B a month's name, %a %A a weekday's name, which is not checked, %p AM or PM, %f a fraction of a second of 1 to 9 digits,
- *   %z a zone: Z, UTC, GMT, +02, +0200, +02:00; %F is %Y-%m-%d, %T is %H:%M:%S, %D is %m/%d/%y, %R is %H:%M, %% a percent sign.
+ *   %b %B a month's name, %a %A a weekday's name, which is not checked, %p AM or PM, %f a fraction
+ * of a second of 1 to 9 digits,
+ *   %z a zone: Z, UTC, GMT, +02, +0200, +02:00; %F is %Y-%m-%d, %T is %H:%M:%S, %D is %m/%d/%y, %R
+ * is %H:%M, %% a percent sign.
  * A run of blanks fits any run of blanks; every other character stands for itself. A date without a zone is UTC.
  */
 #ifndef COMMON_FORMATS_DATE_TEXT_H
@@ -20,9 +22,11 @@ struct date {
     bool has_zone;
 };
 
-/* ISO 8601: 2019-01-31, and behind it, after a T or a blank, 12:30 or 12:30:59 or 12:30:59.123456789, and behind that a zone or none. */
+/* ISO 8601: 2019-01-31, and behind it, after a T or a blank, 12:30 or 12:30:59 or
+ * 12:30:59.123456789, and behind that a zone or none. */
 bool date_text_iso(const char *text, size_t size, struct date *out);
-/* The whole of `text` by `pattern`, which date_pattern_fault() finds good. False when it does not fit, and for a day that the month
+/* The whole of `text` by `pattern`, which date_pattern_fault() finds good. False when it does not
+ * fit, and for a day that the month
  * does not have. */
 bool date_text_read(const char *text, size_t size, const char *pattern, struct date *out);
 /* NULL, or what is wrong with a pattern: "a year (%Y)", for messages that say what was expected. */

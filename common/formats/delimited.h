@@ -1,11 +1,13 @@
 /*
  * delimited - splits a line of a text table into its fields.
  *
- * Fields are separated by a comma, a tab, a semicolon, a vertical bar, two colons, or a run of blanks. Spaces around a field are not part
+ * Fields are separated by a comma, a tab, a semicolon, a vertical bar, two colons, or a run of
+ * blanks. Spaces around a field are not part
  * of it. A field in double quotes may contain the separator, and two quotes inside it are one (RFC 4180). Unless blanks
  * separate, it may contain line ends, too: delimited_read() reads such lines as one row.
  *
- * A field is a view into its line. A field with doubled quotes is a view into the line's spare room, if the cursor was begun with
+ * A field is a view into its line. A field with doubled quotes is a view into the line's spare
+ * room, if the cursor was begun with
  * a whole line (delimited_begin_line(), delimited_split_line()); otherwise its quotes stay doubled.
  */
 #ifndef COMMON_FORMATS_DELIMITED_H
@@ -45,7 +47,8 @@ struct delimited { /* a cursor over one line */
 
 /* Whether the separator stands outside of double quotes; a quote that is not closed is a character like others. */
 bool delimited_has(const char *text, size_t size, enum delimiter delimiter);
-/* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands outside of quotes, else runs of blanks. A whole
+/* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands
+ * outside of quotes, else runs of blanks. A whole
  * table is judged by table_look_read(). */
 enum delimiter delimited_guess(const char *text, size_t size);
 

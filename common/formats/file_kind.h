@@ -5,7 +5,8 @@
  *   "%%MatrixMarket ..."   MatrixMarket: refused as a table of labels, read by the format matrix_market
  *   "1,2,0.5"              NULL: nothing is known against reading it as a table
  *
- * A kind more is a row in file_kind.c and, where a few fixed bytes do not tell it, a test in text_kind.c. A file that is packed by
+ * A kind more is a row in file_kind.c and, where a few fixed bytes do not tell it, a test in
+ * text_kind.c. A file that is packed by
  * gzip or zstd is what it is when it is unpacked.
  */
 #ifndef COMMON_FORMATS_FILE_KIND_H
@@ -35,7 +36,8 @@ const struct kind_of_file *file_kind_find(const void *data, size_t size);
 MUST_CHECK enum error_code file_kind_peek(const char *path, const void *data, size_t size,
                                           char *out, size_t limit, size_t *got, struct error *err);
 
-/* Refuses what is no table. `data` [size] is the content, as file_kind_peek() has it; `what` says what the table is of: "edges".
+/* Refuses what is no table. `data` [size] is the content, as file_kind_peek() has it; `what` says
+ * what the table is of: "edges".
  * Fails: ERROR_INPUT naming the path, the kind and the way out; as file_kind_peek(). */
 MUST_CHECK enum error_code file_kind_check_table(const char *path, const void *data, size_t size,
                                                  const char *what, struct error *err);

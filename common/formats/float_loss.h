@@ -1,7 +1,8 @@
 /*
  * float_loss - integers of an input that 32-bit floating point cannot hold: how many, and the first in each column.
  *
- * Features are stored as floats, which hold every integer up to 2^24 = 16,777,216 and not every one above. An id, a time or an
+ * Features are stored as floats, which hold every integer up to 2^24 = 16,777,216 and not every
+ * one above. An id, a time or an
  * amount in cents may lose its last digits there, and two of them may become one.
  */
 #ifndef COMMON_FORMATS_FLOAT_LOSS_H

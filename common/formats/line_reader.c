@@ -102,7 +102,8 @@ static enum error_code look_at_first_bytes(struct line_reader *reader, struct er
     return rc;
 }
 
-/* A file whose first bytes have a CR and no LF has lines that end in CR alone, as old Macintosh programs write them. The first
+/* A file whose first bytes have a CR and no LF has lines that end in CR alone, as old Macintosh
+ * programs write them. The first
  * bytes are FIRST_BUFFER_SIZE or the whole file. */
 static void find_form(struct line_reader *reader)
 {

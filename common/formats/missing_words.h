@@ -1,7 +1,8 @@
 /*
  * missing_words - the words that say that a value is missing (ingest.missing_words).
  *
- * An empty cell is missing in every table of nodes. A word is missing only if the setting lists it, in the same case. Words that
+ * An empty cell is missing in every table of nodes. A word is missing only if the setting lists
+ * it, in the same case. Words that
  * people often write for missing values are known, so that a run can say that it took them for values.
  */
 #ifndef COMMON_FORMATS_MISSING_WORDS_H

@@ -16,7 +16,8 @@ enum scaled_decimal {
     SCALED_DECIMAL_NO_NUMBER,
 };
 
-/* Reads `text` [size] as [+-]digits[.digits][e[+-]digits] and writes the number times 10^scale to *out, unless the result
+/* Reads `text` [size] as [+-]digits[.digits][e[+-]digits] and writes the number times 10^scale to
+ * *out, unless the result
  * is one of the last two, which leave *out alone. */
 enum scaled_decimal scaled_decimal_read(const char *text, size_t size, int scale, int64_t *out);
 

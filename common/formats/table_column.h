@@ -42,7 +42,7 @@ MUST_CHECK enum error_code column_tally_take(struct column_tally *tally, const s
 /* Counts a cell that stands above all that were counted. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code column_tally_put_first(struct column_tally *tally,
                                                   const struct field *field, struct error *err);
-/* What the type of the cells is so far; the result has no hashes. */
+/* Returns the type of the cells so far; the result has no hashes. */
 struct table_column column_tally_view(const struct column_tally *tally);
 /* The type of one cell. */
 struct table_column table_column_of(const struct field *field);
@@ -51,7 +51,8 @@ bool table_column_has(const struct table_column *column, const struct field *fie
 /* How many different cells two finished columns share; they may be of two tables. */
 uint64_t table_column_shared(const struct table_column *a, const struct table_column *b);
 bool column_tally_has(const struct column_tally *tally, const struct field *field);
-/* How many different cells there are; *once: how many of them stand once in the column and not in `other` (NULL: none). */
+/* How many different cells there are; *once: how many of them stand once in the column and not in
+ * `other` (NULL: none). */
 uint64_t column_tally_distinct(const struct column_tally *tally, const struct column_tally *other,
                                uint64_t *once);
 /* Fills *out, but for its name. The hashes become those of *out. */

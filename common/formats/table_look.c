@@ -85,7 +85,8 @@ static bool agrees(const struct ballot *ballot, enum delimiter d)
            (vote->first == vote->second || vote->first + 1 == vote->second);
 }
 
-/* The first separator on which the rows agree. Commas that stand in numbers separate only where nothing else does. Rows that agree on no
+/* The first separator on which the rows agree. Commas that stand in numbers separate only where
+ * nothing else does. Rows that agree on no
  * separator keep the one of the first row, and a message names the row that differs. */
 static enum delimiter elect(const struct ballot *ballot, enum delimiter of_first)
 {
@@ -194,7 +195,8 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
     return rc;
 }
 
-/* Files that were put behind one another have their headers in the middle: a row as the first, which has two names that are known. */
+/* Files that were put behind one another have their headers in the middle: a row as the first,
+ * which has two names that are known. */
 static bool is_header_again(const struct look_run *run, const struct text_line *line,
                             const struct field *field, size_t count)
 {
@@ -274,7 +276,8 @@ static enum error_code read_rows(struct look_run *run, struct error *err)
 
 /* ---- header ---------------------------------------------------------------------------------------- */
 
-/* The fields of the first row, as views into look->header. A header that lacks one has the first column without a name. */
+/* The fields of the first row, as views into look->header. A header that lacks one has the first
+ * column without a name. */
 static void split_first(const struct look_run *run, struct field *field)
 {
     const struct table_look *look = run->look;
@@ -296,7 +299,8 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* Whether the first row has a name that the caller knows, and no cell that occurs again below. A single letter may be an id: one
+/* Whether the first row has a name that the caller knows, and no cell that occurs again below. A
+ * single letter may be an id: one
  * alone names nothing. */
 static bool has_names(const struct look_run *run, const struct field *field)
 {
@@ -323,7 +327,8 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
     return (column.are_numbers && !own.are_numbers) || (column.are_dates && !own.are_dates);
 }
 
-/* All cells are words above words, no cell occurs again in the two columns that have most, and nine of ten other words do. */
+/* All cells are words above words, no cell occurs again in the two columns that have most, and
+ * nine of ten other words do. */
 static bool looks_like_names(const struct look_run *run, const struct field *field)
 {
     uint64_t once = 0, distinct = 0;

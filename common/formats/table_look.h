@@ -1,7 +1,8 @@
 /*
  * table_look - how a text table is laid out: its separator, its header, and what its columns hold.
  *
- * All readers of text tables look at the first rows of a file in this way, so that the same file means the same to each of them. A
+ * All readers of text tables look at the first rows of a file in this way, so that the same file
+ * means the same to each of them. A
  * look judges layout alone. The caller decides what the columns are for.
  *
  *   separator   the one of delimited.h that gives most of the first rows the same number of fields, at least two
@@ -9,7 +10,8 @@
  *               the type of the column below it
  *   comments    lines that begin with # or %, and blank lines, are no rows
  *
- * Between blanks or tabs a header with one field fewer than the rows names all columns but the first, as R's write.table() does it.
+ * Between blanks or tabs a header with one field fewer than the rows names all columns but the
+ * first, as R's write.table() does it.
  */
 #ifndef COMMON_FORMATS_TABLE_LOOK_H
 #define COMMON_FORMATS_TABLE_LOOK_H
@@ -71,7 +73,8 @@ struct table_request {
 
 /* Looks at up to TABLE_LOOK_ROWS rows.
  * Owns:  what is in *out; release it with table_look_release(), also after a failure.
- * Fails: ERROR_INPUT naming file and line: no row, a row with another number of fields, more than TABLE_COLUMNS_MAX columns, fewer than
+ * Fails: ERROR_INPUT naming file and line: no row, a row with another number of fields, more than
+ * TABLE_COLUMNS_MAX columns, fewer than
  *        least_columns; ERROR_NOT_FOUND, ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code table_look_read(const struct table_request *request,
                                            struct table_look *out, struct error *err);

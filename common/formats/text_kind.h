@@ -1,7 +1,8 @@
 /*
  * text_kind - texts that are no tables, told by how they begin.
  *
- * Each test looks at the first bytes of a file, in which the last line may be cut off. A byte order mark is passed over.
+ * Each test looks at the first bytes of a file, in which the last line may be cut off. A byte
+ * order mark is passed over.
  */
 #ifndef COMMON_FORMATS_TEXT_KIND_H
 #define COMMON_FORMATS_TEXT_KIND_H

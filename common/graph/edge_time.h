@@ -1,8 +1,10 @@
 /*
  * edge_time - the times of edges as 64-bit integers.
  *
- * Earlier releases stored times as doubles. Such times are still read: each becomes the integer that stands at the same place in the
- * order of all doubles, so that comparing the integers compares the times. The integer has the value of the time only where times are
+ * Earlier releases stored times as doubles. Such times are still read: each becomes the integer
+ * that stands at the same place in the
+ * order of all doubles, so that comparing the integers compares the times. The integer has the
+ * value of the time only where times are
  * stored as integers; edge_time_to_double() gives the double back.
  */
 #ifndef COMMON_GRAPH_EDGE_TIME_H
@@ -50,7 +52,7 @@ static inline int64_t edge_time_at(struct edge_times times, uint64_t i)
     return edge_time_of_double(old);
 }
 
-/* Those from edge `first` on. */
+/* Returns the times from edge `first` on. */
 static inline struct edge_times edge_times_from(struct edge_times times, uint64_t first)
 {
     if (times.word)

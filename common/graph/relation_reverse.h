@@ -5,7 +5,8 @@
  * so, and whoever predicts links must know: the reverse of an edge gives the edge away. All others are forward.
  *
  * Two forward relations may still be each other's reverse by their content, under names that say nothing ("buys" and
- * "bought_by"). Ingest finds them (stages/ingest/build/edges_back.h); both stay forward, and each is the reverse of the other.
+ * "bought_by"). Ingest finds them (stages/ingest/build/edges_back.h); both stay forward, and each
+ * is the reverse of the other.
  */
 #ifndef COMMON_GRAPH_RELATION_REVERSE_H
 #define COMMON_GRAPH_RELATION_REVERSE_H

@@ -17,7 +17,8 @@ static bool any_split_has(const struct report_run *run, enum metric m)
     return any;
 }
 
-/* Links that are split by time have rows of EdgeBank (stages/infer/edge_bank.h) below those of the model, with the metrics that it has. */
+/* Links that are split by time have rows of EdgeBank (stages/infer/edge_bank.h) below those of the
+ * model, with the metrics that it has. */
 static void put_baseline(struct html_text *html, const struct report_run *run, const char *split,
                          const char *name, const char *prefix)
 {

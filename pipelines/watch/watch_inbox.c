@@ -108,7 +108,8 @@ struct run_search {
     bool found;
 };
 
-/* A name in a folder: "store" and "store.uri" are in a run's folder (pipelines/run_folder.h), "g/store" in a folder of runs. */
+/* A name in a folder: "store" and "store.uri" are in a run's folder (pipelines/run_folder.h),
+ * "g/store" in a folder of runs. */
 static enum error_code look_for_run(void *context, const char *name, struct error *err)
 {
     struct run_search *search = context;

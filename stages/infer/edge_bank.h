@@ -1,7 +1,9 @@
 /*
- * edge_bank - EdgeBank (Poursafaei et al. 2022, "Towards better evaluation for dynamic link prediction"): a pair scores 1 if it was seen before, else 0.
+ * edge_bank - EdgeBank (Poursafaei et al. 2022, "Towards better evaluation for dynamic link
+ * prediction"): a pair scores 1 if it was seen before, else 0.
  *
- * The baseline that learns nothing, for links that are split by time. It is measured with the positives and negatives of the model, and
+ * The baseline that learns nothing, for links that are split by time. It is measured with the
+ * positives and negatives of the model, and
  * sees what the model may see (infer.history): all edges that are strictly earlier, or those of training alone.
  *
  *   unlimited   a pair is seen if it has an edge in the history
@@ -42,7 +44,8 @@ bool edge_bank_is_wanted(const struct pipeline_settings *settings);
 /* Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_bank_measure(const struct edge_bank_config *config,
                                              struct edge_bank *out, struct error *err);
-/* Writes "edgebank_roc_auc", "edgebank_average_precision" and the same of "edgebank_window" as members of a split; nothing if it was not
+/* Writes "edgebank_roc_auc", "edgebank_average_precision" and the same of "edgebank_window" as
+ * members of a split; nothing if it was not
  * measured. */
 void edge_bank_put_members(const struct edge_bank *bank, enum held_out split,
                            struct json_writer *json);

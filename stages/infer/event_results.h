@@ -1,5 +1,6 @@
 /*
- * event_results - scores and ranks of the events of a split, computed in the order of their times and read in the order of the list.
+ * event_results - scores and ranks of the events of a split, computed in the order of their times
+ * and read in the order of the list.
  */
 #ifndef STAGES_INFER_EVENT_RESULTS_H
 #define STAGES_INFER_EVENT_RESULTS_H

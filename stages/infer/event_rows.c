@@ -305,7 +305,8 @@ static enum error_code tile_size(const struct event_rows *rows, const uint32_t *
     return rc;
 }
 
-/* The tile's nodes, and at what time each sees its edges. It is filled up with copies of the last node, which see none. */
+/* The tile's nodes, and at what time each sees its edges. It is filled up with copies of the last
+ * node, which see none. */
 static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, uint32_t count,
                                  uint32_t **tile, int64_t **time, struct error *err)
 {

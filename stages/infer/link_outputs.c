@@ -186,7 +186,8 @@ static enum error_code open_known(struct link_outputs *o, struct error *err)
     return rc == ERROR_NONE ? pair_sides_init(&o->sides, &o->topology, &o->splits, err) : rc;
 }
 
-/* Whether the graph is a knowledge graph, whose ranks count every entity: several types of edges between nodes of one type. */
+/* Whether the graph is a knowledge graph, whose ranks count every entity: several types of edges
+ * between nodes of one type. */
 static bool is_knowledge_graph(const struct link_outputs *o)
 {
     return o->ends.ranges.type_count == 1 && o->context->book->pair_type_count > 1;

@@ -11,8 +11,10 @@
  * whole numbers, so ranks are exact whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform,
  * and none an edge.
  *
- * Events that see earlier held-out ones (infer.history: all) have no rows that all blocks share: their scores and ranks are computed first, in the
- * order of their times, from the rows of each time (event_rows.h), and then counted and written block by block as those of others.
+ * Events that see earlier held-out ones (infer.history: all) have no rows that all blocks share:
+ * their scores and ranks are computed first, in the
+ * order of their times, from the rows of each time (event_rows.h), and then counted and written
+ * block by block as those of others.
  */
 #ifndef STAGES_INFER_LINK_OUTPUTS_H
 #define STAGES_INFER_LINK_OUTPUTS_H

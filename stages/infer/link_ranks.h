@@ -5,7 +5,8 @@
  * time; those that are drawn or given are read edge by edge. What
  * leaves a candidate out, the end itself or (filtered) a known edge, is only asked where its score would count.
  *
- * The other end of the edge is no candidate either: ingest never holds out a self loop, and under most decoders a node is nearest
+ * The other end of the edge is no candidate either: ingest never holds out a self loop, and under
+ * most decoders a node is nearest
  * to itself. Knowledge graphs (several types of edges between nodes
  * of one type) keep it, because their published protocol does. Given candidates are ranked as they are given.
  */

@@ -320,7 +320,8 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* A delta that the version needs is lost. *repaired: the files of the update were those of the lost one, and it is there again. The root has
+/* A delta that the version needs is lost. *repaired: the files of the update were those of the
+ * lost one, and it is there again. The root has
  * to be there to tell. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,
@@ -394,7 +395,8 @@ static enum error_code open_input_name(const struct stage_context *context, stru
     return rc == ERROR_NONE ? identity_named(context->store, &name->key, name->before, err) : rc;
 }
 
-/* Sets the switch to `id`. Another process may do the same at this time. If it names a later version of the same dataset, that one stays. If
+/* Sets the switch to `id`. Another process may do the same at this time. If it names a later
+ * version of the same dataset, that one stays. If
  * it read other files, it is named: what this process read may be out of date. */
 static enum error_code set_input_name(const struct stage_context *context,
                                       const struct input_name *name, const char *id,

@@ -96,7 +96,8 @@ bool remote_input_recall(const struct remote_input *remote, struct store *store,
 void remote_input_remember(const struct remote_input *remote, struct store *store, const char *id)
 {
     struct error err = {0};
-    /* The last writer may win: the name of the switch is made of what the addresses answered, and one answer has one dataset. */
+    /* The last writer may win: the name of the switch is made of what the addresses answered, and
+     * one answer has one dataset. */
     if (remote->count && !remote->is_part_here &&
         store_switch_set(store, remote->note.text, id, &err) != ERROR_NONE)
         log_debug("the input is fetched again next time: %s", err.message);

@@ -30,7 +30,8 @@ enum error_code identity_find(struct store *store, const char *digits, const cha
 enum error_code identity_note(struct store *store, const char *id, struct error *err)
 {
     const struct key key = key_current("id", identity_digits_of(id));
-    /* The last writer may win: two pipelines of different names may both have made what the digits stand for, and each name serves. */
+    /* The last writer may win: two pipelines of different names may both have made what the digits
+     * stand for, and each name serves. */
     return store_switch_set(store, key.text, id, err);
 }
 

@@ -83,7 +83,8 @@ enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum step_pipeline { PIPELINE_WHOLE, PIPELINE_LAYERS };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
-/* Which events the scores of a held-out event are computed from: all that are strictly earlier, or those of training alone. */
+/* Which events the scores of a held-out event are computed from: all that are strictly earlier, or
+ * those of training alone. */
 enum history_choice { HISTORY_ALL, HISTORY_TRAINING };
 enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL, RANKING_GIVEN };
 enum edge_split_kind {
@@ -361,7 +362,8 @@ bool pipeline_gives_edges(const struct pipeline_settings *settings);
 bool pipeline_learns_events(const struct pipeline_settings *settings);
 /* infer.history of a task of events, HISTORY_TRAINING of any other. */
 enum history_choice pipeline_history(const struct pipeline_settings *settings);
-/* Whether held-out edges that are given may lie in the input itself (sets of OGB, OpenKE and HGB): the input says whether they do. */
+/* Whether held-out edges that are given may lie in the input itself (sets of OGB, OpenKE and HGB):
+ * the input says whether they do. */
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings);
 /* Whether labels, features and splits lie in files beside the input that settings name (ingest.labels, ...), and not in it. */
 bool pipeline_has_node_files(const struct pipeline_settings *settings);
@@ -377,7 +379,8 @@ const char *pipeline_edge_label(const struct pipeline_settings *settings);
 /* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with labels. */
 int64_t pipeline_negatives(const struct pipeline_settings *settings);
 int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings);
-/* Gives settings that were read from `text` of a run or a model the values that were in force when it was written: without
+/* Gives settings that were read from `text` of a run or a model the values that were in force when
+ * it was written: without
  * infer.history in it held-out events were no messages, which is `training`. */
 void pipeline_settings_date(struct pipeline_settings *settings, const char *text);
 /* The reverse of pipeline_settings_text(). `where` stands in messages. */

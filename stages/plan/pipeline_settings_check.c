@@ -286,7 +286,8 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* A setting that the format of the input does not read is refused, so that nobody believes that it did something. While the format is
+/* A setting that the format of the input does not read is refused, so that nobody believes that it
+ * did something. While the format is
  * auto it may be any. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {

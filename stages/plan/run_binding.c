@@ -210,7 +210,8 @@ static enum error_code note_wanted(struct store *store, const struct pipeline_se
     enum error_code rc = pipeline_settings_identity(settings, wanted_parts, lines, err);
     if (rc == ERROR_NONE)
         replace_all(lines, '\n', ';');
-    /* The last writer may win: these settings change no record, and the run that was started last says what is wanted of it now. */
+    /* The last writer may win: these settings change no record, and the run that was started last
+     * says what is wanted of it now. */
     return rc == ERROR_NONE ? store_switch_set(store, wanted_switch(run_id).text, lines, err) : rc;
 }
 

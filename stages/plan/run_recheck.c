@@ -23,7 +23,8 @@ enum error_code run_recheck_ask(struct store *store, const char *run_id, struct 
 {
     char text[RECHECK_SIZE];
     (void)snprintf(text, sizeof text, "asked %016" PRIx64, host_random_64());
-    /* The last writer may win: all ask for the same. Each text is another one, so that whoever is done removes no later request. */
+    /* The last writer may win: all ask for the same. Each text is another one, so that whoever is
+     * done removes no later request. */
     return store_switch_set(store, recheck_switch(run_id).text, text, err);
 }
 

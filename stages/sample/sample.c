@@ -470,7 +470,8 @@ static enum error_code sample_training(const struct stage_context *context,
     return rc;
 }
 
-/* The events of a validation unit see all that was before them, held out or not. Edge features go into the mini-batch: positions would be
+/* The events of a validation unit see all that was before them, held out or not. Edge features go
+ * into the mini-batch: positions would be
  * those of rows that the step has not. */
 static enum error_code sample_events(const struct stage_context *context,
                                      struct sample_state *state, struct drawer *drawer,

@@ -3,7 +3,8 @@
  *
  * The clusters are the parts of the partition, which METIS made for few edges between them. Those of a mini-batch are
  * chosen by the schedule, each once an epoch, and edges between them count (the paper's stochastic multiple partitions).
- * The subgraph is a graph of its own: degrees are those in it. Clusters without a training node make a mini-batch that teaches
+ * The subgraph is a graph of its own: degrees are those in it. Clusters without a training node
+ * make a mini-batch that teaches
  * nothing (subgraph_stand_in()).
  */
 #include "stages/sampling/sampler.h"

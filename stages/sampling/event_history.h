@@ -1,9 +1,13 @@
 /*
- * event_history - the edges that an event of validation or test may see: those of training and the held-out ones, in one topology.
+ * event_history - the edges that an event of validation or test may see: those of training and the
+ * held-out ones, in one topology.
  *
- * Training reads the topology of the partition, which has no held-out edge. Evaluation of events (infer.history: all) reads the joined one
- * and bounds each neighbourhood by the time of its event (neighbor_request.only_earlier), so an event sees what was strictly
- * earlier, held out or not. In an undirected graph a held-out edge, which is listed once, stands in the rows of both ends.
+ * Training reads the topology of the partition, which has no held-out edge. Evaluation of events
+ * (infer.history: all) reads the joined one
+ * and bounds each neighbourhood by the time of its event (neighbor_request.only_earlier), so an
+ * event sees what was strictly
+ * earlier, held out or not. In an undirected graph a held-out edge, which is listed once, stands
+ * in the rows of both ends.
  */
 #ifndef STAGES_SAMPLING_EVENT_HISTORY_H
 #define STAGES_SAMPLING_EVENT_HISTORY_H

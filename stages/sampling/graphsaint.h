@@ -30,7 +30,8 @@ typedef enum error_code (*graphsaint_draw)(struct batch_builder *builder,
                                            const struct random_stream *stream, uint32_t draw,
                                            struct error *err);
 
-/* A batch of request->draw_count draws. It is drawn again while it has no training node; after 100 times it is one that teaches nothing
+/* A batch of request->draw_count draws. It is drawn again while it has no training node; after 100
+ * times it is one that teaches nothing
  * (subgraph_stand_in()). */
 MUST_CHECK enum error_code graphsaint_batch(struct neighbor_sampler *sampler,
                                             const struct neighbor_request *request,

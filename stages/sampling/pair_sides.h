@@ -1,7 +1,8 @@
 /*
  * pair_sides - of a bipartite graph of one node type: which nodes may stand at which end of a link.
  *
- * Ingest lists the sources of such a graph (edge_splits.h, "left"). The other side are the nodes that they share an edge with, and an update
+ * Ingest lists the sources of such a graph (edge_splits.h, "left"). The other side are the nodes
+ * that they share an edge with, and an update
  * may have brought new nodes of either side: both follow from the edges of the topology and those held out. If an
  * edge joins two nodes of one side, the graph is bipartite no more, and any node may be at any end.
  */
@@ -29,7 +30,8 @@ MUST_CHECK enum error_code pair_sides_init(struct pair_sides *sides,
                                            const struct topology *topology,
                                            const struct edge_splits *splits, struct error *err);
 void pair_sides_release(struct pair_sides *sides);
-/* The chances of the nodes of each side, by their place in it, out of those of all nodes; chances [PAIR_SIDES], each to be
+/* The chances of the nodes of each side, by their place in it, out of those of all nodes; chances
+ * [PAIR_SIDES], each to be
  * released. Where no node of a side has a chance, all have the same. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code pair_sides_chances(const struct pair_sides *sides,
                                               const struct node_chances *all,

@@ -1,7 +1,8 @@
 /*
  * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's NeighborLoader with `time_attr`.
  *
- * An edge is taken only if its time is at most the seed's, or below it where the request says only_earlier. What a node that was reached may see is bounded by the seed's time
+ * An edge is taken only if its time is at most the seed's, or below it where the request says
+ * only_earlier. What a node that was reached may see is bounded by the seed's time
  * and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks what was known at its time,
  * and all of that was. So two seeds that reach one node see it in two states, and a batch is disjoint: a node is there once for
  * each seed that reaches it. Degrees and sums of weights are those of that time, too.

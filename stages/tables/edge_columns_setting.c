@@ -18,7 +18,7 @@ static struct field trim(struct field field)
     return field;
 }
 
-/* Where `c` stands outside of single quotes; `end` if it does not. */
+/* Returns the place of `c` outside of single quotes, or `end`. */
 static const char *find_unquoted(const char *at, const char *end, char c)
 {
     bool is_quoted = false;

@@ -1,10 +1,12 @@
 /*
- * edge_list_survey - what the first lines of a list of edges say: its layout, the roles of its columns, its direction, what ids are.
+ * edge_list_survey - what the first lines of a list of edges say: its layout, the roles of its
+ * columns, its direction, what ids are.
  *
  * Comments count as far as they are those of a published collection:
  *
  *   # Undirected graph, # Directed graph         SNAP: the direction
- *   % sym, % asym, % bip, and a kind of weights  KONECT: the direction; the third column is the weight, the fourth the time; the ends of
+ *   % sym, % asym, % bip, and a kind of weights  KONECT: the direction; the third column is the
+ * weight, the fourth the time; the ends of
  *                                                a `bip` graph are nodes of two types, left and right
  */
 #ifndef STAGES_TABLES_EDGE_LIST_SURVEY_H
@@ -36,7 +38,8 @@ struct edge_survey_request { /* borrowed */
 };
 
 /* Owns:  what is in *out; release it, also after a failure.
- * Fails: ERROR_INPUT naming file, line and what was expected; ERROR_INVALID; ERROR_NOT_FOUND; ERROR_IO; ERROR_NO_MEMORY. */
+ * Fails: ERROR_INPUT naming file, line and what was expected; ERROR_INVALID; ERROR_NOT_FOUND;
+ * ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_list_survey_read(const struct edge_survey_request *request,
                                                  struct edge_list_survey *out, struct error *err);
 void edge_list_survey_release(struct edge_list_survey *survey);

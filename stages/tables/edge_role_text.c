@@ -132,7 +132,7 @@ static void guess_ends(const struct table_look *look, int *source, int *target)
     *target = *target < 0 || *target == *source ? (int)(look->column_count > 1) : *target;
 }
 
-/* What a column that is no end may be, for the line that is proposed; NULL: nothing. */
+/* Guesses the role of a column that is no end, for the line that is proposed. Returns NULL if it has none. */
 static const char *guess_role(const struct table_look *look, size_t i)
 {
     const struct table_column *column = &look->column[i];

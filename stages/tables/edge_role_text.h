@@ -22,7 +22,8 @@ struct role_search {
     } use[TABLE_COLUMNS_MAX];
 };
 
-/* Refuses the table: "t.csv:1: <why> source and target: add a line `edge_columns: "..."` below `ingest:`". Returns ERROR_INPUT. */
+/* Refuses the table: "t.csv:1: <why> source and target: add a line `edge_columns: "..."` below
+ * `ingest:`". Returns ERROR_INPUT. */
 MUST_CHECK enum error_code edge_role_refuse(const struct role_search *search, const char *why,
                                             struct error *err);
 /* Fills out->said and out->warning. */
@@ -31,7 +32,8 @@ void edge_role_say(const struct role_search *search);
 const char *edge_role_line(const struct table_look *look, int source, int target, bool has_sides,
                            char *text);
 
-/* The value of ingest.edge_columns that says what `roles` found, with the ends as nodes of two types where `has_sides`. Returns
+/* The value of ingest.edge_columns that says what `roles` found, with the ends as nodes of two
+ * types where `has_sides`. Returns
  * `text` [ROLE_TEXT_SIZE]. */
 const char *edge_role_setting(const struct table_look *look, const struct edge_roles *roles,
                               bool has_sides, char *text);

@@ -182,7 +182,8 @@ static void take_words(struct role_search *s, bool of_kinds)
     }
 }
 
-/* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the tail. One kind of thing by itself does
+/* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the
+ * tail. One kind of thing by itself does
  * not say which end it is: in `paper,cites` the paper is the source. */
 static void take_named_ends(struct role_search *s)
 {
@@ -246,7 +247,8 @@ static void take_pair(struct role_search *s)
     }
 }
 
-/* Two columns of one name that may be ids are the ends as likely as those whose names say so: From Bank, Account, To Bank, Account. */
+/* Two columns of one name that may be ids are the ends as likely as those whose names say so: From
+ * Bank, Account, To Bank, Account. */
 static bool has_twins(const struct role_search *s)
 {
     for (size_t i = 0; i < s->count; i++)

@@ -1,7 +1,8 @@
 /*
  * edge_roles - what each column of a table of edges is: source, target, weight, time, relation, feature.
  *
- * A column has a role because ingest.edge_columns says so, because its name in the header is known (edge_words.h), or because nothing
+ * A column has a role because ingest.edge_columns says so, because its name in the header is known
+ * (edge_words.h), or because nothing
  * else is possible. Otherwise the table is refused with the line that settles it:
  *
  *   setting     edge_columns names all columns that are used
@@ -44,7 +45,8 @@ struct edge_roles {
     char warning[ROLE_TEXT_SIZE]; /* "", or what was assumed and the line that says otherwise */
 };
 
-/* Fails: ERROR_INPUT for a table whose columns may mean several things, with the line to add; ERROR_INVALID for a setting that names no
+/* Fails: ERROR_INPUT for a table whose columns may mean several things, with the line to add;
+ * ERROR_INVALID for a setting that names no
  * column or is none. */
 MUST_CHECK enum error_code edge_roles_find(const struct edge_roles_request *request,
                                            struct edge_roles *out, struct error *err);

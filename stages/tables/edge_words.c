@@ -64,7 +64,8 @@ static bool is_separator(char c)
     return c == '_' || c == ' ' || c == '-' || c == '.' || c == ':';
 }
 
-/* Lower case, with one `_` where a word begins: movieId and "Movie ID" are movie_id. False for a name that is longer than all
+/* Lower case, with one `_` where a word begins: movieId and "Movie ID" are movie_id. False for a
+ * name that is longer than all
  * words. */
 static bool make_plain(const struct field *name, char out[WORD_SIZE])
 {

@@ -1,7 +1,8 @@
 /*
  * edge_words - the names that people give to the columns of a table of edges.
  *
- * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id` behind it: `:START_ID`, `start` and
+ * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id`
+ * behind it: `:START_ID`, `start` and
  * `startId` are one word.
  */
 #ifndef STAGES_TABLES_EDGE_WORDS_H
@@ -26,18 +27,20 @@ struct edge_word {
         is_kind; /* the name says a kind of thing (user, movie), and the other end is of another kind */
 };
 
-/* What the name means by itself. */
+/* Returns what the name means by itself. */
 struct edge_word edge_word_of(const struct field *name);
 /* `Person` of `:START_ID(Person)`; size 0: the name has no group. */
 struct field edge_word_group(const struct field *name);
 /* Whether it means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
-/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the name (`weight` says that weights are labels,
+/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the
+ * name (`weight` says that weights are labels,
  * too), else EDGE_LABEL. */
 enum edge_column edge_word_label(const struct field *name);
 /* Whether a column called `name` holds the labels that ingest.edge_label, `label` (NULL: none), names. */
 bool edge_word_is_label(const struct field *name, const char *label);
-/* Whether two names differ in their last character alone, which counts the two ends: txId1 and txId2, node_a and node_b. */
+/* Whether two names differ in their last character alone, which counts the two ends: txId1 and
+ * txId2, node_a and node_b. */
 bool edge_words_are_pair(const struct field *first, const struct field *second);
 
 #endif

@@ -209,7 +209,8 @@ enum error_code directory_write_temporary(struct directory *directory,
     return rc;
 }
 
-/* A file of the store is touched and looked at. Where that cannot be done, nothing else writes there either, and this host's clock has to do. */
+/* A file of the store is touched and looked at. Where that cannot be done, nothing else writes
+ * there either, and this host's clock has to do. */
 int64_t directory_now(const struct directory *directory)
 {
     char path[FILE_PATH_SIZE];

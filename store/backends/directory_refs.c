@@ -78,7 +78,8 @@ static enum error_code set_ref(void *state, const char *name, const char *text, 
     return rc;
 }
 
-/* Takes a lock over all refs for whoever changes one; the caller closes *fd. A file system without locks has none to give, and two
+/* Takes a lock over all refs for whoever changes one; the caller closes *fd. A file system without
+ * locks has none to give, and two
  * hosts that exchange the same ref within microseconds may both succeed there. */
 static enum error_code lock_refs(const struct directory *directory, int *fd, struct error *err)
 {

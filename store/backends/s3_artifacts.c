@@ -61,7 +61,8 @@ static enum error_code read_manifest_once(void *state, const char *key, char **t
     return rc;
 }
 
-/* The manifest, checked, and read a second time if it is damaged: that may have happened on its way here. *text: memory_free(). */
+/* The manifest, checked, and read a second time if it is damaged: that may have happened on its
+ * way here. *text: memory_free(). */
 static enum error_code read_manifest(void *state, const char *key, char **text,
                                      char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {

@@ -403,7 +403,8 @@ static enum error_code fetch_once(const struct s3_files *files, const struct s3_
     return rc;
 }
 
-/* Whether the ETag says that these are the bytes of the object. One with a '-' is of an upload in parts, and says nothing that could be
+/* Whether the ETag says that these are the bytes of the object. One with a '-' is of an upload in
+ * parts, and says nothing that could be
  * compared. */
 static bool is_confirmed(const struct s3_entry *entry, const char *sum)
 {
@@ -413,7 +414,8 @@ static bool is_confirmed(const struct s3_entry *entry, const char *sum)
            strncmp(etag, sum, digits) == 0;
 }
 
-/* A byte may change on its way. If the ETag says so, the object is read again, until it is confirmed or two reads agree: then the ETag
+/* A byte may change on its way. If the ETag says so, the object is read again, until it is
+ * confirmed or two reads agree: then the ETag
  * is no MD5, as where the server encrypts. */
 static enum error_code fetch_entry(const struct s3_files *files, const struct s3_entry *entry,
                                    uint8_t *bytes, const char *path, struct error *err)

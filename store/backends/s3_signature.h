@@ -43,7 +43,8 @@ struct s3_signing {
 MUST_CHECK enum error_code s3_sign(const struct s3_signing *signing,
                                    char out[S3_AUTHORIZATION_SIZE], struct error *err);
 
-/* The MD5 of bytes that come in pieces: the ETag of an object that was put in one request, unless the server encrypts it. {0} is empty.
+/* The MD5 of bytes that come in pieces: the ETag of an object that was put in one request, unless
+ * the server encrypts it. {0} is empty.
  * False where the system's OpenSSL has no MD5. */
 enum { S3_MD5_TEXT_SIZE = 33 };
 struct s3_md5 {

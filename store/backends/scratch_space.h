@@ -62,7 +62,8 @@ struct scratch_space {
 
 MUST_CHECK enum error_code scratch_space_init(struct scratch_space *space, const char *tmp,
                                               struct error *err);
-/* In the folder for temporary files, for stores that have no file system: each user has one there. Later calls fail with
+/* In the folder for temporary files, for stores that have no file system: each user has one there.
+ * Later calls fail with
  * ERROR_DENIED where somebody else has made it, or a link of that name. */
 MUST_CHECK enum error_code scratch_space_init_on_host(struct scratch_space *space,
                                                       struct error *err);

@@ -116,8 +116,10 @@ struct object_backend {
     enum error_code (*list)(void *state, const char *prefix, const char *after, store_visitor visit,
                             void *context, struct error *err);
 
-    /* How many seconds ago a record or artifact, or with `is_ref` a ref, was put, by the clock of the place and not of this host. A place that does
-     * not keep that time tells when it was last used. NULL: it is not known, and all counts as new. Fails: ERROR_NOT_FOUND. */
+    /* How many seconds ago a record or artifact, or with `is_ref` a ref, was put, by the clock of
+     * the place and not of this host. A place that does
+     * not keep that time tells when it was last used. NULL: it is not known, and all counts as
+     * new. Fails: ERROR_NOT_FOUND. */
     enum error_code (*age)(void *state, const char *key, bool is_ref, int64_t *seconds,
                            struct error *err);
 

@@ -32,7 +32,8 @@ enum error_code store_switch_set(struct store *store, const char *key, const cha
     return store->backend->ref_set(store->state, key, line, err);
 }
 
-/* Reads a switch, and a second time if it is damaged: that may have happened on its way here. `line`: as it is stored. */
+/* Reads a switch, and a second time if it is damaged: that may have happened on its way here.
+ * `line`: as it is stored. */
 static enum error_code read_switch(struct store *store, const char *key,
                                    char line[SWITCH_LINE_SIZE], char *text, size_t size,
                                    struct error *err)

@@ -17,12 +17,15 @@
  *             each node type has a feature_dim of its own (0: its nodes have no features), each edge type is a
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
- * Two keys stand only where they say something: "pairs_together" of a directed graph whose edges and edges back are held out
+ * Two keys stand only where they say something: "pairs_together" of a directed graph whose edges
+ * and edges back are held out
  * together, and "back" of an edge type, which is then another relation.
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not stored as they were written,
- * "weight_least" and "weight_most" where edges have weights (schemas of earlier releases lack them). Of a graph with relations the column EDGE_TYPE of the edge chunks
+ * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not
+ * stored as they were written,
+ * "weight_least" and "weight_most" where edges have weights (schemas of earlier releases lack
+ * them). Of a graph with relations the column EDGE_TYPE of the edge chunks
  * is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
@@ -90,7 +93,8 @@ struct dataset_schema {
     /* Of a graph with relations: what each type has, "none" without; "" where an earlier release wrote the schema. */
     char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
-    /* Of a graph with relations: 1 + the relation that has the edges back of most of each one's, found by content; 0: none. */
+    /* Of a graph with relations: 1 + the relation that has the edges back of most of each one's,
+     * found by content; 0: none. */
     uint16_t back_plus[EDGE_TYPE_COUNT_MAX];
 };
 

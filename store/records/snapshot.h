@@ -76,12 +76,14 @@ struct snapshot_position {
 /* What the switch says. Fails: ERROR_NOT_FOUND when it was never set; ERROR_CORRUPT. */
 MUST_CHECK enum error_code snapshot_position_get(struct store *store, const char *run_id,
                                                  struct snapshot_position *out, struct error *err);
-/* Flushes the snapshot of next.version and names it by compare-and-set, unless another worker has named a later one that is whole.
+/* Flushes the snapshot of next.version and names it by compare-and-set, unless another worker has
+ * named a later one that is whole.
  * Fails: ERROR_NOT_FOUND without the snapshot; ERROR_BUSY; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_position_advance(struct store *store, const char *run_id,
                                                      struct snapshot_position next,
                                                      struct error *err);
-/* Flushes the snapshot of that version and names it, whatever was named before. Fails: ERROR_NOT_FOUND without it; ERROR_IO. */
+/* Flushes the snapshot of that version and names it, whatever was named before. Fails:
+ * ERROR_NOT_FOUND without it; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_position_set(struct store *store, const char *run_id,
                                                  struct snapshot_position position,
                                                  struct error *err);

@@ -5,8 +5,10 @@
  *   other edges              a -> b, d -> b
  *   joined rows              row of b: a a c d
  *
- * A row ascends by source. Of edges of the same ends those of the topology come first, then the others in their order. The rows lie in a
- * file without a name in scratch of this process (merged_rows.h), and no one else sees them: the topology itself stays as it is.
+ * A row ascends by source. Of edges of the same ends those of the topology come first, then the
+ * others in their order. The rows lie in a
+ * file without a name in scratch of this process (merged_rows.h), and no one else sees them: the
+ * topology itself stays as it is.
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_JOIN_H
 #define STORE_TOPOLOGY_TOPOLOGY_JOIN_H
@@ -30,7 +32,8 @@ struct joined_topology { /* {0} is closed */
 };
 
 /* Joins a topology of one relation, all of whose parts are open. It may be closed afterwards.
- * Fails: ERROR_CORRUPT for an end out of range or out of order, or columns of other widths; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
+ * Fails: ERROR_CORRUPT for an end out of range or out of order, or columns of other widths;
+ * ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
 MUST_CHECK enum error_code topology_join(struct store *store, const struct topology *topology,
                                          const struct other_edges *others,
                                          struct joined_topology *out, struct error *err);

@@ -118,7 +118,8 @@ static void note_repeated(const struct link_merger *m, const struct held_links *
     repeated->target = link->target;
 }
 
-/* If several links join the same two nodes, the earliest is the example. Where repeated edges are kept each is one; labelled edges
+/* If several links join the same two nodes, the earliest is the example. Where repeated edges are
+ * kept each is one; labelled edges
  * are one each in any case, but for those that repeat another. */
 static void take_new(struct link_merger *m, int split)
 {
@@ -215,7 +216,8 @@ static void lay_out_negatives(const struct link_merger *m, int split, struct edg
     }
 }
 
-/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array, of another from the update that brought
+/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array,
+ * of another from the update that brought
  * it. */
 static void copy_column(const struct link_merger *m, const struct held_links *links,
                         const float *base, enum edge_column column, uint32_t width, float *out)

@@ -1,4 +1,5 @@
-/* fuzz_file_kind - whatever the first bytes of a file are, looking at them stays inside of them, and a kind has a name and a way out. */
+/* fuzz_file_kind - whatever the first bytes of a file are, looking at them stays inside of them,
+ * and a kind has a name and a way out. */
 #include "common/base/memory.h"
 #include "common/formats/file_kind.h"
 

@@ -1,4 +1,5 @@
-/* fuzz_triples - whatever a file of N-Triples or SIF says (the first byte decides), it is refused, or every edge is between its nodes. */
+/* fuzz_triples - whatever a file of N-Triples or SIF says (the first byte decides), it is refused,
+ * or every edge is between its nodes. */
 #include "stages/ingest/formats/triple_reader.h"
 
 #include "tests/fuzz/checking_builder.h"

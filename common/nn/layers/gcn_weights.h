@@ -4,11 +4,14 @@
  *   (A x)_i = sum over j in N(i) and i itself of w_ij x_j / sqrt(d_i d_j)
  *
  * Without edge values w is 1, and d is the in-degree in the whole graph without self loops, plus one: edges from a node
- * to itself are replaced by exactly one. With edge values d is the sum of the values of a node's edges, and w_ii is the sum of the values
+ * to itself are replaced by exactly one. With edge values d is the sum of the values of a node's
+ * edges, and w_ii is the sum of the values
  * of its edges to itself; d counts those edges too. If a node has no edge to itself, w_ii is 1, and d is 1 more.
  *
- * Parallel edges add up everywhere, and so do several edges of a node to itself: A is what Kipf and Welling's equation and DGL's
- * GraphConv with EdgeWeightNorm make of a multigraph. PyG's add_remaining_self_loops keeps only the last of them, in d and in w_ii.
+ * Parallel edges add up everywhere, and so do several edges of a node to itself: A is what Kipf
+ * and Welling's equation and DGL's
+ * GraphConv with EdgeWeightNorm make of a multigraph. PyG's add_remaining_self_loops keeps only
+ * the last of them, in d and in w_ii.
  * A row that was sampled sums those of its own edges that were drawn, and takes 1 if none was.
  *
  * When a row has fewer neighbours than its degree it was sampled, and the neighbours' part is scaled by degree /

@@ -2,7 +2,8 @@
  * distmult - the sum over columns of s w t (Yang et al. 2015, "Embedding entities and relations for learning and inference
  * in knowledge bases"), as PyG's DistMult, whose name and first values the weights have.
  *
- * The rows of rel_emb are relations: one for each type that edges have, and of each one for each output. Their first values
+ * The rows of rel_emb are relations: one for each type that edges have, and of each one for each
+ * output. Their first values
  * are Xavier uniform. If all were 1, relations would begin alike and with one sign, and would hardly part.
  */
 #include "common/nn/layers/layer.h"

@@ -139,7 +139,8 @@ enum task_kind task_of_columns(uint32_t columns);
 MUST_CHECK enum error_code task_take_labels(const struct task *task, const float *label,
                                             size_t rows, uint32_t class_count, void *out,
                                             struct error *err);
-/* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). A row of weight 0 counts as one without a label. The sum is of weighted losses, and the gradient
+/* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). A row of weight 0
+ * counts as one without a label. The sum is of weighted losses, and the gradient
  * of that sum by the number of labelled rows, or what their classes weigh: weights of mean 1 leave the size of a step as it
  * is. */
 struct loss_result task_loss(const struct task *task, const struct loss_rule *rule,

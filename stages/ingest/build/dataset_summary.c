@@ -314,7 +314,8 @@ static void say_edges_back(const struct lines *lines)
         schema->pairs_together ? "never holds out each by itself" : "always holds out both");
 }
 
-/* Held-out edges whose answer stands in training. Files that hold out what most edges back give away are likely a slip. */
+/* Held-out edges whose answer stands in training. Files that hold out what most edges back give
+ * away are likely a slip. */
 static void say_overlap(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;

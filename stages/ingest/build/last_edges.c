@@ -64,7 +64,8 @@ static enum error_code note_earlier(void *context, const struct visited_edge *vi
     return ERROR_NONE;
 }
 
-/* The target of the last pair but `but_plus` that has all its edges among the first `count`, plus 1; 0: there is none. */
+/* The target of the last pair but `but_plus` that has all its edges among the first `count`, plus
+ * 1; 0: there is none. */
 static uint32_t last_pair(const struct last_edges *last, uint32_t count, uint32_t but_plus)
 {
     for (uint32_t i = 0; i < count; i++) {

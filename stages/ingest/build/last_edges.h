@@ -1,9 +1,12 @@
 /*
  * last_edges - the last edges of each source, and the two pairs of nodes that leave_one_out holds out of them.
  *
- * A pair is held out with all its edges, so no pair of the test stands in training, too. The pair of the test is the last one
- * whose edges are all among the last two of the source; the pair of validation is the last other one whose edges are all among
- * the last three. So a source that only repeats earlier edges at its end holds out nothing: an older pair in their place
+ * A pair is held out with all its edges, so no pair of the test stands in training, too. The pair
+ * of the test is the last one
+ * whose edges are all among the last two of the source; the pair of validation is the last other
+ * one whose edges are all among
+ * the last three. So a source that only repeats earlier edges at its end holds out nothing: an
+ * older pair in their place
  * would be tested with newer edges of the same source in training.
  */
 #ifndef STAGES_INGEST_BUILD_LAST_EDGES_H

@@ -156,7 +156,7 @@ enum error_code named_nodes_refer_end(struct named_nodes *nodes, int side,
     return rc == ERROR_NONE ? rc : error_context(err, rc, "%s:%" PRId64, where, line);
 }
 
-/* Of a file that does not say by itself which side its ids are of. */
+/* Refers to an id in a file that does not say by itself which side its ids are of. */
 static enum error_code refer_side(struct named_nodes *nodes, const struct field *field,
                                   int64_t *reference, struct error *err)
 {

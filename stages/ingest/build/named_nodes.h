@@ -4,8 +4,10 @@
  * A thin layer over node_id_assigner that reads ids out of fields and names file, line and id when
  * something is wrong with one. All files of an input agree on what ids are: integers or strings.
  *
- * The two ends of an edge list may be nodes of two types with ids of their own ("sides"). A node is then called by its type and its
- * id, user:17, in all that is stored and written. Other files may leave the type out where only one of the two has the id.
+ * The two ends of an edge list may be nodes of two types with ids of their own ("sides"). A node
+ * is then called by its type and its
+ * id, user:17, in all that is stored and written. Other files may leave the type out where only
+ * one of the two has the id.
  */
 #ifndef STAGES_INGEST_BUILD_NAMED_NODES_H
 #define STAGES_INGEST_BUILD_NAMED_NODES_H

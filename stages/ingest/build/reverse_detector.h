@@ -6,7 +6,8 @@
  * are kept. So small graphs are looked at whole, and of large ones some hundred thousand pairs drawn at
  * random, which show one reversed edge in ten thousand almost surely. Self loops do not count.
  *
- * Where edges have types, the edges of each type are pairs of their own; reverse_detector_shares() then says how many edges of
+ * Where edges have types, the edges of each type are pairs of their own; reverse_detector_shares()
+ * then says how many edges of
  * a type have an edge back, and of which type most of those are.
  */
 #ifndef STAGES_INGEST_BUILD_REVERSE_DETECTOR_H

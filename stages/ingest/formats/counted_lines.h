@@ -15,7 +15,8 @@ enum { COUNTED_FIELDS_MAX = 3 };
 /* `field` [COUNTED_FIELDS_MAX] are those of the line. */
 typedef enum error_code (*counted_visitor)(void *context, const struct field *field, int64_t line,
                                            struct error *err);
-/* Visits each line behind the first, which has `field_count` fields: separated by a tab where there is one, else by blanks.
+/* Visits each line behind the first, which has `field_count` fields: separated by a tab where
+ * there is one, else by blanks.
  * Fails: ERROR_INPUT for another count than the first line says, and for another number of fields. */
 MUST_CHECK enum error_code counted_lines_visit(const char *path, size_t field_count,
                                                counted_visitor visit, void *context,

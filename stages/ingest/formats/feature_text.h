@@ -15,7 +15,8 @@
 MUST_CHECK enum error_code feature_text_dim(const char *path, int64_t line, struct delimited cursor,
                                             uint32_t *dim, struct error *err);
 /* The fields left in `cursor` as row [dim]. Fails: ERROR_INPUT naming file, line and column (`before`
- * columns stand left of the first), for another number of them and for what is no finite number. Integers that are rounded are noted in
+ * columns stand left of the first), for another number of them and for what is no finite number.
+ * Integers that are rounded are noted in
  * `loss`. */
 MUST_CHECK enum error_code feature_text_parse(const char *path, int64_t line,
                                               struct delimited *cursor, uint32_t before,

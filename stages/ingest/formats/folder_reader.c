@@ -150,7 +150,8 @@ static enum error_code find_columns(const struct folder *folder, const char *typ
                      folder->path, of_setting, of_meta);
 }
 
-/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none. `type`: as in find_columns(). */
+/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none.
+ * `type`: as in find_columns(). */
 static enum error_code open_features(const struct folder *folder, const char *type,
                                      const char *dense_stem, const char *sparse_stem,
                                      uint64_t row_count, struct feature_file *file, bool *found,

@@ -1,5 +1,6 @@
 /*
- * graphml_keys - the keys of a GraphML file: what each says of a node or an edge, and what stands where a value is missing.
+ * graphml_keys - the keys of a GraphML file: what each says of a node or an edge, and what stands
+ * where a value is missing.
  *
  *   label, class, y           the class, if it is no real number (float, double), and for y if there is no key x
  *   feat, feat_0, x_0, ...    features
@@ -47,7 +48,8 @@ struct graphml_keys {        /* {0} is releasable */
  * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code graphml_keys_add(struct graphml_keys *keys, const char *const *attribute,
                                             const char **expected, struct error *err);
-/* Says of all keys what they are used for. `labels` and `features`: the settings label_columns and feature_columns, "" for what the
+/* Says of all keys what they are used for. `labels` and `features`: the settings label_columns and
+ * feature_columns, "" for what the
  * names of the keys say. Fails: ERROR_INPUT naming `where`, what was expected and found. */
 MUST_CHECK enum error_code graphml_keys_settle(struct graphml_keys *keys, const char *labels,
                                                const char *features, const char *where,

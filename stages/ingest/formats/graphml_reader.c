@@ -428,7 +428,8 @@ static enum error_code pass(struct graphml *g, bool notes_ids, struct error *err
     return rc;
 }
 
-/* A key that is called so by chance: y with fractions is a coordinate, and a label that no two nodes share is a name. */
+/* A key that is called so by chance: y with fractions is a coordinate, and a label that no two
+ * nodes share is a name. */
 static enum error_code check_labels(struct graphml *g, struct error *err)
 {
     struct graphml_key *label = NULL;

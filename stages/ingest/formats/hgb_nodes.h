@@ -42,7 +42,8 @@ MUST_CHECK enum error_code hgb_nodes_read(const char *path, struct hgb_nodes *no
 /* Tells the builder of the ids, where outputs need them. */
 MUST_CHECK enum error_code hgb_nodes_set_ids(const struct hgb_nodes *nodes,
                                              struct dataset_builder *builder, struct error *err);
-/* Pushes the features of all nodes. Without relations all types with features have one width, and the others get zeros. */
+/* Pushes the features of all nodes. Without relations all types with features have one width, and
+ * the others get zeros. */
 MUST_CHECK enum error_code hgb_nodes_push_features(const struct hgb_nodes *nodes,
                                                    bool has_relations,
                                                    struct dataset_builder *builder,

@@ -1,5 +1,6 @@
 /*
- * hgb_reader - a graph of several types as the Heterogeneous Graph Benchmark keeps it: a folder of text files whose columns a tab
+ * hgb_reader - a graph of several types as the Heterogeneous Graph Benchmark keeps it: a folder of
+ * text files whose columns a tab
  * separates (format: hgb).
  *
  *   node.dat         id, name, type[, features]    0 <tab> Ann <tab> 0 <tab> 0.5,1,0      ids from 0, types from 0
@@ -8,7 +9,8 @@
  *   label.dat.test   the same                      test nodes; there is no validation split: `split: random 60/20/20` makes one
  *   link.dat.test    links of the test, with ingest.edge_split: given
  *
- * All links of a type join the same two node types. Types and relations are called by their numbers. Nodes lie by type; where
+ * All links of a type join the same two node types. Types and relations are called by their
+ * numbers. Nodes lie by type; where
  * the ids do not, outputs still have the ids. Format: https://github.com/THUDM/HGB.
  */
 #ifndef STAGES_INGEST_FORMATS_HGB_READER_H

@@ -9,7 +9,8 @@
  * and values are those that are wanted, in the order of the choice. A pattern (common/base/file_pattern.h) is several files,
  * each with the header of the first, or without one as that is.
  *
- * A visitor sees an empty value where a cell is one of `missing_words`, and a decimal point where the file has decimal commas.
+ * A visitor sees an empty value where a cell is one of `missing_words`, and a decimal point where
+ * the file has decimal commas.
  *
  * Plain or gzip. Blank lines and comments (#, %) between rows are passed over; a file of ids alone
  * (KEYED_ID_ONLY) has none: line i + 1 is its i-th id, and the whole line is the id.

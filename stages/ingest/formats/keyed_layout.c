@@ -259,7 +259,8 @@ static enum error_code judge_words(struct keyed_file *file, const struct named_n
                : ask_for_header(file, line, &first[0], err);
 }
 
-/* Whether there are words, none of which is an id: where ids of nodes follow, that is a header, and not a slip of the pen. */
+/* Whether there are words, none of which is an id: where ids of nodes follow, that is a header,
+ * and not a slip of the pen. */
 static bool names_no_node(const struct named_nodes *nodes, struct delimited values)
 {
     struct field field;

@@ -1,12 +1,15 @@
 /*
- * keyed_layout - finds how a file that is keyed by nodes is laid out: its separator, its header, and which columns are wanted.
+ * keyed_layout - finds how a file that is keyed by nodes is laid out: its separator, its header,
+ * and which columns are wanted.
  *
  * The first row is a header
  *
  *   - if settings name columns;
- *   - else, unless its first cell is a node, if that cell is a word such as "id" or "node", or if a cell does not fit the type
+ *   - else, unless its first cell is a node, if that cell is a word such as "id" or "node", or if
+ * a cell does not fit the type
  *     of the column below;
- *   - else if its first cell is no node although all others are, and none of its words occurs below. The run says that this was a
+ *   - else if its first cell is no node although all others are, and none of its words occurs
+ * below. The run says that this was a
  *     guess. If some other rows are of unknown nodes, too, the file is refused.
  *
  * In a file of ids alone the whole line is the id.

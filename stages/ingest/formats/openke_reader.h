@@ -1,5 +1,6 @@
 /*
- * openke_reader - a knowledge graph as OpenKE keeps it: a folder of text files, each with a count in its first line (format: openke).
+ * openke_reader - a knowledge graph as OpenKE keeps it: a folder of text files, each with a count
+ * in its first line (format: openke).
  *
  *   train2id.txt      3                  so many lines follow
  *                     0 5 1              head, tail, relation: the relation stands last

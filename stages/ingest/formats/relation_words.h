@@ -1,7 +1,8 @@
 /*
  * relation_words - the relations of a list of edges, each called by a word in a column of the list.
  *
- * Words are noted in the order of the lines. When all are known they are numbered: words in the order of their first appearance,
+ * Words are noted in the order of the lines. When all are known they are numbered: words in the
+ * order of their first appearance,
  * integers in ascending order, so that relations 0 .. K-1 stay what they are.
  */
 #ifndef STAGES_INGEST_FORMATS_RELATION_WORDS_H
@@ -23,7 +24,8 @@ struct relation_words { /* {0} is releasable */
 
 void relation_words_init(struct relation_words *relations);
 void relation_words_release(struct relation_words *relations);
-/* Notes a word; *place is by what relations->number finds it later. Fails: ERROR_INPUT naming file and line for an empty or long word,
+/* Notes a word; *place is by what relations->number finds it later. Fails: ERROR_INPUT naming file
+ * and line for an empty or long word,
  * and for more than EDGE_TYPE_COUNT_MAX different ones; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code relation_words_note(struct relation_words *relations,
                                                const struct field *word, const char *where,

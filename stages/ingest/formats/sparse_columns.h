@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* *out: columns of the node type `name` (NULL: of a graph without types); 0 where the setting says nothing of it. Fails:
+/* *out: columns of the node type `name` (NULL: of a graph without types); 0 where the setting says
+ * nothing of it. Fails:
  * ERROR_INVALID naming the entry that is not understood. */
 MUST_CHECK enum error_code sparse_columns_of(const char *setting, const char *name, uint32_t *out,
                                              struct error *err);

@@ -19,7 +19,8 @@
 
 /* Whether the settings ask for columns of features to be encoded: a text file of them, and something said of its columns. */
 bool table_encoding_is_wanted(const struct pipeline_settings *settings);
-/* The words of the labels' only column, if it has words. Without a file of labels, and for tasks of numbers, it finds nothing. Notes which
+/* The words of the labels' only column, if it has words. Without a file of labels, and for tasks
+ * of numbers, it finds nothing. Notes which
  * words that people write for missing values are classes, and which cells say that no class is known.
  * Fails: ERROR_INPUT naming file and line: words and numbers in one column. */
 MUST_CHECK enum error_code

@@ -1,5 +1,6 @@
 /*
- * triple_reader - a graph whose lines are head, relation and tail by name, in N-Triples (format: ntriples) or SIF (format: sif).
+ * triple_reader - a graph whose lines are head, relation and tail by name, in N-Triples (format:
+ * ntriples) or SIF (format: sif).
  *
  *   <http://a/1> <http://a/knows> <http://a/2> .    N-Triples: the ids are http://a/1 and http://a/2, the relation http://a/knows
  *   <http://a/1> <http://a/name> "Ann" .            a literal is no node: such lines are counted, said, and left out

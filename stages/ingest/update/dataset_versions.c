@@ -177,7 +177,8 @@ static enum error_code name_version(const struct version_place *place, const cha
     return identity_find(place->store, digits, place->settings->name, id, err);
 }
 
-/* Finds the version that was made of the one that the files are for: others may stand on it by now. It is the newest if there is none, or
+/* Finds the version that was made of the one that the files are for: others may stand on it by
+ * now. It is the newest if there is none, or
  * if the request does not say which version the files are for. */
 static enum error_code find_made(const struct version_place *place,
                                  const struct update_request *request, const char *newest,
@@ -223,7 +224,8 @@ static enum error_code attempt_new(const struct version_place *place,
     return rc == ERROR_NONE ? name_version(place, base, &(*out)->reader.delta, id, err) : rc;
 }
 
-/* A delta that is there, of a command that was killed, says the same, except for the names of its files: it stays. One that is damaged is
+/* A delta that is there, of a command that was killed, says the same, except for the names of its
+ * files: it stays. One that is damaged is
  * replaced. */
 static enum error_code put_delta(const struct version_place *place, struct dataset_delta *delta,
                                  const char *id, struct error *err)
@@ -239,7 +241,8 @@ static enum error_code put_delta(const struct version_place *place, struct datas
     return ERROR_NONE;
 }
 
-/* Whether a version is what these files make of the one before it. If so, and its delta is lost or damaged, the delta is made again. */
+/* Whether a version is what these files make of the one before it. If so, and its delta is lost or
+ * damaged, the delta is made again. */
 static enum error_code was_done(const struct version_place *place,
                                 const struct update_request *request, const char *version,
                                 bool *done, struct error *err)
@@ -338,7 +341,8 @@ static enum error_code discard(const struct version_place *place, const char *id
                : rc;
 }
 
-/* Stores the version and makes it the next one. *lost: another version of the same base became that; this one is removed. A version that is
+/* Stores the version and makes it the next one. *lost: another version of the same base became
+ * that; this one is removed. A version that is
  * refused while it is made leaves no delta behind. */
 static enum error_code put_version(const struct version_place *place, struct update_reader *reader,
                                    const char *id, bool *lost, struct error *err)

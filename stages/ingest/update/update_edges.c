@@ -263,7 +263,8 @@ static void keep_trained(struct update_reader *reader, const struct edge_chunk *
 
 enum { KEYS_OF_LINK = 4 }; /* that list_drawn() makes of an edge, at most */
 
-/* Each edge of old nodes that draws a split: its pair, the pair the other way where both go together, and the same for edges that are
+/* Each edge of old nodes that draws a split: its pair, the pair the other way where both go
+ * together, and the same for edges that are
  * reverses. Returns how many. */
 static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link *link)
 {

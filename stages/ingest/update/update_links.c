@@ -133,7 +133,8 @@ static uint64_t key_back(uint64_t key)
     return key << 32 | key >> 32;
 }
 
-/* The split that holds an edge between the nodes of `query`, back edges included where both directions go together; -1: none. */
+/* The split that holds an edge between the nodes of `query`, back edges included where both
+ * directions go together; -1: none. */
 static int pair_held_in(const struct update_reader *reader, const struct held_query *query)
 {
     struct held_query back = *query;
@@ -145,7 +146,8 @@ static int pair_held_in(const struct update_reader *reader, const struct held_qu
     return held_in(reader, &back);
 }
 
-/* Edges that are examples each: those of two nodes go together, but with a split by time, where one that is held out already, at the
+/* Edges that are examples each: those of two nodes go together, but with a split by time, where
+ * one that is held out already, at the
  * same time, is no other edge. */
 static int place_each(const struct update_reader *reader, const struct held_query *held,
                       int64_t time, int draw)

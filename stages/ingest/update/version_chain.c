@@ -128,7 +128,8 @@ static enum error_code note_record(void *context, const char *key, bool is_artif
     return add_name(id[size + 1] == 'd' ? &search->deltas : &search->whole, id, size, err);
 }
 
-/* Notes the switches current/next/<digits> as linked, and current/id/<digits>, which is set once a version is whole, as whole. */
+/* Notes the switches current/next/<digits> as linked, and current/id/<digits>, which is set once a
+ * version is whole, as whole. */
 static enum error_code note_switch(void *context, const char *key, bool is_artifact,
                                    struct error *err)
 {
@@ -302,7 +303,8 @@ static enum error_code visit_link(void *context, const char *key, bool is_artifa
                          search->base, err);
 }
 
-/* The links from the root do not lead to `id`. Either a link before it is lost: then the last link still names `id`. Or that last link is
+/* The links from the root do not lead to `id`. Either a link before it is lost: then the last link
+ * still names `id`. Or that last link is
  * lost: then the links end at the base, which only the id of the version can confirm, and *depth is 0. */
 static enum error_code find_by_link(const struct version_place *place, const char *id,
                                     char base[ID_SIZE], uint64_t *depth, struct error *err)

@@ -4,10 +4,12 @@
  *   switch current/next/<digits of a version> = the version that was made of it     set once, by compare-and-set
  *   switch current/version/<digits of the root> = the newest version                follows the links
  *
- * The link decides. Two updates that are made of the same version at the same time both store their version, but only one of them sets
+ * The link decides. Two updates that are made of the same version at the same time both store
+ * their version, but only one of them sets
  * the link. The other one is not part of the chain: it is discarded and made again from the version that won.
  *
- * The newest version is found from the switch of the root, then along the links. So an older switch that was put back, a lost switch and a
+ * The newest version is found from the switch of the root, then along the links. So an older
+ * switch that was put back, a lost switch and a
  * lost link are each harmless. Where both are lost, the deltas in the store say which version stands on which. If they
  * allow two answers, the search fails and names both: nobody guesses which of the two was meant.
  */
@@ -20,7 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the newest version; the root itself if there is no version. Fails: ERROR_CORRUPT when two versions could be the newest; ERROR_IO. */
+/* Finds the newest version; the root itself if there is no version. Fails: ERROR_CORRUPT when two
+ * versions could be the newest; ERROR_IO. */
 MUST_CHECK enum error_code version_chain_newest(const struct version_place *place, char id[ID_SIZE],
                                                 struct error *err);
 /* Whether the links lead from one version to another, or the two are the same. */
@@ -29,17 +32,21 @@ MUST_CHECK enum error_code version_chain_leads(struct store *store, const char *
 /* Finds the version where the links end: the newest one unless links are lost. */
 MUST_CHECK enum error_code version_chain_last(const struct version_place *place, char id[ID_SIZE],
                                               struct error *err);
-/* Finds the version that `id` was made of, and its place in the chain (1: made of the root): by its delta, or, where that cannot be read, by the
- * links. *has_delta tells which. *depth is 0 where the links are lost, too: then `base` is the one version that it may be, and only the id of
+/* Finds the version that `id` was made of, and its place in the chain (1: made of the root): by
+ * its delta, or, where that cannot be read, by the
+ * links. *has_delta tells which. *depth is 0 where the links are lost, too: then `base` is the one
+ * version that it may be, and only the id of
  * what the files make of it confirms that. */
 MUST_CHECK enum error_code version_chain_base(const struct version_place *place, const char *id,
                                               char base[ID_SIZE], uint64_t *depth, bool *has_delta,
                                               struct error *err);
-/* Makes `id`, a whole version made of `base`, part of the chain. *lost: another version, `other`, was faster, and nothing has changed. */
+/* Makes `id`, a whole version made of `base`, part of the chain. *lost: another version, `other`,
+ * was faster, and nothing has changed. */
 MUST_CHECK enum error_code version_chain_claim(const struct version_place *place, const char *base,
                                                const char *id, bool *lost, char other[ID_SIZE],
                                                struct error *err);
-/* Sets the links and the switch that lead to `newest` where they are lost or damaged, or were never set by an older program. */
+/* Sets the links and the switch that lead to `newest` where they are lost or damaged, or were
+ * never set by an older program. */
 MUST_CHECK enum error_code version_chain_mend(const struct version_place *place, const char *newest,
                                               struct error *err);
 

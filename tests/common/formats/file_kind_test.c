@@ -1,4 +1,5 @@
-/* Every kind of file is known by its first bytes, tables are not taken for one, and what is refused says what reads it. */
+/* Every kind of file is known by its first bytes, tables are not taken for one, and what is
+ * refused says what reads it. */
 #include "common/formats/file_kind.h"
 #include "common/formats/line_reader.h"
 

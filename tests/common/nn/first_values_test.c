@@ -1,7 +1,8 @@
 /*
  * The first values of every tensor have the distribution that PyG draws them from.
  *
- * A trial is a model, and its rows say by which initialiser PyG sets the tensors whose names contain a word. A tensor that no row names
+ * A trial is a model, and its rows say by which initialiser PyG sets the tensors whose names
+ * contain a word. A tensor that no row names
  * fails the test. The kinds of layer and the decoders come from their lists, so a new one fails until it has a trial.
  */
 #include "common/base/memory.h"
@@ -24,7 +25,8 @@ enum {
     EXPECTED_MAX = 9
 };
 
-/* LINEAR(a) is uniform in +-1 / sqrt(a), as the weight and the bias of torch.nn.Linear and PyG's Linear are. GLOROT(a, b) is uniform
+/* LINEAR(a) is uniform in +-1 / sqrt(a), as the weight and the bias of torch.nn.Linear and PyG's
+ * Linear are. GLOROT(a, b) is uniform
  * in +-sqrt(6 / (a + b)), as PyG's glorot() and torch's xavier_uniform_(). CONSTANT(a) is the value a. */
 enum rule { LINEAR = 1, GLOROT, CONSTANT };
 
@@ -74,7 +76,8 @@ static const struct trial trials[] = {
     {.kind = LAYER_RGCN, .schema = &fixture_own_schema, .option = {.blocks = 4},
      .expected = {{"convs.0.weight", GLOROT, INPUT / 4.0, HIDDEN / 4.0}, {"root", GLOROT, INPUT, HIDDEN},
                   {"convs.0.bias", CONSTANT, 0, 0}}},
-    /* RGCNConv has no rows of several types. Its authors' and OGB's models give each type a torch.nn.Linear of its own. */
+    /* RGCNConv has no rows of several types. Its authors' and OGB's models give each type a
+     * torch.nn.Linear of its own. */
     {.kind = LAYER_RGCN, .schema = &fixture_schema,
      .expected = {{"convs.0.weight", GLOROT, INPUT, HIDDEN}, {"roots.0", LINEAR, INPUT, 0}}},
     {.kind = LAYER_HGT, .schema = &fixture_schema, .projects = true, .option = {.heads = HEADS},

@@ -1,4 +1,5 @@
-/* Small files in the forms in which people publish graphs: each comes in as the graph that it means, or is refused (tests/data/doors). */
+/* Small files in the forms in which people publish graphs: each comes in as the graph that it
+ * means, or is refused (tests/data/doors). */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 

@@ -173,7 +173,8 @@ static void a_split_is_read_out_of_its_text(void **state)
     assert_int_equal(shares.percent[2], 30);
 }
 
-/* Each setting that some formats read is refused with a format that does not, and passes with one that does; auto may be any. */
+/* Each setting that some formats read is refused with a format that does not, and passes with one
+ * that does; auto may be any. */
 static void settings_that_a_format_does_not_read_are_refused(void **state)
 {
     (void)state;

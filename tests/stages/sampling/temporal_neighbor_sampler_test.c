@@ -25,7 +25,8 @@ static int64_t time_of(const struct sampler_fixture *f, uint32_t v, uint32_t u)
     return EDGE_TIME_LAST;
 }
 
-/* The graph of a dataset of an earlier release, whose times are doubles in the same order: half as large, so that some have fractions. */
+/* The graph of a dataset of an earlier release, whose times are doubles in the same order: half as
+ * large, so that some have fractions. */
 static void times_that_are_doubles_give_the_same_batches(void **state)
 {
     (void)state;

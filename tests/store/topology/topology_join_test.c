@@ -1,4 +1,5 @@
-/* Rows together with other edges: to the byte what a topology of all edges has, of any number of parts; and what is wrong is named. */
+/* Rows together with other edges: to the byte what a topology of all edges has, of any number of
+ * parts; and what is wrong is named. */
 #include "common/base/random.h"
 #include "store/topology/topology_join.h"
 

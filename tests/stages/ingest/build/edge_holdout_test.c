@@ -205,7 +205,8 @@ static void leaving_one_out_takes_the_last_two_of_a_source(void **state)
     assert_true(made->count[HELD_OUT_TEST] > NODES / 2 && made->count[HELD_OUT_TEST] <= NODES);
 }
 
-/* Rows with repeated edges and loops: nothing of a held-out pair is left, each of its edges is an example, and loops stay. */
+/* Rows with repeated edges and loops: nothing of a held-out pair is left, each of its edges is an
+ * example, and loops stay. */
 static void repeated_edges_go_together(void **state)
 {
     (void)state;

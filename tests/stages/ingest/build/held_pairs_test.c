@@ -1,4 +1,5 @@
-/* Links between the same two nodes, both ways or at several times: what is held out together, and what each is counted as. */
+/* Links between the same two nodes, both ways or at several times: what is held out together, and
+ * what each is counted as. */
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
@@ -164,7 +165,8 @@ static void edges_back_are_held_out_with_the_edge(void **state)
         }
 }
 
-/* Relations that are each other's reverse under names that do not say so; one that is listed both ways; one of neither kind. */
+/* Relations that are each other's reverse under names that do not say so; one that is listed both
+ * ways; one of neither kind. */
 static void reverse_relations_are_found_by_content(void **state)
 {
     (void)state;

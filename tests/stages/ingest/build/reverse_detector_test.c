@@ -62,7 +62,8 @@ static void thinning_out_loses_no_pair_it_keeps(void **state)
     assert_int_equal(detector.both_ways, detector.count);
 }
 
-/* Relation 0 is listed both ways, relation 2 is the reverse of relation 1 but for a few edges, relation 3 has none back. */
+/* Relation 0 is listed both ways, relation 2 is the reverse of relation 1 but for a few edges,
+ * relation 3 has none back. */
 static void edges_back_are_counted_by_type(void **state)
 {
     (void)state;
