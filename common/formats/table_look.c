@@ -132,9 +132,11 @@ static enum error_code find_delimiter(const struct table_request *request, enum 
 struct look_run {
     const struct table_request *request;
     struct table_look *look;
-    struct column_tally *tally; /* [column_count] */
-    size_t first_count;         /* fields of the first row */
-    int64_t first_row;          /* its line */
+    struct column_tally *tally;            /* [column_count] */
+    struct field first[TABLE_COLUMNS_MAX]; /* the first row, as views into look->header */
+    size_t first_count;                    /* its fields */
+    int64_t first_row;                     /* its line */
+    bool has_stem; /* a cell of another row has the stem of the first row's cell */
 };
 
 static enum error_code refuse_count(const struct look_run *run, const struct text_line *line,
@@ -173,6 +175,19 @@ static bool has_numbers(const struct table_look *look)
     return false;
 }
 
+/* Splits the first row. A header that lacks a field has the first column without a name. */
+static void split_first(struct look_run *run)
+{
+    const struct table_look *look = run->look;
+    const size_t missing = look->column_count - run->first_count;
+    const struct text_line line = {.text = look->header,
+                                   .size = look->header_size,
+                                   .number = run->first_row,
+                                   .spare = look->header + look->header_size};
+    (void)delimited_split_line(&line, look->delimiter, run->first + missing,
+                               TABLE_COLUMNS_MAX - missing);
+}
+
 static enum error_code make_columns(struct look_run *run, const struct text_line *line,
                                     size_t count, struct error *err)
 {
@@ -192,6 +207,8 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
     enum error_code rc = memory_new(&look->column, look->judged, "the columns of a table", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&run->tally, look->judged, "the columns of a table", err);
+    if (rc == ERROR_NONE)
+        split_first(run);
     return rc;
 }
 
@@ -210,6 +227,22 @@ static bool is_header_again(const struct look_run *run, const struct text_line *
     return words > 1;
 }
 
+/* The size of a name without the number at its end, or without its last letter. */
+static size_t stem_size(const struct field *field)
+{
+    size_t size = field->size;
+    while (size && isdigit((unsigned char)field->text[size - 1]))
+        size--;
+    return size && size == field->size ? size - 1 : size;
+}
+
+/* n17 has the stem of n1, and is as likely an id as n1 is. */
+static bool have_one_stem(const struct field *a, const struct field *b)
+{
+    const size_t size = stem_size(a);
+    return size && size == stem_size(b) && memcmp(a->text, b->text, size) == 0;
+}
+
 static enum error_code take_row(struct look_run *run, const struct text_line *line,
                                 struct error *err)
 {
@@ -223,8 +256,10 @@ static enum error_code take_row(struct look_run *run, const struct text_line *li
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": expected a row, found the header again: remove the line",
                        run->request->path, line->number);
-    for (size_t i = 0; rc == ERROR_NONE && i < count && i < look->judged; i++)
+    for (size_t i = 0; rc == ERROR_NONE && i < count && i < look->judged; i++) {
+        run->has_stem |= have_one_stem(&run->first[i], &field[i]);
         rc = column_tally_take(&run->tally[i], &field[i], err);
+    }
     look->first_line = look->rows == 0 ? line->number : look->first_line;
     look->last_line = line->number;
     look->rows++;
@@ -276,21 +311,6 @@ static enum error_code read_rows(struct look_run *run, struct error *err)
 
 /* ---- header ---------------------------------------------------------------------------------------- */
 
-/* The fields of the first row, as views into look->header. A header that lacks one has the first
- * column without a name. */
-static void split_first(const struct look_run *run, struct field *field)
-{
-    const struct table_look *look = run->look;
-    const size_t missing = look->column_count - run->first_count;
-    const struct text_line line = {.text = look->header,
-                                   .size = look->header_size,
-                                   .number = run->first_row,
-                                   .spare = look->header + look->header_size};
-    field[0] = (struct field){0};
-    (void)delimited_split_line(&line, look->delimiter, field + missing,
-                               TABLE_COLUMNS_MAX - missing);
-}
-
 static bool occurs_below(const struct look_run *run, const struct field *field)
 {
     for (size_t i = 0; i < run->look->judged; i++)
@@ -299,17 +319,24 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* Whether the first row has a name that the caller knows, and no cell that occurs again below. A
- * single letter may be an id: one
- * alone names nothing. */
-static bool has_names(const struct look_run *run, const struct field *field)
+/* txId1,txId2 are names, but n1,n2 are ids where no other row shows what ids look like, or where one is n3. */
+static bool is_named_pair(const struct look_run *run, const struct field *first)
 {
+    const struct table_request *request = run->request;
+    return request->are_pair && run->look->rows > 0 && !run->has_stem &&
+           request->are_pair(&first[0], &first[1]);
+}
+
+/* Whether the first row has a name that the caller knows, and no cell that occurs again below. A
+ * single letter may be an id: one alone names nothing. */
+static bool has_names(const struct look_run *run)
+{
+    const struct field *field = run->first;
     size_t words = 0, letters = 0;
     for (size_t i = 0; i < run->look->judged; i++) {
         if (field[i].size && occurs_below(run, &field[i]))
             return false;
-        words +=
-            i > 0 && run->request->are_pair && run->request->are_pair(&field[i - 1], &field[i]);
+        words += i > 0 && is_named_pair(run, &field[i - 1]);
         if (!field[i].size || !run->request->is_known || !run->request->is_known(&field[i]))
             continue;
         words += field[i].size > 1;
@@ -329,8 +356,9 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
 
 /* All cells are words above words, no cell occurs again in the two columns that have most, and
  * nine of ten other words do. */
-static bool looks_like_names(const struct look_run *run, const struct field *field)
+static bool looks_like_names(const struct look_run *run)
 {
+    const struct field *field = run->first;
     uint64_t once = 0, distinct = 0;
     const size_t count = run->look->judged < 2 ? run->look->judged : 2;
     for (size_t i = 0; i < count; i++) {
@@ -347,24 +375,23 @@ static bool looks_like_names(const struct look_run *run, const struct field *fie
     return run->look->rows >= 4 && once * 10 <= distinct;
 }
 
-static bool is_header(const struct look_run *run, const struct field *field)
+static bool is_header(const struct look_run *run)
 {
-    bool any = run->request->has_header || run->first_count < run->look->column_count ||
-               has_names(run, field);
+    bool any =
+        run->request->has_header || run->first_count < run->look->column_count || has_names(run);
     for (size_t i = 0; !any && i < run->look->judged; i++)
-        any = differs_from_column(run, i, &field[i]);
+        any = differs_from_column(run, i, &run->first[i]);
     return any && !run->request->has_no_header;
 }
 
 /* The first row is counted among the others, in front of them. */
-static enum error_code count_first(struct look_run *run, const struct field *field,
-                                   struct error *err)
+static enum error_code count_first(struct look_run *run, struct error *err)
 {
     struct table_look *look = run->look;
     enum error_code rc = ERROR_NONE;
-    look->header_is_weak = !run->request->has_no_header && looks_like_names(run, field);
+    look->header_is_weak = !run->request->has_no_header && looks_like_names(run);
     for (size_t i = 0; rc == ERROR_NONE && i < look->judged; i++)
-        rc = column_tally_put_first(&run->tally[i], &field[i], err);
+        rc = column_tally_put_first(&run->tally[i], &run->first[i], err);
     look->rows++;
     look->first_line = run->first_row;
     look->last_line = look->last_line ? look->last_line : run->first_row;
@@ -374,7 +401,6 @@ static enum error_code count_first(struct look_run *run, const struct field *fie
 static enum error_code settle_header(struct look_run *run, struct error *err)
 {
     struct table_look *look = run->look;
-    struct field field[TABLE_COLUMNS_MAX];
     enum error_code rc = ERROR_NONE;
     if (!look->column) { /* the first row is the only one */
         const struct text_line line = {.number = run->first_row};
@@ -382,15 +408,14 @@ static enum error_code settle_header(struct look_run *run, struct error *err)
     }
     if (rc != ERROR_NONE)
         return rc;
-    split_first(run, field);
-    const bool has_header = is_header(run, field);
+    const bool has_header = is_header(run);
     look->header_line = has_header ? run->first_row : 0;
     if (!has_header)
-        rc = count_first(run, field, err);
+        rc = count_first(run, err);
     for (size_t i = 0; rc == ERROR_NONE && i < look->judged; i++) {
         column_tally_finish(&run->tally[i], &look->column[i]);
         if (has_header)
-            look->column[i].name = field[i];
+            look->column[i].name = run->first[i];
         look->decimal_comma |= look->column[i].has_decimal_comma;
     }
     return rc;

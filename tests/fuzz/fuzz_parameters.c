@@ -46,7 +46,7 @@ static void read_gradient(const struct record_view *view)
     struct gradient g;
     if (gradient_decode(view, &g, NULL) != ERROR_NONE)
         return;
-    must(g.value_count > 0 && g.correct_count <= g.seed_count);
+    must(g.correct_count <= g.seed_count);
     for (uint64_t i = 0; g.value && i < g.value_count; i++)
         touched = g.value[i];
     for (int k = 0; k < g.group_count; k++) {

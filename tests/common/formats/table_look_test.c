@@ -14,10 +14,18 @@ static bool is_known(const struct field *name)
     return false;
 }
 
+static bool are_pair(const struct field *first, const struct field *second)
+{
+    return first->text[first->size - 1] == '1' && second->text[second->size - 1] == '2';
+}
+
 static void look(const char *text, struct table_look *out)
 {
-    const struct table_request request = {
-        .path = "t.csv", .data = text, .size = strlen(text), .is_known = is_known};
+    const struct table_request request = {.path = "t.csv",
+                                          .data = text,
+                                          .size = strlen(text),
+                                          .is_known = is_known,
+                                          .are_pair = are_pair};
     struct error err = {0};
     assert_int_equal(table_look_read(&request, out, &err), ERROR_NONE);
 }
@@ -55,6 +63,9 @@ static void finds_separator_and_header(void **state)
         {"Doe, Jane\tb\nJim\tc\n", DELIMITER_TAB, 2, 0, 2},
         {"\"a, b\"\t\"c, d\"\n\"e, f\"\t\"g, h\"\n", DELIMITER_TAB, 2, 0, 2},
         {"only\none\ncolumn\n", DELIMITER_BLANKS, 1, 0, 3},
+        {"tx1,tx2\na,b\nb,c\n", DELIMITER_COMMA, 2, 1, 2}, /* names of a pair */
+        {"n1,n2\n", DELIMITER_COMMA, 2, 0, 1},             /* or ids, if nothing is below */
+        {"n1,n2\nn3,n4\n", DELIMITER_COMMA, 2, 0, 2},      /* ids, since n3 is one */
     };
     (void)state;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
