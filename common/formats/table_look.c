@@ -136,7 +136,7 @@ struct look_run {
     struct field first[TABLE_COLUMNS_MAX]; /* the first row, as views into look->header */
     size_t first_count;                    /* its fields */
     int64_t first_row;                     /* its line */
-    bool has_stem; /* a cell of another row has the stem of the first row's cell */
+    bool has_stem[TABLE_COLUMNS_MAX];      /* a cell below has the stem of the first row's cell */
 };
 
 static enum error_code refuse_count(const struct look_run *run, const struct text_line *line,
@@ -257,7 +257,7 @@ static enum error_code take_row(struct look_run *run, const struct text_line *li
                        "%s:%" PRId64 ": expected a row, found the header again: remove the line",
                        run->request->path, line->number);
     for (size_t i = 0; rc == ERROR_NONE && i < count && i < look->judged; i++) {
-        run->has_stem |= have_one_stem(&run->first[i], &field[i]);
+        run->has_stem[i] |= have_one_stem(&run->first[i], &field[i]);
         rc = column_tally_take(&run->tally[i], &field[i], err);
     }
     look->first_line = look->rows == 0 ? line->number : look->first_line;
@@ -319,12 +319,12 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* txId1,txId2 are names, but n1,n2 are ids where no other row shows what ids look like, or where one is n3. */
-static bool is_named_pair(const struct look_run *run, const struct field *first)
+/* txId1,txId2 are names, but n1,n2 are ids where no row below shows what ids look like, or where one is n3. */
+static bool is_named_pair(const struct look_run *run, size_t i)
 {
     const struct table_request *request = run->request;
-    return request->are_pair && run->look->rows > 0 && !run->has_stem &&
-           request->are_pair(&first[0], &first[1]);
+    return request->are_pair && run->look->rows > 0 && !run->has_stem[i] && !run->has_stem[i + 1] &&
+           request->are_pair(&run->first[i], &run->first[i + 1]);
 }
 
 /* Whether the first row has a name that the caller knows, and no cell that occurs again below. A
@@ -336,7 +336,7 @@ static bool has_names(const struct look_run *run)
     for (size_t i = 0; i < run->look->judged; i++) {
         if (field[i].size && occurs_below(run, &field[i]))
             return false;
-        words += i > 0 && is_named_pair(run, &field[i - 1]);
+        words += i > 0 && is_named_pair(run, i - 1);
         if (!field[i].size || !run->request->is_known || !run->request->is_known(&field[i]))
             continue;
         words += field[i].size > 1;

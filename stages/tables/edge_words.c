@@ -169,8 +169,9 @@ bool edge_words_are_pair(const struct field *first, const struct field *second)
 {
     static const char *const ends[] = {"12", "01", "ab", "AB", "xy", "ij", "uv"};
     const size_t size = first->size;
-    if (size < 2 || size != second->size || memcmp(first->text, second->text, size - 1) != 0)
-        return false;
+    if (size < 2 || size != second->size || memcmp(first->text, second->text, size - 1) != 0 ||
+        isdigit((unsigned char)first->text[0]))
+        return false; /* two numbers are two ids */
     const bool is_apart = is_separator(first->text[size - 2]);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (first->text[size - 1] == ends[i][0] && second->text[size - 1] == ends[i][1])
