@@ -9,7 +9,7 @@
  *   unlimited   a pair is seen if it has an edge in the history
  *   window      the same of the time [t - d, t), for an edge at t of a split that lasts d
  *
- * Where edges have types, a pair is one of its type. In an undirected graph both ways are one pair.
+ * If edges have types, a pair is one of its type. In an undirected graph both ways are one pair.
  */
 #ifndef STAGES_INFER_EDGE_BANK_H
 #define STAGES_INFER_EDGE_BANK_H
