@@ -40,6 +40,12 @@ static bool has_three_decimals(const struct field *field)
     return field->size > 4 && field->text[field->size - 4] == ',';
 }
 
+/* The sum of the largest integer and one would overflow. */
+static bool follows(int64_t last, int64_t integer)
+{
+    return integer > last && integer - 1 == last;
+}
+
 static void count_number(struct column_tally *tally, const struct field *field)
 {
     double value = 0.0;
@@ -58,7 +64,7 @@ static void count_number(struct column_tally *tally, const struct field *field)
     tally->commas += has_comma;
     tally->has_fraction |= !is_integer;
     tally->has_leading_zero |= has_leading_zero(field);
-    tally->skips |= !is_integer || (tally->values > 0 && integer != tally->last + 1);
+    tally->skips |= !is_integer || (tally->values > 0 && !follows(tally->last, integer));
     tally->first = tally->values == 0 ? integer : tally->first;
     tally->last = integer;
 }

@@ -82,6 +82,7 @@ static enum error_code read_names(struct folder *folder, struct error *err)
         return rc;
     named_nodes_init(&folder->names, true, 0);
     rc = keyed_file_visit(&file, &folder->names, note_name, &naming, err);
+    keyed_file_release(&file);
     if (rc == ERROR_NONE && folder->names.ids.count != folder->meta.node_count)
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected %" PRIu64 " ids, one for each node, found %" PRIu64, path,
@@ -311,9 +312,12 @@ static enum error_code read_split(const struct folder *folder, const char *path,
                                   struct error *err)
 {
     struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
-    if (names_of(folder) && !task_learns_graphs(folder->task))
-        return node_files_push_split(&file, split, &folder->names, folder->builder, err);
-    return folder_reader_split(path, split, folder->meta.node_count, folder->builder, err);
+    if (!names_of(folder) || task_learns_graphs(folder->task))
+        return folder_reader_split(path, split, folder->meta.node_count, folder->builder, err);
+    const enum error_code rc =
+        node_files_push_split(&file, split, &folder->names, folder->builder, err);
+    keyed_file_release(&file);
+    return rc;
 }
 
 static enum error_code read_splits(const struct folder *folder, struct error *err)

@@ -107,6 +107,7 @@ static enum error_code visit(struct held_file *file, keyed_visitor take, struct 
                                .lists_nodes = file->names != NULL};
     const enum error_code rc =
         keyed_file_visit(&lines, file->names ? file->names : &none, take, file, err);
+    keyed_file_release(&lines);
     memory_free(file->node);
     return rc;
 }

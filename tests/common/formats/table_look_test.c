@@ -96,6 +96,9 @@ static void knows_the_types_of_columns(void **state)
     assert_true(table.decimal_comma && table.is_whole);
     assert_int_equal(table_look_shared(&table, 0, 2), 1); /* 2 */
     table_look_release(&table);
+    look("9223372036854775807 1\n-9223372036854775808 2\n", &table); /* no overflow */
+    assert_true(table.column[0].are_integers && !table.column[0].counts_up);
+    table_look_release(&table);
 }
 
 static void tells_names_that_nobody_knows(void **state)

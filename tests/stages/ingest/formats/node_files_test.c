@@ -25,7 +25,10 @@ static enum error_code run(const char *edges, const char *labels, const char *fe
     set(&files.labels, "labels.csv", KEYED_VALUES, labels);
     set(&files.features, "features.csv", KEYED_VALUES, features);
     set(&files.split[SPLIT_TRAIN], "train.csv", KEYED_ID_ONLY, train);
-    return edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    const enum error_code rc =
+        edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    node_files_release(&files);
+    return rc;
 }
 
 static void keys_labels_features_and_splits_by_strings(void **state)
@@ -142,7 +145,10 @@ static enum error_code run_missing(const char *labels, const char *missing, stru
     set(&files.labels, "labels.csv", KEYED_VALUES, labels);
     files.labels.missing_words = missing;
     files.labels.may_choose = true;
-    return edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    const enum error_code rc =
+        edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    node_files_release(&files);
+    return rc;
 }
 
 static void takes_for_missing_what_is_listed_alone(void **state)
@@ -262,7 +268,10 @@ static enum error_code run_array(const char *edges, const char *path, const char
         .name = "edges.csv", .data = edges, .size = strlen(edges), .nodes = &files};
     files = (struct node_files){.features = {.path = path, .form = KEYED_VALUES}};
     set(&files.feature_ids, "ids.txt", KEYED_ID_ONLY, ids);
-    return edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    const enum error_code rc =
+        edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    node_files_release(&files);
+    return rc;
 }
 
 static void takes_an_array_in_the_order_of_ids(void **state)
@@ -314,7 +323,10 @@ static enum error_code run_two(const struct temp_dir *dir, const char *first, co
     (void)temp_dir_write(dir, "labels-1", first, strlen(first));
     (void)temp_dir_write(dir, "labels-2", second, strlen(second));
     files = (struct node_files){.labels = {.path = pattern, .form = KEYED_VALUES}};
-    return edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    const enum error_code rc =
+        edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), err);
+    node_files_release(&files);
+    return rc;
 }
 
 static void each_file_has_the_header_of_the_first(void **state)
