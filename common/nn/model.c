@@ -151,7 +151,7 @@ static int add_statistics(struct model *model, uint32_t dim, const char *module)
     const int first = model->parameter_count;
     for (int i = 0; i < 3; i++) {
         const struct layer_parameter own = {
-            .dim_count = 1, .rows = i < 2 ? dim : 1, .cols = 1, .start = i == 1};
+            .dim_count = 1, .rows = i < 2 ? dim : 1, .cols = 1, .start = i == 1 ? 1 : 0};
         (void)snprintf(name, sizeof name, "%s.%s", module, names[i]);
         model->parameter[add_parameter(model, name, &own)].is_count = i == 2;
     }
