@@ -1,5 +1,6 @@
 /*
- * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on any more.
+ * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on
+ * any more.
  *
  *   keep     what is younger than --grace, or what a switch names that was set since: another folder may be making it, or may have found it
  *            and be about to stand on it, and no plan names it yet
@@ -111,8 +112,7 @@ static void decide_partitions(const struct choice *c)
 }
 
 /* Runs come first, partitions next, datasets last; what nobody stands on goes. If runs were named,
- * what nobody stood on before
- * stays, too. */
+ * what nobody stood on before stays, too. */
 static void decide(const struct choice *c)
 {
     int64_t newer = 0;

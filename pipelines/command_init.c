@@ -235,7 +235,8 @@ static bool has_two_sides(const struct inspection *look)
            (look->edges.roles.names_two_kinds && !look->edges.of_strings);
 }
 
-/* Weights of very different sizes multiply messages, and negative ones cannot be summed up to a divisor. */
+/* Weights of very different sizes multiply messages, and negative ones cannot be summed up to a
+ * divisor. */
 static void put_weight_scale(struct inspection *look)
 {
     static const double wide = 1000;
@@ -446,7 +447,8 @@ static bool heads_ids(const struct field *name)
     return false;
 }
 
-/* The first row is a header if none of its cells is an id of an edge, though a column has such ids. */
+/* The first row is a header if none of its cells is an id of an edge, though a column has such
+ * ids. */
 static bool names_no_node(const struct inspection *look, const struct table_look *table)
 {
     struct field cell;

@@ -34,7 +34,8 @@ static enum error_code look_at(void *context, const char *name, struct error *er
     return ERROR_NONE;
 }
 
-/* Whether a file in the folder, or in a folder of it, ends so. A folder that is not there has none. */
+/* Whether a file in the folder, or in a folder of it, ends so. A folder that is not there has
+ * none. */
 static bool has_file(const struct input_facts *facts, const char *below, const char *const *endings)
 {
     char folder[FILE_PATH_SIZE];

@@ -1,10 +1,11 @@
 /*
- * memory_kill - a program of a run that the kernel killed for want of memory, and what is said of it.
+ * memory_kill - a program of a run that the kernel killed for want of memory, and what is said of
+ * it.
  *
- * Such a program would be killed again and again, so the run ends with status 71. A kill of
- * another kind (a person, a machine that
- * is taken back) is no reason to end the run. The kernel counts the kills for want of memory (host_oom_kills()): a
- * program that ended by SIGKILL while that count rose was killed for memory.
+ * Such a program would be killed again and again, so the run ends with status 71. A kill of another
+ * kind (a person, a machine that is taken back) is no reason to end the run. The kernel counts the
+ * kills for want of memory (host_oom_kills()): a program that ended by SIGKILL while that count
+ * rose was killed for memory.
  */
 #ifndef PIPELINES_MEMORY_KILL_H
 #define PIPELINES_MEMORY_KILL_H

@@ -43,7 +43,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Addresses cost nothing until they have memory, but a process may have a limit of them (ulimit -v). */
+/* Addresses cost nothing until they have memory, but a process may have a limit of them (ulimit
+ * -v). */
 static size_t first_range_bytes(const struct arena *arena)
 {
     const size_t machine = (size_t)host_memory_bytes();
@@ -55,7 +56,8 @@ static size_t first_range_bytes(const struct arena *arena)
     return larger(smaller(ARENA_IS_GUARDED ? 2 * wanted : wanted, share), arena->largest);
 }
 
-/* Without a limit the machine's memory is the limit: more is refused here, before the kernel kills for it. */
+/* Without a limit the machine's memory is the limit: more is refused here, before the kernel kills
+ * for it. */
 static bool is_too_much(const struct arena *arena, size_t bytes)
 {
     const size_t machine = (size_t)host_memory_bytes();
@@ -95,8 +97,7 @@ static bool add_range(struct arena *arena, size_t bytes)
 }
 
 /* Gives memory to the range up to `end`. It takes an eighth more than is asked for, so that units
- * of slowly growing sizes do not
- * each come back. */
+ * of slowly growing sizes do not each come back. */
 static bool commit(struct arena *arena, size_t end)
 {
     if (end <= arena->committed)
@@ -187,7 +188,8 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
     return ERROR_NONE;
 }
 
-/* Several ranges become one at the next request: a unit of this size was seen, so another one may come. */
+/* Several ranges become one at the next request: a unit of this size was seen, so another one may
+ * come. */
 void arena_reset(struct arena *arena)
 {
     if (arena->has_older && !arena->counts)

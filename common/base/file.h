@@ -17,9 +17,9 @@ MUST_CHECK enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err
                                      const char *format, ...) PRINTF_LIKE(3, 4);
 
 enum file_kind { FILE_ABSENT, FILE_PLAIN, FILE_FOLDER }; /* plain: all but a folder */
-/* Opens a file for reading. The caller closes *fd.
- * Refuses a FIFO, a socket, a device and a folder without opening it: a FIFO without a writer would block for ever, and
- * a device such as /dev/zero has no end. So `graphmill run <(make-edges)` is refused, too.
+/* Opens a file for reading. The caller closes *fd. Refuses a FIFO, a socket, a device and a folder
+ * without opening it: a FIFO without a writer would block for ever, and a device such as /dev/zero
+ * has no end. So `graphmill run <(make-edges)` is refused, too.
  * Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT naming what stands there instead of a file. */
 MUST_CHECK enum error_code file_open(const char *path, int *fd, struct error *err);
 /* What stands under a name, links followed. What cannot be looked at (EIO, EACCES, a stale handle) is not

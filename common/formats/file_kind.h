@@ -6,8 +6,7 @@
  *   "1,2,0.5"              NULL: nothing is known against reading it as a table
  *
  * A kind more is a row in file_kind.c and, where a few fixed bytes do not tell it, a test in
- * text_kind.c. A file that is packed by
- * gzip or zstd is what it is when it is unpacked.
+ * text_kind.c. A file that is packed by gzip or zstd is what it is when it is unpacked.
  */
 #ifndef COMMON_FORMATS_FILE_KIND_H
 #define COMMON_FORMATS_FILE_KIND_H
@@ -31,7 +30,8 @@ struct kind_of_file {
 /* What `size` unpacked bytes at the beginning of a file are. NULL: a table, as far as they show. */
 const struct kind_of_file *file_kind_find(const void *data, size_t size);
 
-/* Reads the first unpacked bytes of the file at `path`, or of `data` [size] when that is not NULL, into `out` [limit].
+/* Reads the first unpacked bytes of the file at `path`, or of `data` [size] when that is not NULL,
+ * into `out` [limit].
  * Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT for a damaged packed file. */
 MUST_CHECK enum error_code file_kind_peek(const char *path, const void *data, size_t size,
                                           char *out, size_t limit, size_t *got, struct error *err);

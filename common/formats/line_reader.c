@@ -87,7 +87,8 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     return rc;
 }
 
-/* Looks at the first bytes: a file that is no text is refused by its name, and a byte order mark is skipped. */
+/* Looks at the first bytes: a file that is no text is refused by its name, and a byte order mark is
+ * skipped. */
 static enum error_code look_at_first_bytes(struct line_reader *reader, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -103,8 +104,7 @@ static enum error_code look_at_first_bytes(struct line_reader *reader, struct er
 }
 
 /* A file whose first bytes have a CR and no LF has lines that end in CR alone, as old Macintosh
- * programs write them. The first
- * bytes are FIRST_BUFFER_SIZE or the whole file. */
+ * programs write them. The first bytes are FIRST_BUFFER_SIZE or the whole file. */
 static void find_form(struct line_reader *reader)
 {
     const char *from = reader->buffer + reader->begin;

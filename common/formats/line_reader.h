@@ -1,12 +1,11 @@
 /*
  * line_reader - the lines of a text file, plain, gzip or zstd, with their numbers.
  *
- * LF and CRLF both end a line, and so does CR in a file without LF; the last line may lack its
- * end; a UTF-8 byte order mark is skipped. The
- * memory is bounded: a line above LINE_SIZE_MAX bytes is an error, and so is a NUL byte, which means
- * that the file is no text. A file whose first bytes say that it is something else (Parquet, JSON,
- * UTF-16, ...) is refused by its
- * name when it is opened (file_kind.h).
+ * LF and CRLF both end a line, and so does CR in a file without LF; the last line may lack its end;
+ * a UTF-8 byte order mark is skipped. The memory is bounded: a line above LINE_SIZE_MAX bytes is an
+ * error, and so is a NUL byte, which means that the file is no text. A file whose first bytes say
+ * that it is something else (Parquet, JSON, UTF-16, ...) is refused by its name when it is opened
+ * (file_kind.h).
  */
 #ifndef COMMON_FORMATS_LINE_READER_H
 #define COMMON_FORMATS_LINE_READER_H

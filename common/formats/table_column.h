@@ -1,5 +1,6 @@
 /*
- * table_column - what the cells of one column of a text table are: integers, numbers, dates or words.
+ * table_column - what the cells of one column of a text table are: integers, numbers, dates or
+ * words.
  */
 #ifndef COMMON_FORMATS_TABLE_COLUMN_H
 #define COMMON_FORMATS_TABLE_COLUMN_H
@@ -59,7 +60,8 @@ uint64_t column_tally_distinct(const struct column_tally *tally, const struct co
 void column_tally_finish(struct column_tally *tally, struct table_column *out);
 void column_tally_release(struct column_tally *tally);
 
-/* A cell as a number, 1,5 being 1.5 where `decimal_comma` says so. False if it is none, or not finite. */
+/* A cell as a number, 1,5 being 1.5 where `decimal_comma` says so. False if it is none, or not
+ * finite. */
 bool table_number(const struct field *field, bool decimal_comma, double *out);
 
 #endif

@@ -42,7 +42,8 @@ struct ballot {
     size_t rows;
 };
 
-/* 1,5 is one number where something else separates. A row that has a comma elsewhere says that commas separate. */
+/* 1,5 is one number where something else separates. A row that has a comma elsewhere says that
+ * commas separate. */
 static bool are_commas_decimal(const struct text_line *line)
 {
     for (size_t i = 0; i < line->size; i++) {
@@ -86,8 +87,8 @@ static bool agrees(const struct ballot *ballot, enum delimiter d)
 }
 
 /* The first separator on which the rows agree. Commas that stand in numbers separate only where
- * nothing else does. Rows that agree on no
- * separator keep the one of the first row, and a message names the row that differs. */
+ * nothing else does. Rows that agree on no separator keep the one of the first row, and a message
+ * names the row that differs. */
 static enum delimiter elect(const struct ballot *ballot, enum delimiter of_first)
 {
     static const enum delimiter order[] = {DELIMITER_COMMA, DELIMITER_TAB,    DELIMITER_SEMICOLON,
@@ -319,7 +320,8 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* txId1,txId2 are names, but n1,n2 are ids where no row below shows what ids look like, or where one is n3. */
+/* txId1,txId2 are names, but n1,n2 are ids where no row below shows what ids look like, or where
+ * one is n3. */
 static bool is_named_pair(const struct look_run *run, size_t i)
 {
     const struct table_request *request = run->request;

@@ -2,8 +2,8 @@
  * table_look - how a text table is laid out: its separator, its header, and what its columns hold.
  *
  * All readers of text tables look at the first rows of a file in this way, so that the same file
- * means the same to each of them. A
- * look judges layout alone. The caller decides what the columns are for.
+ * means the same to each of them. A look judges layout alone. The caller decides what the columns
+ * are for.
  *
  *   separator   the one of delimited.h that gives most of the first rows the same number of fields, at least two
  *   header      the first row, if it has a name that the caller knows and no cell that occurs below, or if one of its cells does not fit

@@ -12,8 +12,8 @@
  *   FOLDER/watch.json      the update that is being worked on, flushed before anything is changed
  *   FOLDER/watch.lock      held by who watches
  *
- * Updates are taken in the order of the bytes of their names, of those that are there. A name counts once: one that is among those done
- * is refused.
+ * Updates are taken in the order of the bytes of their names, of those that are there. A name
+ * counts once: one that is among those done is refused.
  */
 #ifndef PIPELINES_WATCH_WATCH_INBOX_H
 #define PIPELINES_WATCH_WATCH_INBOX_H
@@ -54,8 +54,7 @@ MUST_CHECK enum error_code watch_inbox_open(struct watch_inbox *inbox, const cha
                                             struct error *err);
 void watch_inbox_close(struct watch_inbox *inbox);
 /* Whatever in the folder is `path`, or has it inside, is no update: the folder of the run, its
- * store, the data of the dataset. A path
- * outside of the folder is fine. */
+ * store, the data of the dataset. A path outside of the folder is fine. */
 MUST_CHECK enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path,
                                              struct error *err);
 /* The next update's name, "" when there is none. */

@@ -37,7 +37,8 @@ uint64_t event_results_at(const struct event_results *results, uint64_t k);
 /* score [outputs + negatives]; rank[2] of one event each, or NULL. */
 void event_results_keep(struct event_results *results, uint64_t event, const float *score,
                         struct link_rank *const rank[2]);
-/* Those of events first .. first + count - 1: score as pair_pass.h has it, rank[2] borrowed or NULL. */
+/* Those of events first .. first + count - 1: score as pair_pass.h has it, rank[2] borrowed or
+ * NULL. */
 void event_results_take(const struct event_results *results, uint64_t first, uint32_t count,
                         float *score, struct link_rank *rank[2]);
 

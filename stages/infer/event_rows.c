@@ -202,7 +202,8 @@ static enum error_code add_hearers(struct event_rows *rows, uint32_t node, struc
     return rc;
 }
 
-/* Adds to the changed nodes, of the layer below, those of `layer`, from 0: `arrived` are the targets of new edges. */
+/* Adds to the changed nodes, of the layer below, those of `layer`, from 0: `arrived` are the
+ * targets of new edges. */
 static enum error_code spread(struct event_rows *rows, int layer, const uint32_t *arrived,
                               size_t arrivals, struct error *err)
 {

@@ -15,9 +15,10 @@
  *
  * Where some nodes alone are wanted all of these are of them, in the order of the input.
  *
- * Rows are brought into the order of the input from shards that are in the order of the partition, as many at a time as
- * there is memory for (output_rows.h). Threads make pieces of the files side by side, and each waits for its turn to write its
- * own: two that write to one file would wait for each other in the kernel. What is written is hashed on its way.
+ * Rows are brought into the order of the input from shards that are in the order of the partition,
+ * as many at a time as there is memory for (output_rows.h). Threads make pieces of the files side
+ * by side, and each waits for its turn to write its own: two that write to one file would wait for
+ * each other in the kernel. What is written is hashed on its way.
  */
 #ifndef STAGES_INFER_OUTPUT_WRITER_H
 #define STAGES_INFER_OUTPUT_WRITER_H

@@ -320,9 +320,8 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* A delta that the version needs is lost. *repaired: the files of the update were those of the
- * lost one, and it is there again. The root has
- * to be there to tell. */
+/* A delta that the version needs is lost. *repaired: the files of the update were those of the lost
+ * one, and it is there again. The root has to be there to tell. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,
                               struct remarks *remarks, bool *repaired,
@@ -382,7 +381,8 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
-/* The switch by which others, who do not look at the input, find the dataset: by the settings as they are written. */
+/* The switch by which others, who do not look at the input, find the dataset: by the settings as
+ * they are written. */
 struct input_name {
     struct key key;
     char before[ID_SIZE]; /* what it named before the input was read; "": nothing */
@@ -396,8 +396,8 @@ static enum error_code open_input_name(const struct stage_context *context, stru
 }
 
 /* Sets the switch to `id`. Another process may do the same at this time. If it names a later
- * version of the same dataset, that one stays. If
- * it read other files, it is named: what this process read may be out of date. */
+ * version of the same dataset, that one stays. If it read other files, it is named: what this
+ * process read may be out of date. */
 static enum error_code set_input_name(const struct stage_context *context,
                                       const struct input_name *name, const char *id,
                                       struct error *err)

@@ -394,8 +394,8 @@ static void partition_close(void *state)
 }
 
 /* Sets the switch that names the partition, by compare-and-set. If another process has named one
- * meanwhile, the partition of the dataset that
- * is the newest now stays: a slower process must not put that of an older version in its place. */
+ * meanwhile, the partition of the dataset that is the newest now stays: a slower process must not
+ * put that of an older version in its place. */
 static enum error_code name_partition(const struct partition_job *job, const struct key *key,
                                       const char *before, struct error *err)
 {

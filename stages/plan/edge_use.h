@@ -38,8 +38,7 @@ MUST_CHECK enum error_code edge_use_check(const struct pipeline_settings *settin
                                           struct error *err);
 
 /* Whether training reads weights of which the largest is more than a thousand times the smallest;
- * `text` says so, and what mends it, else
- * it is "". */
+ * `text` says so, and what mends it, else it is "". */
 enum { EDGE_USE_TEXT_SIZE = 320 };
 bool edge_use_weights_differ(const struct pipeline_settings *settings,
                              const struct dataset_schema *schema, const struct edge_use *use,

@@ -9,7 +9,8 @@
  *            loss of each is above that of the one before it, the first is above the loss of the last snapshot, and the last is above 1
  *            and more than half as large again as where the growth began.
  *
- * Each is told once a run: in the log of checkpoint, in the snapshot's line of metrics.jsonl, and by the driver.
+ * Each is told once a run: in the log of checkpoint, in the snapshot's line of metrics.jsonl, and
+ * by the driver.
  */
 #ifndef STAGES_PLAN_LOSS_WARNING_H
 #define STAGES_PLAN_LOSS_WARNING_H

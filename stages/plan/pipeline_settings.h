@@ -96,7 +96,8 @@ enum edge_split_kind {
 
 enum edge_label_form { EDGE_LABEL_AS_GIVEN, EDGE_LABEL_SIGN };
 
-/* Whether an edge of a directed graph and the edge back are held out together; auto: where most edges have one back. */
+/* Whether an edge of a directed graph and the edge back are held out together; auto: where most
+ * edges have one back. */
 enum hold_out_reverse { HOLD_OUT_REVERSE_AUTO, HOLD_OUT_REVERSE_ALWAYS, HOLD_OUT_REVERSE_NEVER };
 
 struct edge_split { /* of ingest.edge_split */
@@ -380,8 +381,8 @@ const char *pipeline_edge_label(const struct pipeline_settings *settings);
 int64_t pipeline_negatives(const struct pipeline_settings *settings);
 int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings);
 /* Gives settings that were read from `text` of a run or a model the values that were in force when
- * it was written: without
- * infer.history in it held-out events were no messages, which is `training`. */
+ * it was written: without infer.history in it held-out events were no messages, which is
+ * `training`. */
 void pipeline_settings_date(struct pipeline_settings *settings, const char *text);
 /* The reverse of pipeline_settings_text(). `where` stands in messages. */
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,

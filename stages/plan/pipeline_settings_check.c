@@ -287,8 +287,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
 }
 
 /* A setting that the format of the input does not read is refused, so that nobody believes that it
- * did something. While the format is
- * auto it may be any. */
+ * did something. While the format is auto it may be any. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
     static const char condition[] = "ingest.format=";

@@ -217,7 +217,8 @@ static enum error_code note_wanted(struct store *store, const struct pipeline_se
 
 enum error_code run_name_newest(struct store *store, const char *run_id, struct error *err)
 {
-    /* The last writer may win: it is the run that was started last, which is what the switch stands for. */
+    /* The last writer may win: it is the run that was started last, which is what the switch stands
+     * for. */
     return store_switch_set(store, newest_run_switch, run_id, err);
 }
 

@@ -37,7 +37,8 @@ static struct field without_quotes(struct field field)
     return field;
 }
 
-/* The words of the setting are few: a name that data sets use for a role may be the name of another column. */
+/* The words of the setting are few: a name that data sets use for a role may be the name of another
+ * column. */
 static struct edge_word role_of(const struct field *word)
 {
     static const struct {

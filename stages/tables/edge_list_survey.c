@@ -101,7 +101,8 @@ static enum error_code find_roles(const struct edge_survey_request *request,
     return rc;
 }
 
-/* Ids are integers if all that the look has seen are, and none begins with a zero that a number would lose. */
+/* Ids are integers if all that the look has seen are, and none begins with a zero that a number
+ * would lose. */
 static void find_id_type(const struct edge_survey_request *request, struct edge_list_survey *out)
 {
     const struct table_column *source = &out->look.column[out->roles.fields.source];

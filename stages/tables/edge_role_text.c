@@ -107,7 +107,8 @@ static bool may_be_end(const struct table_look *look, size_t i)
     return column->values && !(column->are_numbers && column->has_fraction) && !column->are_dates;
 }
 
-/* The two columns that share most cells; without such the first two that may be ids, row numbers left out. */
+/* The two columns that share most cells; without such the first two that may be ids, row numbers
+ * left out. */
 static void guess_ends(const struct table_look *look, int *source, int *target)
 {
     uint64_t most = 0;
@@ -132,7 +133,8 @@ static void guess_ends(const struct table_look *look, int *source, int *target)
     *target = *target < 0 || *target == *source ? (int)(look->column_count > 1) : *target;
 }
 
-/* Guesses the role of a column that is no end, for the line that is proposed. Returns NULL if it has none. */
+/* Guesses the role of a column that is no end, for the line that is proposed. Returns NULL if it
+ * has none. */
 static const char *guess_role(const struct table_look *look, size_t i)
 {
     const struct table_column *column = &look->column[i];

@@ -20,7 +20,8 @@ static bool is_free(const struct role_search *s, size_t i)
     return s->use[i].role == EDGE_ROLE_NONE;
 }
 
-/* A column whose cells may be ids: not empty, no fractions, no dates, and no row numbers under an empty name. */
+/* A column whose cells may be ids: not empty, no fractions, no dates, and no row numbers under an
+ * empty name. */
 static bool may_be_ids(const struct role_search *s, size_t i)
 {
     const struct table_column *column = column_at(s, i);
@@ -29,7 +30,8 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
-/* A column that is called weight or time is that, so that a cell which is none is an error with its line. */
+/* A column that is called weight or time is that, so that a cell which is none is an error with its
+ * line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
@@ -149,7 +151,8 @@ static bool is_called(const struct role_search *s, const char *name)
     return false;
 }
 
-/* Neo4j names groups of ids in the header: :START_ID(Person). The two ends of two groups are of two types. */
+/* Neo4j names groups of ids in the header: :START_ID(Person). The two ends of two groups are of two
+ * types. */
 static void take_groups(struct role_search *s)
 {
     struct field group[2] = {{.size = 0}};
@@ -183,8 +186,8 @@ static void take_words(struct role_search *s, bool of_kinds)
 }
 
 /* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the
- * tail. One kind of thing by itself does
- * not say which end it is: in `paper,cites` the paper is the source. */
+ * tail. One kind of thing by itself does not say which end it is: in `paper,cites` the paper is the
+ * source. */
 static void take_named_ends(struct role_search *s)
 {
     take_words(s, false);
@@ -200,7 +203,8 @@ static void take_named_ends(struct role_search *s)
     take_groups(s);
 }
 
-/* Gephi writes a column Type with the words Directed and Undirected: the direction of each edge, and no relation. */
+/* Gephi writes a column Type with the words Directed and Undirected: the direction of each edge,
+ * and no relation. */
 static bool states_direction(struct role_search *s, size_t i)
 {
     static const char *const words[] = {"Undirected", "Directed", "undirected", "directed"};

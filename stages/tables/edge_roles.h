@@ -1,9 +1,10 @@
 /*
- * edge_roles - what each column of a table of edges is: source, target, weight, time, relation, feature.
+ * edge_roles - what each column of a table of edges is: source, target, weight, time, relation,
+ * feature.
  *
  * A column has a role because ingest.edge_columns says so, because its name in the header is known
- * (edge_words.h), or because nothing
- * else is possible. Otherwise the table is refused with the line that settles it:
+ * (edge_words.h), or because nothing else is possible. Otherwise the table is refused with the line
+ * that settles it:
  *
  *   setting     edge_columns names all columns that are used
  *   header      known names; if the names of the ends are not known, the only two columns that can be ids, with a warning;
@@ -46,8 +47,7 @@ struct edge_roles {
 };
 
 /* Fails: ERROR_INPUT for a table whose columns may mean several things, with the line to add;
- * ERROR_INVALID for a setting that names no
- * column or is none. */
+ * ERROR_INVALID for a setting that names no column or is none. */
 MUST_CHECK enum error_code edge_roles_find(const struct edge_roles_request *request,
                                            struct edge_roles *out, struct error *err);
 

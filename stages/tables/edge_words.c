@@ -65,8 +65,7 @@ static bool is_separator(char c)
 }
 
 /* Lower case, with one `_` where a word begins: movieId and "Movie ID" are movie_id. False for a
- * name that is longer than all
- * words. */
+ * name that is longer than all words. */
 static bool make_plain(const struct field *name, char out[WORD_SIZE])
 {
     size_t size = 0;

@@ -1,9 +1,8 @@
 /*
  * edge_words - the names that people give to the columns of a table of edges.
  *
- * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id`
- * behind it: `:START_ID`, `start` and
- * `startId` are one word.
+ * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id` behind
+ * it: `:START_ID`, `start` and `startId` are one word.
  */
 #ifndef STAGES_TABLES_EDGE_WORDS_H
 #define STAGES_TABLES_EDGE_WORDS_H
@@ -33,11 +32,11 @@ struct edge_word edge_word_of(const struct field *name);
 struct field edge_word_group(const struct field *name);
 /* Whether it means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
-/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the
- * name (`weight` says that weights are labels,
- * too), else EDGE_LABEL. */
+/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the name
+ * (`weight` says that weights are labels, too), else EDGE_LABEL. */
 enum edge_column edge_word_label(const struct field *name);
-/* Whether a column called `name` holds the labels that ingest.edge_label, `label` (NULL: none), names. */
+/* Whether a column called `name` holds the labels that ingest.edge_label, `label` (NULL: none),
+ * names. */
 bool edge_word_is_label(const struct field *name, const char *label);
 /* Whether two names differ in their last character alone, which counts the two ends: txId1 and
  * txId2, node_a and node_b. */

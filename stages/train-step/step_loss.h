@@ -25,8 +25,8 @@ MUST_CHECK enum error_code step_loss_of_seeds(const struct stage_context *contex
                                               const void *labels, float *slope,
                                               struct loss_result *loss, struct error *err);
 /* The loss as a gradient's record has it, so that slots can be added up: `sum` is the mean times
- * the rows that it is over. Where no
- * labelled row weighs anything, the mean is undefined, and the slot is one without seeds. */
+ * the rows that it is over. Where no labelled row weighs anything, the mean is undefined, and the
+ * slot is one without seeds. */
 struct loss_result step_loss_of_slot(const struct loss_result *loss);
 
 #endif

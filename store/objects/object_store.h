@@ -117,9 +117,8 @@ struct object_backend {
                             void *context, struct error *err);
 
     /* How many seconds ago a record or artifact, or with `is_ref` a ref, was put, by the clock of
-     * the place and not of this host. A place that does
-     * not keep that time tells when it was last used. NULL: it is not known, and all counts as
-     * new. Fails: ERROR_NOT_FOUND. */
+     * the place and not of this host. A place that does not keep that time tells when it was last
+     * used. NULL: it is not known, and all counts as new. Fails: ERROR_NOT_FOUND. */
     enum error_code (*age)(void *state, const char *key, bool is_ref, int64_t *seconds,
                            struct error *err);
 
@@ -130,9 +129,9 @@ struct object_backend {
                                struct error *err);
     /* Puts `text` (NULL: nothing) there whatever was there, durably. */
     enum error_code (*ref_set)(void *state, const char *name, const char *text, struct error *err);
-    /* Puts `text` (NULL: nothing) in the place of `expected` (NULL: of nothing), durably. *matched is false when
-     * something else was there, which stays. Texts are lines under 8 KiB. A set by another process
-     * comes before the exchange or after it, never in between. */
+    /* Puts `text` (NULL: nothing) in the place of `expected` (NULL: of nothing), durably. *matched
+     * is false when something else was there, which stays. Texts are lines under 8 KiB. A set by
+     * another process comes before the exchange or after it, never in between. */
     enum error_code (*ref_cas)(void *state, const char *name, const char *expected,
                                const char *text, bool *matched, struct error *err);
     enum error_code (*ref_list)(void *state, store_visitor visit, void *context, struct error *err);

@@ -137,8 +137,8 @@ MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, s
                                       void *context, struct error *err);
 
 /* How many seconds ago a record or artifact was put, or a switch was set, by the clock of the
- * store's place. A Redis Cluster tells for records
- * when they were last used. Fails: ERROR_NOT_FOUND. */
+ * store's place. A Redis Cluster tells for records when they were last used. Fails:
+ * ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code store_age(struct store *store, const char *key, int64_t *seconds,
                                      struct error *err);
 MUST_CHECK enum error_code store_switch_age(struct store *store, const char *key, int64_t *seconds,
@@ -180,10 +180,9 @@ MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
 /* Sets a switch that is still `expected` (NULL: not set, or damaged) to `text` (NULL: to nothing).
- * *matched is false when the switch is
- * something else, which stays. Whoever changes a switch that another process may change at the
- * same time uses this; each call of
- * store_switch_set() says why the last writer may win. */
+ * *matched is false when the switch is something else, which stays. Whoever changes a switch that
+ * another process may change at the same time uses this; each call of store_switch_set() says why
+ * the last writer may win. */
 MUST_CHECK enum error_code store_switch_exchange(struct store *store, const char *key,
                                                  const char *expected, const char *text,
                                                  bool *matched, struct error *err);

@@ -18,15 +18,13 @@
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
  * Two keys stand only where they say something: "pairs_together" of a directed graph whose edges
- * and edges back are held out
- * together, and "back" of an edge type, which is then another relation.
+ * and edges back are held out together, and "back" of an edge type, which is then another relation.
  *
- * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not
- * stored as they were written,
- * "weight_least" and "weight_most" where edges have weights (schemas of earlier releases lack
- * them). Of a graph with relations the column EDGE_TYPE of the edge chunks
- * is the relation; without that column all edges are of relation 0.
+ * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge
+ * column that there is, by its name in common/graph/edge_column.h. "time_unit" is there where times
+ * were not stored as they were written, "weight_least" and "weight_most" where edges have weights
+ * (schemas of earlier releases lack them). Of a graph with relations the column EDGE_TYPE of the
+ * edge chunks is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
 #define STORE_RECORDS_DATASET_SCHEMA_H

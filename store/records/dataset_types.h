@@ -33,8 +33,7 @@ uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
 
 /* The number of the one of the first `count` edge types that `text` [size] names: by its name, or
- * by its number where no name is a number
- * itself. -1 for none. */
+ * by its number where no name is a number itself. -1 for none. */
 int32_t dataset_edge_type_of(const struct dataset_schema *schema, uint32_t count, const char *text,
                              size_t size);
 

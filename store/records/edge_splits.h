@@ -1,9 +1,11 @@
 /*
- * edge_splits - the edges that are held out for validation and test, of a task whose examples are pairs of nodes.
+ * edge_splits - the edges that are held out for validation and test, of a task whose examples are
+ * pairs of nodes.
  *
- * Written by ingest in ids of the dataset and by partition, in the same order, in its own, which sample and infer read.
- * Held-out edges are in no edge chunk and in no topology: messages do not travel over them. The training edges are those
- * of the topology, and no list of them is stored. Of an undirected graph a held-out edge stands here once.
+ * Written by ingest in ids of the dataset and by partition, in the same order, in its own, which
+ * sample and infer read. Held-out edges are in no edge chunk and in no topology: messages do not
+ * travel over them. The training edges are those of the topology, and no list of them is stored. Of
+ * an undirected graph a held-out edge stands here once.
  *
  *   key       dataset/<id>/edge_splits, partition/<id>/edge_splits
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32

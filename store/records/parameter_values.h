@@ -23,9 +23,8 @@ MUST_CHECK enum error_code parameter_version_check(const struct record_view *vie
 
 /* Any number of values, also none: a model may consist of learnt rows alone. */
 #define ANY_VALUE_COUNT UINT64_MAX
-/* A section of F32, borrowed from the view; all values are finite. It has `count` values, which
- * may be ANY_VALUE_COUNT; *found
- * says how many.
+/* A section of F32, borrowed from the view; all values are finite. It has `count` values, which may
+ * be ANY_VALUE_COUNT; *found says how many.
  * Fails: ERROR_CORRUPT naming record, section and index. */
 MUST_CHECK enum error_code parameter_values_get(const struct record_view *view, const char *name,
                                                 uint64_t count, const float **out, uint64_t *found,

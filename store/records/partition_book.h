@@ -1,9 +1,10 @@
 /*
  * partition_book - which part owns which nodes, and what a run has to know of the graph.
  *
- * Written by partition as the commit of a partition, after topologies, shards, splits, report and permutation;
- * read by every later stage, so it is small whatever the graph is (node_permutation.h has the N-sized maps). Part
- * p owns the partition ids book[p] .. book[p + 1]. Version 1 held the two maps as well, version 2 the task as a number.
+ * Written by partition as the commit of a partition, after topologies, shards, splits, report and
+ * permutation; read by every later stage, so it is small whatever the graph is (node_permutation.h
+ * has the N-sized maps). Part p owns the partition ids book[p] .. book[p + 1]. Version 1 held the
+ * two maps as well, version 2 the task as a number.
  *
  *   key       partition/<id>/book
  *   sections  "book"    U32 [part_count + 1]
@@ -25,10 +26,12 @@
  *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the reverse of each, 0: none
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
- * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first. "method" text:
- * only where partition.method stands for others (auto), the one that it came to; of a version of a dataset whose nodes kept their
- * parts "placed", or "moved". Then also "full_cut" F64 [1]: the share of cut edges when last all nodes were partitioned.
- * Of a vertex cut "part" has the nodes' masters, and "edge_part" U16 [M] the part of each edge, in the order of the edge chunks.
+ * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
+ * "method" text: only where partition.method stands for others (auto), the one that it came to; of
+ * a version of a dataset whose nodes kept their parts "placed", or "moved". Then also "full_cut"
+ * F64 [1]: the share of cut edges when last all nodes were partitioned. Of a vertex cut "part" has
+ * the nodes' masters, and "edge_part" U16 [M] the part of each edge, in the order of the edge
+ * chunks.
  */
 #ifndef STORE_RECORDS_PARTITION_BOOK_H
 #define STORE_RECORDS_PARTITION_BOOK_H

@@ -261,8 +261,7 @@ enum error_code snapshot_position_set(struct store *store, const char *run_id,
         return rc;
     write_position(position, text);
     /* The last writer may win: this sets a run back, or begins one. If a worker moves it on at the
-     * same time, the newest whole snapshot
-     * is found where the run is read next. */
+     * same time, the newest whole snapshot is found where the run is read next. */
     return store_switch_set(store, key_current_snapshot(run_id).text, text, err);
 }
 

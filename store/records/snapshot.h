@@ -1,14 +1,15 @@
 /*
  * snapshot - everything that is needed to go on from a version of the weights.
  *
- * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by checkpoint (the chain of snapshots),
- * by infer (which weights) and by the rebuild of the queue. Kept: the newest `keep`, and the one with the best
- * weights.
+ * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by
+ * checkpoint (the chain of snapshots), by infer (which weights) and by the rebuild of the queue.
+ * Kept: the newest `keep`, and the one with the best weights.
  *
- * The switch run/<id>/current_snapshot is two numbers, as "60 54": the run stands at snapshot 60, and all that
- * the retention rule keeps is there from weights 54 on (what is older was pruned, or never was). "0 0" is the
- * start of the run: whoever lost records sets a run back to the snapshot before them, and it goes on there. A
- * switch that is lost, or names a lost snapshot, stands for the newest whole snapshot there is.
+ * The switch run/<id>/current_snapshot is two numbers, as "60 54": the run stands at snapshot 60,
+ * and all that the retention rule keeps is there from weights 54 on (what is older was pruned, or
+ * never was). "0 0" is the start of the run: whoever lost records sets a run back to the snapshot
+ * before them, and it goes on there. A switch that is lost, or names a lost snapshot, stands for
+ * the newest whole snapshot there is.
  *
  *   key       run/<id>/snapshot/<v>
  *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best

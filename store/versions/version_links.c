@@ -119,8 +119,7 @@ static void note_repeated(const struct link_merger *m, const struct held_links *
 }
 
 /* If several links join the same two nodes, the earliest is the example. Where repeated edges are
- * kept each is one; labelled edges
- * are one each in any case, but for those that repeat another. */
+ * kept each is one; labelled edges are one each in any case, but for those that repeat another. */
 static void take_new(struct link_merger *m, int split)
 {
     struct held_links *links = &m->links[split];
@@ -216,9 +215,8 @@ static void lay_out_negatives(const struct link_merger *m, int split, struct edg
     }
 }
 
-/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array,
- * of another from the update that brought
- * it. */
+/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array, of
+ * another from the update that brought it. */
 static void copy_column(const struct link_merger *m, const struct held_links *links,
                         const float *base, enum edge_column column, uint32_t width, float *out)
 {
@@ -310,7 +308,8 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
     }
 }
 
-/* Those of the base that stay; the sides of new nodes follow from their edges (stages/sampling/pair_sides.h). */
+/* Those of the base that stay; the sides of new nodes follow from their edges
+ * (stages/sampling/pair_sides.h). */
 static void lay_out_left(const struct link_merger *m, struct edge_splits *out,
                          struct layout *layout)
 {

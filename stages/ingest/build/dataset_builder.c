@@ -3,10 +3,10 @@
  * leaves nothing behind: edges and feature rows wait in scratch files, labels, splits and ids in
  * memory. Even repeated edges that are refused are looked for in a pass of their own.
  *
- * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed graphs
- * with degree features), and what the input has of 4 for its label (4 a class of multi-label), 1 and 4
- * for splits, 8 or its text for its id. Link prediction on one node type takes 5 more until an
- * edge shows that the graph is not bipartite.
+ * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed
+ * graphs with degree features), and what the input has of 4 for its label (4 a class of
+ * multi-label), 1 and 4 for splits, 8 or its text for its id. Link prediction on one node type
+ * takes 5 more until an edge shows that the graph is not bipartite.
  */
 #include "stages/ingest/build/dataset_builder.h"
 

@@ -159,8 +159,7 @@ MUST_CHECK enum error_code dataset_builder_note(struct dataset_builder *builder,
                                                 const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* How the times of edges are written (ingest.time_format; the first time of the input narrows it
- * for all files), and what readers find
- * out about values. */
+ * for all files), and what readers find out about values. */
 struct value_notes *dataset_builder_notes(struct dataset_builder *builder);
 /* The time of each node, [node_count], that a split by time goes by; and the words of classes and encoded columns, which are
  * stored. Both become the builder's. */

@@ -90,8 +90,8 @@ const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
 MUST_CHECK enum error_code dataset_edges_watch_direction(struct dataset_edges *edges,
                                                          bool asks_direction, struct error *err);
 /* Before writing: decides on the direction where it is asked for, and whether links are held out
- * both ways (edges_back.h). *one_way: no
- * edge was given in both directions; with `once_is_both` each is then stored both ways. */
+ * both ways (edges_back.h). *one_way: no edge was given in both directions; with `once_is_both`
+ * each is then stored both ways. */
 MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
                                                 bool *one_way, struct error *err);
 /* A node that has an edge to another, if only one that is held out, is not isolated. Ids are those of nodes; an edge from a node to itself

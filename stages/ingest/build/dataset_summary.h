@@ -52,10 +52,10 @@ MUST_CHECK enum error_code dataset_summary_count(struct dataset_summary *summary
 
 /* Gets each line; `is_warning`: it is about a likely slip. */
 typedef void (*summary_visitor)(void *context, bool is_warning, const char *line);
-/* Appends one object: {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
- * "input":["ratings.csv: userId is the source, ..",..],"warnings":["labels begin at 1: ..",..]};
- * of more than 1000 classes the
- * first 1000. */
+/* Appends one object:
+ * {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
+ * "input":["ratings.csv: userId is the source, ..",..],"warnings":["labels begin at 1: ..",..]}; of
+ * more than 1000 classes the first 1000. */
 void dataset_summary_report(const struct dataset_summary *summary,
                             const struct dataset_schema *schema,
                             const struct pipeline_settings *settings, struct json_writer *json);

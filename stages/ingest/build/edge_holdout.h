@@ -1,8 +1,9 @@
 /*
- * edge_holdout - which edges are held out for validation and test, of a task whose examples are pairs of nodes.
+ * edge_holdout - which edges are held out for validation and test, of a task whose examples are
+ * pairs of nodes.
  *
- * A held-out edge is in no row, neither itself nor, of an undirected graph, its way back: messages of training do not
- * travel over it. Which ones, says ingest.edge_split:
+ * A held-out edge is in no row, neither itself nor, of an undirected graph, its way back: messages
+ * of training do not travel over it. Which ones, says ingest.edge_split:
  *
  *   random a/b/c    each pair of ends draws for itself, so all edges of a pair go together, and nothing is stored of
  *                   those that stay; the shares come out about as said. In a directed graph whose edges mostly have an edge
@@ -14,22 +15,20 @@
  *                   edges of a pair go together (last_edges.h), with pairs_together those of both directions
  *   given           those of two files: of links they are not among the edges of the input; of labelled edges they are
  *
- * An edge is held out with its time where it has one. If several links join the same two nodes,
- * the earliest of a split is its
- * only example, unless ingest.duplicates is keep, which makes each an example. A labelled edge has
- * its label with it, and edges
- * of the same ends are examples each.
+ * An edge is held out with its time where it has one. If several links join the same two nodes, the
+ * earliest of a split is its only example, unless ingest.duplicates is keep, which makes each an
+ * example. A labelled edge has its label with it, and edges of the same ends are examples each.
  *
- * In a graph with relations the reverse of an edge (relation_reverse.h) goes where the edge goes, and is held out of the rows
- * without being listed: lists have edges of forward relations alone.
+ * In a graph with relations the reverse of an edge (relation_reverse.h) goes where the edge goes,
+ * and is held out of the rows without being listed: lists have edges of forward relations alone.
  *
  * With infer.history all, held-out edges are messages of later ones when these are scored. Their
- * weights and features are held with them
- * then, for evaluation alone: no other record of the dataset has them.
+ * weights and features are held with them then, for evaluation alone: no other record of the
+ * dataset has them.
  *
- * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
- * each (and two with types, eight with times), which may take a quarter of the budget, memory is
- * 88 bytes a node with leave_one_out.
+ * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of
+ * held-out edges, eight bytes each (and two with types, eight with times), which may take a quarter
+ * of the budget, memory is 88 bytes a node with leave_one_out.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
 #define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
@@ -96,8 +95,7 @@ MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                              uint64_t memory_bytes, struct error *err);
 void edge_holdout_release(struct edge_holdout *holdout);
 /* Which split the pair draws with EDGE_SPLIT_RANDOM: an enum held_out, or -1 where it stays.
- * `both_ways`: the same for the
- * pair the other way. */
+ * `both_ways`: the same for the pair the other way. */
 int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_ways,
                       uint32_t source, uint32_t target);
 /* Whether an edge and the edge back are held out together. */

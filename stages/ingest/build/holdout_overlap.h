@@ -2,12 +2,11 @@
  * holdout_overlap - how many held-out edges join two nodes that a training edge joins, too.
  *
  * With edge_split random and leave_one_out all edges of a pair of nodes go together, so there are
- * none, but for edges back in a
- * directed graph that holds them out apart. A split by time tears pairs apart on purpose (an event
- * may repeat an earlier one,
- * or answer it), and files of edge_split given hold out what they like. Whoever reads a score has to know how
- * many of the answers stand in training already. Edges of another relation count only as the
- * reverse of the held-out one's.
+ * none, but for edges back in a directed graph that holds them out apart. A split by time tears
+ * pairs apart on purpose (an event may repeat an earlier one, or answer it), and files of
+ * edge_split given hold out what they like. Whoever reads a score has to know how many of the
+ * answers stand in training already. Edges of another relation count only as the reverse of the
+ * held-out one's.
  */
 #ifndef STAGES_INGEST_BUILD_HOLDOUT_OVERLAP_H
 #define STAGES_INGEST_BUILD_HOLDOUT_OVERLAP_H

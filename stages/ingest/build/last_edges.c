@@ -45,7 +45,8 @@ static enum error_code note_last(void *context, const struct visited_edge *visit
     return ERROR_NONE;
 }
 
-/* Marks the last edges whose pair has the visited edge, unless that is one of the last edges itself. */
+/* Marks the last edges whose pair has the visited edge, unless that is one of the last edges
+ * itself. */
 static enum error_code note_earlier(void *context, const struct visited_edge *visited,
                                     struct error *err)
 {

@@ -50,7 +50,8 @@ static enum error_code say_origin(const struct named_nodes *nodes, const char *w
     return rc;
 }
 
-/* A number would lose the zeros in front of 007. A user who says that ids are integers wants that. */
+/* A number would lose the zeros in front of 007. A user who says that ids are integers wants
+ * that. */
 static bool loses_zeros(const struct named_nodes *nodes, const struct field *field)
 {
     const bool is_signed = field->size > 0 && field->text[0] == '-';

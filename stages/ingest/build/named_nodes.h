@@ -4,10 +4,9 @@
  * A thin layer over node_id_assigner that reads ids out of fields and names file, line and id when
  * something is wrong with one. All files of an input agree on what ids are: integers or strings.
  *
- * The two ends of an edge list may be nodes of two types with ids of their own ("sides"). A node
- * is then called by its type and its
- * id, user:17, in all that is stored and written. Other files may leave the type out where only
- * one of the two has the id.
+ * The two ends of an edge list may be nodes of two types with ids of their own ("sides"). A node is
+ * then called by its type and its id, user:17, in all that is stored and written. Other files may
+ * leave the type out where only one of the two has the id.
  */
 #ifndef STAGES_INGEST_BUILD_NAMED_NODES_H
 #define STAGES_INGEST_BUILD_NAMED_NODES_H
@@ -64,7 +63,8 @@ MUST_CHECK enum error_code named_nodes_refer_integer(struct named_nodes *nodes, 
 bool named_nodes_are_numbered(const struct named_nodes *nodes);
 /* After finish: its number. */
 int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference);
-/* Puts the nodes of the second type behind those of the first, before finish. Fails: ERROR_NO_MEMORY. */
+/* Puts the nodes of the second type behind those of the first, before finish. Fails:
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err);
 /* No id is noted behind this. */
 void named_nodes_finish(struct named_nodes *nodes);

@@ -33,7 +33,8 @@ static uint64_t hash_of(uint32_t low, uint32_t high)
     return x ^ (x >> 31);
 }
 
-/* The first slot that a pair may have. The sampled bits are the low ones; the place goes by the high ones. */
+/* The first slot that a pair may have. The sampled bits are the low ones; the place goes by the
+ * high ones. */
 static uint64_t home_of(uint32_t low, uint32_t high)
 {
     return hash_of(low, high) >> 40 & (REVERSE_DETECTOR_SLOTS - 1);
@@ -105,7 +106,8 @@ bool reverse_detector_is_one_way(const struct reverse_detector *detector)
     return detector->count > 0 && detector->both_ways == 0;
 }
 
-/* Counts, for the edges in slot `at`, the types of the edges back: back [type_count] of the type of the slot. */
+/* Counts, for the edges in slot `at`, the types of the edges back: back [type_count] of the type of
+ * the slot. */
 static void count_back(const struct reverse_detector *detector, const struct pair_seen *pair,
                        uint32_t type_count, uint32_t *back)
 {

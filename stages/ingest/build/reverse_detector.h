@@ -1,14 +1,14 @@
 /*
  * reverse_detector - whether a list of edges names pairs of nodes in both directions.
  *
- * A list that names no pair both ways is most likely an undirected graph with each edge written once. Pairs
- * are remembered in a table of fixed size; when it is full, only pairs whose hash ends in one more zero bit
- * are kept. So small graphs are looked at whole, and of large ones some hundred thousand pairs drawn at
- * random, which show one reversed edge in ten thousand almost surely. Self loops do not count.
+ * A list that names no pair both ways is most likely an undirected graph with each edge written
+ * once. Pairs are remembered in a table of fixed size; when it is full, only pairs whose hash ends
+ * in one more zero bit are kept. So small graphs are looked at whole, and of large ones some
+ * hundred thousand pairs drawn at random, which show one reversed edge in ten thousand almost
+ * surely. Self loops do not count.
  *
  * Where edges have types, the edges of each type are pairs of their own; reverse_detector_shares()
- * then says how many edges of
- * a type have an edge back, and of which type most of those are.
+ * then says how many edges of a type have an edge back, and of which type most of those are.
  */
 #ifndef STAGES_INGEST_BUILD_REVERSE_DETECTOR_H
 #define STAGES_INGEST_BUILD_REVERSE_DETECTOR_H

@@ -177,9 +177,9 @@ static enum error_code name_version(const struct version_place *place, const cha
     return identity_find(place->store, digits, place->settings->name, id, err);
 }
 
-/* Finds the version that was made of the one that the files are for: others may stand on it by
- * now. It is the newest if there is none, or
- * if the request does not say which version the files are for. */
+/* Finds the version that was made of the one that the files are for: others may stand on it by now.
+ * It is the newest if there is none, or if the request does not say which version the files are
+ * for. */
 static enum error_code find_made(const struct version_place *place,
                                  const struct update_request *request, const char *newest,
                                  char id[ID_SIZE], struct error *err)
@@ -225,8 +225,7 @@ static enum error_code attempt_new(const struct version_place *place,
 }
 
 /* A delta that is there, of a command that was killed, says the same, except for the names of its
- * files: it stays. One that is damaged is
- * replaced. */
+ * files: it stays. One that is damaged is replaced. */
 static enum error_code put_delta(const struct version_place *place, struct dataset_delta *delta,
                                  const char *id, struct error *err)
 {
@@ -342,8 +341,7 @@ static enum error_code discard(const struct version_place *place, const char *id
 }
 
 /* Stores the version and makes it the next one. *lost: another version of the same base became
- * that; this one is removed. A version that is
- * refused while it is made leaves no delta behind. */
+ * that; this one is removed. A version that is refused while it is made leaves no delta behind. */
 static enum error_code put_version(const struct version_place *place, struct update_reader *reader,
                                    const char *id, bool *lost, struct error *err)
 {

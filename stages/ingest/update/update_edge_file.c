@@ -95,8 +95,7 @@ static void take_old_times(struct edge_fields *fields, const struct edge_widths 
 }
 
 /* The columns of a file with a header have the roles that they have in the edges of the input.
- * ingest.edge_columns counts if it names
- * columns of this header. */
+ * ingest.edge_columns counts if it names columns of this header. */
 static enum error_code take_header(struct update_edge_file *file, const struct table_look *look,
                                    struct error *err)
 {
@@ -236,8 +235,8 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
 enum { TYPED_ID_SIZE = 4096 };
 
 /* The two ends of a list may be nodes of two types, which are called by type and id
- * (named_nodes.h). A file of edges may leave the type out:
- * 17 in the column of sources is user:17. */
+ * (named_nodes.h). A file of edges may leave the type out: 17 in the column of sources is
+ * user:17. */
 static struct field with_type(const struct update_edge_file *file, uint32_t type,
                               const struct field *field, char text[TYPED_ID_SIZE])
 {

@@ -119,7 +119,8 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
     return rc;
 }
 
-/* Whether links of the same ends are examples each, as labelled edges are. A list of given links has each once. */
+/* Whether links of the same ends are examples each, as labelled edges are. A list of given links
+ * has each once. */
 static bool has_repeats(const struct update_reader *reader)
 {
     return task_labels_edges(reader->schema->task) ||
@@ -146,9 +147,8 @@ static int pair_held_in(const struct update_reader *reader, const struct held_qu
     return held_in(reader, &back);
 }
 
-/* Edges that are examples each: those of two nodes go together, but with a split by time, where
- * one that is held out already, at the
- * same time, is no other edge. */
+/* Edges that are examples each: those of two nodes go together, but with a split by time, where one
+ * that is held out already, at the same time, is no other edge. */
 static int place_each(const struct update_reader *reader, const struct held_query *held,
                       int64_t time, int draw)
 {

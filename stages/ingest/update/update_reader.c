@@ -77,7 +77,8 @@ static void tell_types(struct update_reader *reader)
     delta->columns_of_type = reader->columns_of_type;
 }
 
-/* Times of new edges are read in the unit that the dataset's have, whether or not ingest.time_format says how. */
+/* Times of new edges are read in the unit that the dataset's have, whether or not
+ * ingest.time_format says how. */
 static enum error_code open_times(struct update_reader *reader, struct error *err)
 {
     const struct dataset_schema *schema = reader->schema;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two updates at once leave two whole versions of one base for as long as the faster one needs to set the link. */
+/* Two updates at once leave two whole versions of one base for as long as the faster one needs to
+ * set the link. */
 enum { SEARCH_ATTEMPTS = 20, SEARCH_PAUSE_MS = 50, EXCHANGE_ATTEMPTS = 100 };
 
 static struct key newest_key(const char *root)
@@ -218,7 +219,8 @@ static enum error_code seek_beyond(struct search *search, struct error *err)
     return rc;
 }
 
-/* Finds whole versions that stand on the last one, though no link names them. *count: 0, 1, or 2 for more. */
+/* Finds whole versions that stand on the last one, though no link names them. *count: 0, 1, or 2
+ * for more. */
 static enum error_code find_beyond(const struct version_place *place, const char *last,
                                    char found[2][ID_SIZE], int *count, struct error *err)
 {
@@ -304,8 +306,8 @@ static enum error_code visit_link(void *context, const char *key, bool is_artifa
 }
 
 /* The links from the root do not lead to `id`. Either a link before it is lost: then the last link
- * still names `id`. Or that last link is
- * lost: then the links end at the base, which only the id of the version can confirm, and *depth is 0. */
+ * still names `id`. Or that last link is lost: then the links end at the base, which only the id of
+ * the version can confirm, and *depth is 0. */
 static enum error_code find_by_link(const struct version_place *place, const char *id,
                                     char base[ID_SIZE], uint64_t *depth, struct error *err)
 {
@@ -384,7 +386,8 @@ static enum error_code set_link(const struct version_place *place, const char *b
     return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text);
 }
 
-/* Moves the switch of the root on to `id`, never back: a slower update may come behind the next one. */
+/* Moves the switch of the root on to `id`, never back: a slower update may come behind the next
+ * one. */
 static enum error_code move_switch(const struct version_place *place, const char *id,
                                    struct error *err)
 {
@@ -425,7 +428,8 @@ enum error_code version_chain_mend(const struct version_place *place, const char
     while (strcmp(at, place->root) != 0) {
         uint64_t depth = 0;
         bool has_delta = false;
-        /* What is not certain gets no link: a version that is needed and cannot be read is named where it is needed. */
+        /* What is not certain gets no link: a version that is needed and cannot be read is named
+         * where it is needed. */
         if (version_chain_base(place, at, base, &depth, &has_delta, NULL) != ERROR_NONE || !depth)
             break;
         const struct key key = next_key(base);

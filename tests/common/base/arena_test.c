@@ -116,9 +116,8 @@ static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
     assert_null(arena.base);
 }
 
-/* In a child whose addresses are limited (ulimit -v): units grow to many times the first range,
- * and each byte that was handed
- * out keeps what was written. 0: all is as it should be. */
+/* In a child whose addresses are limited (ulimit -v): units grow to many times the first range, and
+ * each byte that was handed out keeps what was written. 0: all is as it should be. */
 static int grow_in_few_addresses(void)
 {
     enum { PIECES = 40, PIECE_BYTES = 1 << 20 };

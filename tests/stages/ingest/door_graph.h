@@ -2,7 +2,8 @@
  * door_graph - a dataset as a reader of the user's own file would describe it: nodes, edges,
  * relations and classes by their names.
  *
- * For tests with small datasets. Edges that are held out are among the edges; an undirected edge is there once.
+ * For tests with small datasets. Edges that are held out are among the edges; an undirected edge is
+ * there once.
  */
 #ifndef TESTS_STAGES_INGEST_DOOR_GRAPH_H
 #define TESTS_STAGES_INGEST_DOOR_GRAPH_H

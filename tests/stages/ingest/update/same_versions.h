@@ -144,7 +144,8 @@ static inline void close_store(struct temp_store *t)
     temp_dir_remove(&t->dir);
 }
 
-/* Which edges are held out, by relation, target and source; each once, unless repeated edges are kept. */
+/* Which edges are held out, by relation, target and source; each once, unless repeated edges are
+ * kept. */
 static inline uint8_t *held_of(struct store *store, const struct dataset_schema *schema)
 {
     struct error err = {0};
