@@ -111,8 +111,8 @@ static void decide_partitions(const struct choice *c)
                 c->stays[i] = stays_below(c, i);
 }
 
-/* Runs come first, partitions next, datasets last; what nobody stands on goes. If runs were named,
- * what nobody stood on before stays, too. */
+/* Decides on runs first, then on partitions, then on datasets: what nobody uses is removed. If runs
+ * were named, what nobody used before stays, too. */
 static void decide(const struct choice *c)
 {
     int64_t newer = 0;
@@ -151,7 +151,7 @@ static enum error_code look_at_age(void *context, const char *key, bool is_artif
     return search->is_young ? ERROR_BUSY : ERROR_NONE;
 }
 
-/* Of what would go otherwise. */
+/* Finds out which of the rest are too young to be removed. */
 static enum error_code find_young(struct store *store, const struct choice *c, struct error *err)
 {
     for (size_t i = 0; i < c->census->count; i++) {
@@ -169,8 +169,8 @@ static enum error_code find_young(struct store *store, const struct choice *c, s
     return ERROR_NONE;
 }
 
-/* What a run of another folder has found or made is named by a switch that it sets anew, long
- * before a plan names it. */
+/* A run of another folder names what it has found or made by a switch, long before a plan names
+ * it. */
 static enum error_code look_at_switch(void *context, const char *key, bool is_artifact,
                                       struct error *err)
 {

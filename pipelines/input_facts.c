@@ -34,8 +34,7 @@ static enum error_code look_at(void *context, const char *name, struct error *er
     return ERROR_NONE;
 }
 
-/* Whether a file in the folder, or in a folder of it, ends so. A folder that is not there has
- * none. */
+/* Whether a file below the folder ends so. A folder that is not there has none. */
 static bool has_file(const struct input_facts *facts, const char *below, const char *const *endings)
 {
     char folder[FILE_PATH_SIZE];
@@ -160,7 +159,7 @@ static enum error_code find_linqs(struct input_facts *facts, struct error *err)
     return ERROR_NONE;
 }
 
-/* How often `word` stands in a text. */
+/* Returns how often `word` stands in a text. */
 static size_t count_of(const char *text, const char *word)
 {
     size_t count = 0;
@@ -215,7 +214,7 @@ struct headers {
     struct input_facts *facts;
 };
 
-/* The header of one file of the folder. */
+/* Reads the header of one file of the folder. */
 static enum error_code take_header(void *context, const char *name, struct error *err)
 {
     const struct headers *headers = context;

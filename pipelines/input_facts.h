@@ -37,8 +37,7 @@ struct input_facts {
     char label_columns[FACT_SIZE]; /* of GraphML: the key of the classes */
 };
 
-/* Fails: ERROR_NOT_FOUND; ERROR_INPUT where the format is not clear, or the input is broken where
- * this looks. */
+/* Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not clear, or the input is damaged. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
                                             struct error *err);
 /* What comments at the beginning of a table of edges say of its direction: KONECT's `% sym` and `%

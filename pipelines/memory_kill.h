@@ -21,9 +21,10 @@ struct memory_kill_watch { /* {0} before memory_kill_begin() */
 };
 
 void memory_kill_begin(struct memory_kill_watch *watch);
-/* Reads the count now and then, so that a kill of long ago explains nothing. To be called often. */
+/* Reads the count now and then, so that an old kill explains nothing. Call it often. */
 void memory_kill_look(struct memory_kill_watch *watch);
-/* Whether memory is why a program ended with `status` (child_status()) a moment ago. */
+/* Whether a program that ended with `status` (child_status()) a moment ago was killed for
+ * memory. */
 bool memory_kill_explains(const struct memory_kill_watch *watch, int status);
 
 struct memory_kill {

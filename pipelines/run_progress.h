@@ -46,7 +46,7 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
 /* Draws when it is time to. Redis being away is not an error here. */
 void run_progress_draw(struct run_progress *progress, const struct run_folder *folder,
                        struct work_queue *queue);
-/* Tells what was warned of the loss, and takes the panel away: what was done is said by a line. */
+/* Tells the warnings about the loss and takes the panel away: a line says what was done. */
 void run_progress_end(struct run_progress *progress, const struct run_folder *folder);
 
 #endif

@@ -140,7 +140,7 @@ struct switch_search {
     const char *run_id; /* NULL: all */
 };
 
-/* What a switch names as the next or the newest version of a dataset has to be there. */
+/* Any version that a switch names as the next or the newest one of a dataset has to exist. */
 static enum error_code expect_version(struct store_survey *s, const char *key, const char *id,
                                       struct error *err)
 {

@@ -51,7 +51,7 @@ static enum error_code note_word(struct survey_column *column, const struct fiel
     return rc;
 }
 
-/* A word that people write for missing values. False where it cannot be kept. */
+/* Notes a word that people write for missing values. False if it cannot be kept. */
 static bool note_gap(struct survey_column *column, const struct field *field)
 {
     if (!missing_words_are_usual(field) || field->size >= SURVEY_GAP_SIZE)
@@ -69,7 +69,7 @@ static bool note_gap(struct survey_column *column, const struct field *field)
     return true;
 }
 
-/* In a column of words those words are words, too. */
+/* In a column of words, words for missing values are words like others. */
 static enum error_code settle_gaps(struct survey_column *column, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -104,7 +104,7 @@ static enum error_code note_field(struct survey_column *column, const struct fie
     return note_word(column, field, err);
 }
 
-/* Settings name columns, each in a line. */
+/* Settings name each column on one line. */
 static enum error_code check_name(const struct field *name, size_t column, const char *path,
                                   int64_t line, struct error *err)
 {

@@ -20,8 +20,7 @@ struct survey_column {
     uint64_t values; /* rows with one */
     bool are_numbers, are_integers;
     double least, most;
-    /* Words such as NA among numbers: the cells have no value. In a column of words they are
-     * words. */
+    /* Words such as NA among numbers say that a value is missing. A column of words has none. */
     char gap[SURVEY_GAPS_MAX][SURVEY_GAP_SIZE];
     size_t gap_count;
     uint64_t gaps;     /* rows with one */

@@ -57,9 +57,9 @@ struct arena { /* {0} is an empty arena */
     bool counts;      /* set before the first request; then there is no limit */
 };
 
-/* The memory budget of this program, which says how many addresses an arena without a limit
- * reserves first. 0: as many as the machine has memory. Not for a program that has arenas in
- * several threads by then. */
+/* Sets the memory budget of this program. An arena without a limit reserves so many addresses
+ * first; 0: as many as the machine has memory. Not for a program that already has arenas in several
+ * threads. */
 void arena_budget_set(size_t bytes);
 
 /* Of an arena that counts, requests of at most this many bytes may be written and read. */

@@ -30,8 +30,9 @@ static int stat_path(const char *path, struct stat *status)
     return result;
 }
 
-/* open(2) for reading, likewise. A FIFO that took the place of a file a moment ago does not block.
- * A file server that has lent the file to somebody (a lease) refuses a call that may not wait. */
+/* Opens a file for reading, likewise. A FIFO that took the place of a file a moment ago does not
+ * block. If a file server has lent the file to somebody (a lease), it refuses a call that may not
+ * wait. */
 static int open_to_read(const char *path)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;

@@ -227,8 +227,8 @@ static void take_kills(void *context, const char *folder, int depth)
 }
 
 /* The counter of our own group counts every kill of its processes, whoever's limit was the cause.
- * Only where there is none does the counter of the machine count, which may have killed the process
- * of somebody else. */
+ * The counter of the machine is read only where our group has none: it also counts processes of
+ * others. */
 bool host_oom_kills_below(const char *root, uint64_t *count)
 {
     char path[4096];

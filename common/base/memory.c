@@ -43,8 +43,7 @@ void *memory_alloc(size_t count, size_t size)
     return p;
 }
 
-/* Names a limit of addresses, too, since nothing else says why a machine with free memory gives
- * none. */
+/* Names a limit of addresses, too: nothing else says why a machine with free memory gives none. */
 static enum error_code refused(const char *what, size_t count, size_t size, struct error *err)
 {
     char note[HOST_NOTE_SIZE];

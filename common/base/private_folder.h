@@ -13,8 +13,7 @@
 /* Fails: ERROR_DENIED when `path` is no folder, is a link, belongs to another user, or may be
  * written by others; ERROR_NOT_FOUND; ERROR_IO. */
 MUST_CHECK enum error_code private_folder_check(const char *path, struct error *err);
-/* Makes the folder when it is missing, with the permissions 0700, and checks it. The folders above
- * it are there. */
+/* Makes the folder with the permissions 0700 if it is missing, and checks it. Its parent exists. */
 MUST_CHECK enum error_code private_folder_make(const char *path, struct error *err);
 
 #endif

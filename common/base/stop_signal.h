@@ -18,8 +18,8 @@ void stop_signal_install(void);
  * that was seen already. */
 void stop_signal_hold(void);
 bool stop_signal_seen(void);
-/* Whether the request was made more than STOP_PATIENCE_MS ago: what waits for others gives up
- * then, whatever its own patience. */
+/* Whether the request is older than STOP_PATIENCE_MS. Code that waits for others gives up then,
+ * whatever its own patience is. */
 enum { STOP_PATIENCE_MS = 3000 };
 bool stop_signal_is_pressing(void);
 /* Test hook, and the way a program stops itself. */

@@ -26,8 +26,8 @@ struct date {
 /* ISO 8601: 2019-01-31, and behind it, after a T or a blank, 12:30 or 12:30:59 or
  * 12:30:59.123456789, and behind that a zone or none. */
 bool date_text_iso(const char *text, size_t size, struct date *out);
-/* The whole of `text` by `pattern`, which date_pattern_fault() finds good. False when it does not
- * fit, and for a day that the month does not have. */
+/* Reads the whole of `text` by `pattern`, which date_pattern_fault() accepts. False if it does not
+ * fit, or names a day that the month does not have. */
 bool date_text_read(const char *text, size_t size, const char *pattern, struct date *out);
 /* NULL, or what is wrong with a pattern: "a year (%Y)", for messages that say what was expected. */
 const char *date_pattern_fault(const char *pattern);

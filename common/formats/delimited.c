@@ -112,7 +112,7 @@ static const char *find_separator(const char *at, const char *end, enum delimite
     return found ? found : end;
 }
 
-/* Behind the separator at `at`. */
+/* Returns the place after the separator at `at`. */
 static const char *skip_separator(const char *at, enum delimiter delimiter)
 {
     return at + (delimiter == DELIMITER_COLONS ? 2 : 1);

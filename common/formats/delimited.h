@@ -45,11 +45,11 @@ struct delimited { /* a cursor over one line */
     bool is_done;
 };
 
-/* Whether the separator stands outside of double quotes; a quote that is not closed is a character
- * like others. */
+/* Whether the separator stands outside of quotes. A quote that is not closed is an ordinary
+ * character. */
 bool delimited_has(const char *text, size_t size, enum delimiter delimiter);
 /* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands outside
- * of quotes, else runs of blanks. A whole table is judged by table_look_read(). */
+ * of quotes, else runs of blanks. table_look_read() judges a whole table. */
 enum delimiter delimited_guess(const char *text, size_t size);
 
 /* What delimited_read() does with a line that has quotes. */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* So many of the first bytes of a file show what it is. */
+/* These many bytes at the beginning of a file show its kind. */
 enum { FILE_KIND_BYTES = 4096 };
 
 struct kind_of_file {
@@ -27,7 +27,8 @@ struct kind_of_file {
         has_lines; /* a reader of lines may read it, though it is no table: MatrixMarket, N-Triples, JSON lines */
 };
 
-/* What `size` unpacked bytes at the beginning of a file are. NULL: a table, as far as they show. */
+/* Finds the kind of a file from `size` unpacked bytes at its beginning. NULL: a table, as far as
+ * they show. */
 const struct kind_of_file *file_kind_find(const void *data, size_t size);
 
 /* Reads the first unpacked bytes of the file at `path`, or of `data` [size] when that is not NULL,

@@ -33,7 +33,7 @@ struct float_place {
     const char *name; /* of the column, or NULL */
 };
 
-/* Notes a value that was stored as `stored`, if it is an integer that was changed. `loss` may be
+/* Notes a value that was stored as `stored` if it is an integer that changed. `loss` may be
  * NULL. */
 void float_loss_note_text(struct float_loss *loss, const struct float_place *place,
                           const char *text, size_t size, float stored);

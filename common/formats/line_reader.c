@@ -11,7 +11,7 @@
 /* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while the file fills it,
  * up to a line of the largest size, its CRLF, and room to read ahead. */
 enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
-/* So many show what a file is: the magic of tar stands at byte 257. */
+/* These many bytes show the kind of a file: the magic of tar stands at byte 257. */
 enum { FIRST_BYTES = 1024 };
 /* Who wants the first lines only has seen enough by then. */
 enum { READ_AHEAD_FROM = 1 << 17 };
@@ -87,8 +87,7 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     return rc;
 }
 
-/* Looks at the first bytes: a file that is no text is refused by its name, and a byte order mark is
- * skipped. */
+/* Refuses a file that is no text by its name, and skips a byte order mark. */
 static enum error_code look_at_first_bytes(struct line_reader *reader, struct error *err)
 {
     enum error_code rc = ERROR_NONE;

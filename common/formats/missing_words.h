@@ -12,8 +12,7 @@
 
 #include <stdbool.h>
 
-/* Whether `list` (a word, or a list of them as common/base/file_pattern.h has it; NULL: none) has
- * the word. */
+/* Whether `list` (NULL: none) has the word. It is a word, or a list as file_pattern.h has it. */
 bool missing_words_have(const char *list, const struct field *word);
 /* Whether people write this word for values that are missing: NA, none, null, nan, unknown, ... */
 bool missing_words_are_usual(const struct field *word);

@@ -42,8 +42,7 @@ struct ballot {
     size_t rows;
 };
 
-/* 1,5 is one number where something else separates. A row that has a comma elsewhere says that
- * commas separate. */
+/* A comma between digits is part of a number (1,5). A comma elsewhere in a row separates. */
 static bool are_commas_decimal(const struct text_line *line)
 {
     for (size_t i = 0; i < line->size; i++) {
@@ -86,9 +85,9 @@ static bool agrees(const struct ballot *ballot, enum delimiter d)
            (vote->first == vote->second || vote->first + 1 == vote->second);
 }
 
-/* The first separator on which the rows agree. Commas that stand in numbers separate only where
- * nothing else does. Rows that agree on no separator keep the one of the first row, and a message
- * names the row that differs. */
+/* Returns the first separator on which the rows agree. Commas inside numbers separate only if
+ * nothing else does. If the rows agree on no separator, that of the first row is taken, and a
+ * message names the row that differs. */
 static enum delimiter elect(const struct ballot *ballot, enum delimiter of_first)
 {
     static const enum delimiter order[] = {DELIMITER_COMMA, DELIMITER_TAB,    DELIMITER_SEMICOLON,
@@ -213,8 +212,8 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
     return rc;
 }
 
-/* Files that were put behind one another have their headers in the middle: a row as the first,
- * which has two names that are known. */
+/* Files that were put one after the other have headers in the middle: a row equal to the first one
+ * that has two known names. */
 static bool is_header_again(const struct look_run *run, const struct text_line *line,
                             const struct field *field, size_t count)
 {
@@ -228,7 +227,7 @@ static bool is_header_again(const struct look_run *run, const struct text_line *
     return words > 1;
 }
 
-/* The size of a name without the number at its end, or without its last letter. */
+/* Returns the size of a name without the number at its end, or without its last letter. */
 static size_t stem_size(const struct field *field)
 {
     size_t size = field->size;
@@ -320,8 +319,7 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* txId1,txId2 are names, but n1,n2 are ids where no row below shows what ids look like, or where
- * one is n3. */
+/* txId1,txId2 are names. n1,n2 are ids if a row below has n3, or if there is no row below. */
 static bool is_named_pair(const struct look_run *run, size_t i)
 {
     const struct table_request *request = run->request;
@@ -356,8 +354,8 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
     return (column.are_numbers && !own.are_numbers) || (column.are_dates && !own.are_dates);
 }
 
-/* All cells are words above words, no cell occurs again in the two columns that have most, and
- * nine of ten other words do. */
+/* Whether all cells are words above words, no cell occurs again in the two columns that have most,
+ * and nine of ten other words do. */
 static bool looks_like_names(const struct look_run *run)
 {
     const struct field *field = run->first;
@@ -386,7 +384,7 @@ static bool is_header(const struct look_run *run)
     return any && !run->request->has_no_header;
 }
 
-/* The first row is counted among the others, in front of them. */
+/* Counts the first row as a row, above the others. */
 static enum error_code count_first(struct look_run *run, struct error *err)
 {
     struct table_look *look = run->look;

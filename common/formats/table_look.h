@@ -51,7 +51,7 @@ struct table_look { /* {0} is empty; release with table_look_release() */
 
 /* Whether the name of a column means something to the caller. */
 typedef bool (*table_name_test)(const struct field *name);
-/* Whether two names together do: txId1 and txId2. */
+/* Whether two names mean something together: txId1 and txId2. */
 typedef bool (*table_pair_test)(const struct field *first, const struct field *second);
 
 struct table_request {
@@ -80,11 +80,11 @@ MUST_CHECK enum error_code table_look_read(const struct table_request *request,
                                            struct table_look *out, struct error *err);
 void table_look_release(struct table_look *look);
 
-/* The column that is called `name`, or -1; *twice: several are. */
+/* Returns the column that is called `name`, or -1. *twice: several are. */
 int table_look_find(const struct table_look *look, const struct field *name, bool *twice);
-/* How many of the different cells of column `a` are also cells of column `b`. */
+/* Returns how many different cells of column `a` are also cells of column `b`. */
 uint64_t table_look_shared(const struct table_look *look, size_t a, size_t b);
-/* "the column `rating`" or "column 3", for messages. Returns `text`. */
+/* Writes "rating" or "column 3" for messages. Returns `text`. */
 enum { TABLE_COLUMN_TEXT_SIZE = 64 };
 const char *table_look_column(const struct table_look *look, size_t column,
                               char text[TABLE_COLUMN_TEXT_SIZE]);

@@ -40,14 +40,12 @@ struct time_format {
     char pattern[TIME_PATTERN_SIZE];
 };
 
-/* Why a text is no time by a format; both are fixed texts for messages: "expected <expected>, found
- * '...'<advice>". */
+/* Says why a text is no time by a format: "expected <expected>, found '...'<advice>". */
 struct time_fault {
     const char *expected, *advice;
 };
 
-/* Reads a setting; an empty one is auto. Returns NULL, or what it should have been, for a
- * message. */
+/* Reads a setting; an empty one is auto. Returns NULL, or what was expected, for a message. */
 const char *time_format_read(const char *setting, struct time_format *out);
 /* Narrows a format by the first value of a column: `auto` to numbers or dates, and dates to those
  * with a zone or without. A text that is neither leaves it as it is. All values of the column are

@@ -111,8 +111,7 @@ int edge_columns_compare(const struct edge_columns_view *a, uint64_t i,
 /* Whether any does. */
 bool edge_widths_distinguish(const struct edge_widths *width);
 
-/* Whether edges have times, in which of the two columns, and the time of an edge, 0 without times
- * (edge_time.h). */
+/* Whether edges have times. The column and the time of an edge (0 without times) follow. */
 static inline bool edge_widths_are_timed(const struct edge_widths *width)
 {
     return width->of[EDGE_TIME] || width->of[EDGE_TIME_F64];

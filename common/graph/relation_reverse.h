@@ -34,8 +34,7 @@ typedef struct relation_ends (*relation_reader)(const void *context, uint32_t re
 /* Of `count` relations, at most RELATION_COUNT_MAX, as `read` says them. */
 void relation_reverses_find(relation_reader read, const void *context, uint32_t count,
                             struct relation_reverses *out);
-/* Adds what was found by content: `back_plus` is 1 + the reverse of `relation`, or 0. A declared
- * reverse stays. */
+/* Adds the reverse of `relation` that its content shows, plus 1, or 0. A declared reverse stays. */
 void relation_reverses_add(struct relation_reverses *reverses, uint32_t relation,
                            uint32_t back_plus);
 /* Those of an array. */

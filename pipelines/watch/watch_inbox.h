@@ -53,8 +53,8 @@ struct watch_state {
 MUST_CHECK enum error_code watch_inbox_open(struct watch_inbox *inbox, const char *path,
                                             struct error *err);
 void watch_inbox_close(struct watch_inbox *inbox);
-/* Whatever in the folder is `path`, or has it inside, is no update: the folder of the run, its
- * store, the data of the dataset. A path outside of the folder is fine. */
+/* Leaves `path`, and what has it inside, out of the updates: the folder of the run, its store, the
+ * data of the dataset. A path outside of the folder is fine. */
 MUST_CHECK enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path,
                                              struct error *err);
 /* The next update's name, "" when there is none. */

@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* To be called before the program has threads: where few addresses may be had, the C library takes
- * 64 MiB of them for each thread otherwise. */
+/* Call this before the program has threads: if few addresses are left, the C library would take 64
+ * MiB of them for each thread. */
 void address_budget_begin(void);
-/* Lowers *threads and *memory_bytes to what fits into `left` bytes of addresses; UINT64_MAX: no
- * limit. `multiplies`: the threads compute products. Fails: ERROR_NO_MEMORY naming what is
- * expected. */
+/* Lowers *threads and *memory_bytes to what fits into `left` bytes of addresses (UINT64_MAX: no
+ * limit). `multiplies`: the threads compute products.
+ * Fails: ERROR_NO_MEMORY naming what is expected. */
 MUST_CHECK enum error_code address_budget_fit(uint64_t left, bool multiplies, int *threads,
                                               uint64_t *memory_bytes, struct error *err);
 

@@ -15,7 +15,7 @@ struct held_pair {
     uint16_t type;
 };
 
-/* When a pair was seen that never was. */
+/* The time of a pair that was never seen. */
 static const int64_t never = INT64_MIN;
 
 struct bank { /* one run */
@@ -81,7 +81,7 @@ static enum error_code list_held(struct bank *bank, struct error *err)
     return rc;
 }
 
-/* When the pair was last held out before `time`, or `never`. */
+/* Returns when the pair was last held out before `time`, or `never`. */
 static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
 {
     size_t low = 0, high = bank->held_count;
@@ -96,7 +96,7 @@ static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
     return found && found->pair == asked->pair && found->type == asked->type ? found->time : never;
 }
 
-/* When the topology has it last, with history all before `time`, or `never`. */
+/* Returns when the topology has the pair last, before `time` if history is all, or `never`. */
 static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t target,
                             uint16_t type, int64_t time)
 {
@@ -119,7 +119,7 @@ static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t t
     return last;
 }
 
-/* When a pair was last seen by an edge at `time`. */
+/* Returns when a pair was last seen by an edge at `time`. */
 static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
                          int64_t time)
 {
@@ -131,7 +131,7 @@ static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t targ
 
 /* --- a split --- */
 
-/* From the first to the last event of a split. */
+/* Returns the time from the first to the last event of a split. */
 static uint64_t duration_of(const struct edge_splits *splits, int split)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -182,7 +182,7 @@ static enum error_code measure_split(struct bank *bank, int split, struct edge_b
     return rc;
 }
 
-/* Room for the pairs of the larger split. */
+/* Allocates room for the pairs of the larger split. */
 static enum error_code new_scores(struct bank *bank, struct error *err)
 {
     enum { PAIR_BYTES = 2 * sizeof(float) + 1, SORT_BYTES = 8 };

@@ -45,7 +45,7 @@ bool edge_bank_is_wanted(const struct pipeline_settings *settings);
 MUST_CHECK enum error_code edge_bank_measure(const struct edge_bank_config *config,
                                              struct edge_bank *out, struct error *err);
 /* Writes "edgebank_roc_auc", "edgebank_average_precision" and the same of "edgebank_window" as
- * members of a split; nothing if it was not measured. */
+ * members of a split, or nothing if it was not measured. */
 void edge_bank_put_members(const struct edge_bank *bank, enum held_out split,
                            struct json_writer *json);
 

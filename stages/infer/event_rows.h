@@ -48,11 +48,11 @@ struct event_rows_config { /* all borrowed as long as the rows */
 MUST_CHECK enum error_code event_rows_new(const struct event_rows_config *config,
                                           struct event_rows **out, struct error *err);
 void event_rows_free(struct event_rows *rows);
-/* From now on rows are of `time`. Times that ascend are cheap; after a step back all rows are
- * computed again. */
+/* Moves on to `time`. Ascending times are cheap; after a step back all rows are computed again. */
 MUST_CHECK enum error_code event_rows_advance(struct event_rows *rows, int64_t time,
                                               struct error *err);
-/* Of node [count] into out [count, output width of the last layer]. `rows` is a struct event_rows.
+/* Computes the rows of node [count] into out [count, output width of the last layer]. `rows` is a
+ * struct event_rows.
  * Fails: ERROR_NO_MEMORY; ERROR_CORRUPT. */
 MUST_CHECK enum error_code event_rows_fetch(void *rows, const uint32_t *node, size_t count,
                                             float *out, struct error *err);

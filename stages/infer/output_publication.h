@@ -14,9 +14,9 @@
 
 #include <stdint.h>
 
-/* metrics.json, whose text the seal has, too: `tally` [SPLIT_COUNT] of `measured` [SPLIT_COUNT]
- * examples, a split without any left out; and the baseline, where it was measured. Fails:
- * ERROR_INVALID when they are too many; ERROR_IO; ERROR_NO_MEMORY. */
+/* Writes metrics.json, whose text the seal has, too: `tally` [SPLIT_COUNT] of `measured`
+ * [SPLIT_COUNT] examples without empty splits, and the baseline if it was measured.
+ * Fails: ERROR_INVALID when they are too many; ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code output_metrics_write(const struct output_request *request,
                                                 const char *folder, struct tally *tally,
                                                 const uint64_t *measured,

@@ -320,8 +320,8 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* A delta that the version needs is lost. *repaired: the files of the update were those of the lost
- * one, and it is there again. The root has to be there to tell. */
+/* Makes a lost delta that the version needs again. *repaired: the files of the update were those of
+ * the lost delta, and it is stored again. The root has to be there to tell. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,
                               struct remarks *remarks, bool *repaired,
@@ -381,8 +381,8 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
-/* The switch by which others, who do not look at the input, find the dataset: by the settings as
- * they are written. */
+/* The switch by which programs that do not look at the input find the dataset: the settings as
+ * text. */
 struct input_name {
     struct key key;
     char before[ID_SIZE]; /* what it named before the input was read; "": nothing */
@@ -395,9 +395,9 @@ static enum error_code open_input_name(const struct stage_context *context, stru
     return rc == ERROR_NONE ? identity_named(context->store, &name->key, name->before, err) : rc;
 }
 
-/* Sets the switch to `id`. Another process may do the same at this time. If it names a later
- * version of the same dataset, that one stays. If it read other files, it is named: what this
- * process read may be out of date. */
+/* Sets the switch to `id`. Another process may do the same at this time. If it has named a later
+ * version of the same dataset, that one stays. If it has read other files, the message names it:
+ * what this process read may be out of date. */
 static enum error_code set_input_name(const struct stage_context *context,
                                       const struct input_name *name, const char *id,
                                       struct error *err)
@@ -430,7 +430,7 @@ static enum error_code set_input_name(const struct stage_context *context,
     return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", name->key.text);
 }
 
-/* The dataset is there, and is named. */
+/* Names the dataset, which is stored by now. */
 static enum error_code name_dataset(const struct stage_context *context,
                                     const struct input_name *name, const char *id, bool found,
                                     int warnings, struct dataset_schema *schema, struct error *err)

@@ -37,8 +37,8 @@ MUST_CHECK enum error_code edge_use_check(const struct pipeline_settings *settin
                                           const struct dataset_schema *schema, struct edge_use *out,
                                           struct error *err);
 
-/* Whether training reads weights of which the largest is more than a thousand times the smallest;
- * `text` says so, and what mends it, else it is "". */
+/* Whether training reads weights of which the largest is more than a thousand times the smallest.
+ * `text` then says so, and what helps; otherwise it is "". */
 enum { EDGE_USE_TEXT_SIZE = 320 };
 bool edge_use_weights_differ(const struct pipeline_settings *settings,
                              const struct dataset_schema *schema, const struct edge_use *use,

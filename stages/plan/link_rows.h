@@ -17,8 +17,8 @@ struct link_rows { /* {0} is closed */
     uint32_t dim;
     struct feature_source
         *source[RELATION_TYPE_COUNT_MAX]; /* NULL: there are no nodes of the type */
-    /* In place of stored layers, of a graph without relations: computes the rows of node [count]
-     * into out [count, dim]. */
+    /* Computes the rows of node [count] into out [count, dim]. A graph without relations may have
+     * this in place of stored layers. */
     enum error_code (*compute)(void *context, const uint32_t *node, size_t count, float *out,
                                struct error *err);
     void *context;

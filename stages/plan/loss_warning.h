@@ -30,10 +30,10 @@ struct loss_record {
     bool is_of_numbers;
 };
 
-/* What is wrong: a sum of the above. */
+/* Returns what is wrong as a sum of the values above. */
 unsigned loss_warning_find(const struct loss_record *record);
-/* A sentence about one of them, for people. `loss` is the larger one of a snapshot, of training
- * and validation. Returns `text`. */
+/* Writes a sentence about one of them. `loss` is the larger loss of a snapshot, of training and
+ * validation. Returns `text`. */
 const char *loss_warning_text(unsigned warning, double loss, char text[LOSS_WARNING_SIZE]);
 
 #endif

@@ -83,8 +83,8 @@ enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum step_pipeline { PIPELINE_WHOLE, PIPELINE_LAYERS };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
-/* Which events the scores of a held-out event are computed from: all that are strictly earlier, or
- * those of training alone. */
+/* The events that a held-out event is scored from: all that are strictly earlier, or those of
+ * training alone. */
 enum history_choice { HISTORY_ALL, HISTORY_TRAINING };
 enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL, RANKING_GIVEN };
 enum edge_split_kind {
@@ -361,7 +361,7 @@ MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *s
 bool pipeline_gives_edges(const struct pipeline_settings *settings);
 /* Whether the examples are events: edges that are split by time and sampled at their own times. */
 bool pipeline_learns_events(const struct pipeline_settings *settings);
-/* infer.history of a task of events, HISTORY_TRAINING of any other. */
+/* Returns infer.history for a task of events, HISTORY_TRAINING for any other. */
 enum history_choice pipeline_history(const struct pipeline_settings *settings);
 /* Whether held-out edges that are given may lie in the input itself (sets of OGB, OpenKE and HGB):
  * the input says whether they do. */

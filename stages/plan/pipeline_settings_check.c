@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sets of OGB alone have negatives of their held-out edges. */
+/* Only sets of OGB have negatives of their held-out edges. */
 static bool may_have_negatives(const struct pipeline_settings *s)
 {
     return pipeline_may_have_edge_splits(s) &&
@@ -79,7 +79,7 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* What is not scored at its own time has no history to choose. */
+/* Edges that are not scored at their own times have no history to choose. */
 static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
 {
     if (s->infer.history == HISTORY_ALL || pipeline_learns_events(s))
@@ -286,8 +286,8 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* A setting that the format of the input does not read is refused, so that nobody believes that it
- * did something. While the format is auto it may be any. */
+/* Refuses a setting that the format of the input does not read, so that nobody believes that it did
+ * something. If the format is auto, it may be any. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
     static const char condition[] = "ingest.format=";

@@ -298,8 +298,7 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     return rc;
 }
 
-/* Gives the drawer a sampler of `topology`. It has one at a time, so that two do not share its
- * memory. */
+/* Gives the drawer a sampler of `topology`, its only one, so that two do not share its memory. */
 static enum error_code draw_from(const struct stage_context *context, struct drawer *drawer,
                                  const struct topology *topology, struct error *err)
 {
@@ -329,7 +328,8 @@ static enum error_code open_history(const struct stage_context *context, struct 
     return rc;
 }
 
-/* Of a task of pairs: the ends of its pairs are the seeds, drawn from one of the two topologies. */
+/* Draws the mini-batch of a unit of pairs: their ends are the seeds, in one of the two
+ * topologies. */
 static enum error_code sample_pairs(const struct stage_context *context,
                                     const struct sample_state *state, struct drawer *drawer,
                                     const struct topology *topology, const struct unit *unit,
@@ -429,7 +429,7 @@ static enum error_code read_counts(const struct stage_context *context, struct s
     return rc;
 }
 
-/* Says it once a worker: a run may have many of them. */
+/* Says it once in a worker: a run may have many such mini-batches. */
 static void warn_of_no_seeds(struct sample_state *state, const struct unit *unit,
                              const struct mini_batch *batch)
 {

@@ -22,17 +22,14 @@ struct column_entry { /* borrows from the setting's text */
     struct field name; /* of the column, or its number */
 };
 
-/* Takes the next entry off *text; *found is false at the end. Fails: ERROR_INVALID for an entry
- * that is none. */
+/* Takes the next entry off *text; *found is false at the end. Fails: ERROR_INVALID for no entry. */
 MUST_CHECK enum error_code edge_columns_setting_next(const char **text, struct column_entry *out,
                                                      bool *found, struct error *err);
 
-/* Whether an entry names a column by something other than a number, so that the table has a
- * header. */
+/* Whether an entry names a column by something other than a number: the table has a header then. */
 bool edge_columns_setting_has_names(const char *text);
 
-/* Whether the setting is not empty, and all columns that it names stand in the header of a
- * table. */
+/* Whether the setting is not empty, and the header of a table has all columns that it names. */
 bool edge_columns_setting_fits(const char *text, const struct table_look *look);
 
 #endif

@@ -63,7 +63,7 @@ static enum error_code read_comments(const struct edge_survey_request *request,
     return rc;
 }
 
-/* The columns of KONECT's files, as the setting would name them. */
+/* Returns the columns of KONECT's files as the setting would name them. */
 static const char *konect_columns(const struct comments *comments, size_t count)
 {
     static const char *const plain[] = {"source: 1; target: 2", "source: 1; target: 2; weight: 3",
@@ -101,8 +101,7 @@ static enum error_code find_roles(const struct edge_survey_request *request,
     return rc;
 }
 
-/* Ids are integers if all that the look has seen are, and none begins with a zero that a number
- * would lose. */
+/* Ids are integers if all seen ids are, and none has a leading zero that a number would lose. */
 static void find_id_type(const struct edge_survey_request *request, struct edge_list_survey *out)
 {
     const struct table_column *source = &out->look.column[out->roles.fields.source];

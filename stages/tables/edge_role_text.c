@@ -25,7 +25,7 @@ static void put(char *text, const char *format, ...)
 
 /* ---- the line ------------------------------------------------------------------------------------------ */
 
-/* How the setting names a column: by its name if there is one, else by its number. */
+/* Writes how the setting names a column: by its name if there is one, else by its number. */
 static void put_name(char *text, const struct table_look *look, int column)
 {
     const struct field *name = &look->column[column].name;
@@ -37,7 +37,7 @@ static void put_name(char *text, const struct table_look *look, int column)
         put(text, is_quoted ? "'%.*s'" : "%.*s", (int)name->size, name->text);
 }
 
-/* The node type that a column's name suggests: userId is user. */
+/* Writes the node type that a column's name suggests: user for userId. */
 static void put_type(char *text, const struct table_look *look, int column, const char *otherwise)
 {
     const struct field *name = &look->column[column].name;
@@ -107,8 +107,7 @@ static bool may_be_end(const struct table_look *look, size_t i)
     return column->values && !(column->are_numbers && column->has_fraction) && !column->are_dates;
 }
 
-/* The two columns that share most cells; without such the first two that may be ids, row numbers
- * left out. */
+/* Guesses the two columns that share most cells, else the first two that may be ids. */
 static void guess_ends(const struct table_look *look, int *source, int *target)
 {
     uint64_t most = 0;
@@ -133,8 +132,7 @@ static void guess_ends(const struct table_look *look, int *source, int *target)
     *target = *target < 0 || *target == *source ? (int)(look->column_count > 1) : *target;
 }
 
-/* Guesses the role of a column that is no end, for the line that is proposed. Returns NULL if it
- * has none. */
+/* Guesses the role of a column that is no end. Returns NULL if it has none. */
 static const char *guess_role(const struct table_look *look, size_t i)
 {
     const struct table_column *column = &look->column[i];

@@ -20,8 +20,7 @@ static bool is_free(const struct role_search *s, size_t i)
     return s->use[i].role == EDGE_ROLE_NONE;
 }
 
-/* A column whose cells may be ids: not empty, no fractions, no dates, and no row numbers under an
- * empty name. */
+/* Whether the cells may be ids: not empty, no fractions, no dates, no unnamed row numbers. */
 static bool may_be_ids(const struct role_search *s, size_t i)
 {
     const struct table_column *column = column_at(s, i);
@@ -30,8 +29,7 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
-/* A column that is called weight or time is that, so that a cell which is none is an error with its
- * line. */
+/* A column that is called weight or time is that: a cell that is none is an error with its line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
@@ -151,8 +149,7 @@ static bool is_called(const struct role_search *s, const char *name)
     return false;
 }
 
-/* Neo4j names groups of ids in the header: :START_ID(Person). The two ends of two groups are of two
- * types. */
+/* Neo4j names groups of ids in the header: :START_ID(Person). Two groups are two types of nodes. */
 static void take_groups(struct role_search *s)
 {
     struct field group[2] = {{.size = 0}};
@@ -185,8 +182,8 @@ static void take_words(struct role_search *s, bool of_kinds)
     }
 }
 
-/* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the
- * tail. One kind of thing by itself does not say which end it is: in `paper,cites` the paper is the
+/* Looks for words for the ends themselves, then for words for kinds of things. In `h,r,t` the t is
+ * the tail. One kind of thing alone does not say which end it is: in `paper,cites` it is the
  * source. */
 static void take_named_ends(struct role_search *s)
 {
@@ -203,8 +200,8 @@ static void take_named_ends(struct role_search *s)
     take_groups(s);
 }
 
-/* Gephi writes a column Type with the words Directed and Undirected: the direction of each edge,
- * and no relation. */
+/* Gephi writes a column Type with the words Directed and Undirected: it is the direction of each
+ * edge, and no relation. */
 static bool states_direction(struct role_search *s, size_t i)
 {
     static const char *const words[] = {"Undirected", "Directed", "undirected", "directed"};
@@ -238,7 +235,7 @@ static void take_named_columns(struct role_search *s)
     }
 }
 
-/* The first two columns that have no role, if their names are a pair. */
+/* Takes the first two columns without a role as the ends if their names are a pair. */
 static void take_pair(struct role_search *s)
 {
     size_t i = 0;
@@ -251,7 +248,7 @@ static void take_pair(struct role_search *s)
     }
 }
 
-/* Two columns of one name that may be ids are the ends as likely as those whose names say so: From
+/* Two columns of one name that may be ids are as likely the ends as those whose names say so: From
  * Bank, Account, To Bank, Account. */
 static bool has_twins(const struct role_search *s)
 {
@@ -265,13 +262,13 @@ static bool has_twins(const struct role_search *s)
     return false;
 }
 
-/* Few values in the first of several columns are kinds, steps or years rather than ids. */
+/* Whether the first of several columns has few values, such as kinds, steps or years. */
 static bool has_few_values(const struct role_search *s, size_t i)
 {
     return s->count > 2 && column_at(s, i)->distinct * 20 <= s->request->look->rows;
 }
 
-/* The ends that no name says: the only columns that can be ids. */
+/* Takes the only columns that can be ids as the ends that no name says. */
 static enum error_code take_possible(struct role_search *s, struct error *err)
 {
     const int missing = (s->source == EDGE_FIELD_NONE) + (s->target == EDGE_FIELD_NONE);

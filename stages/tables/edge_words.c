@@ -64,8 +64,8 @@ static bool is_separator(char c)
     return c == '_' || c == ' ' || c == '-' || c == '.' || c == ':';
 }
 
-/* Lower case, with one `_` where a word begins: movieId and "Movie ID" are movie_id. False for a
- * name that is longer than all words. */
+/* Writes the name in lower case, with one `_` where a word begins: movie_id for movieId and "Movie
+ * ID". False if the name is longer than all words. */
 static bool make_plain(const struct field *name, char out[WORD_SIZE])
 {
     size_t size = 0;
@@ -115,7 +115,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* from_address and toAccount name an end by their first word. */
+/* The first word of from_address and toAccount names an end. */
 static bool begins_with_end(const char *word, struct edge_word *out)
 {
     static const char *const sources[] = {"source", "src", "from", NULL};

@@ -28,15 +28,14 @@ struct edge_word {
 
 /* Returns what the name means by itself. */
 struct edge_word edge_word_of(const struct field *name);
-/* `Person` of `:START_ID(Person)`; size 0: the name has no group. */
+/* Returns `Person` of `:START_ID(Person)`; size 0: the name has no group. */
 struct field edge_word_group(const struct field *name);
-/* Whether it means anything; a table_name_test. */
+/* Whether the name means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
 /* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the name
  * (`weight` says that weights are labels, too), else EDGE_LABEL. */
 enum edge_column edge_word_label(const struct field *name);
-/* Whether a column called `name` holds the labels that ingest.edge_label, `label` (NULL: none),
- * names. */
+/* Whether a column called `name` holds the labels that ingest.edge_label names (NULL: none). */
 bool edge_word_is_label(const struct field *name, const char *label);
 /* Whether two names differ in their last character alone, which counts the two ends: txId1 and
  * txId2, node_a and node_b. */

@@ -149,7 +149,7 @@ enum error_code artifact_verify(struct store *store, const char *key, struct err
     if (!kind)
         return no_such_name(key, err);
     const enum error_code rc = kind->verify(store, key, err);
-    /* What had to be copied here may have been damaged on its way. */
+    /* An artifact that was copied here may have been damaged on its way. */
     return rc == ERROR_CORRUPT && !(store_capabilities(store) & STORE_HAS_PATHS)
                ? kind->verify(store, key, err)
                : rc;

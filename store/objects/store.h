@@ -136,9 +136,9 @@ typedef enum error_code (*store_visitor)(void *context, const char *key, bool is
 MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, store_visitor visit,
                                       void *context, struct error *err);
 
-/* How many seconds ago a record or artifact was put, or a switch was set, by the clock of the
- * store's place. A Redis Cluster tells for records when they were last used. Fails:
- * ERROR_NOT_FOUND. */
+/* Returns how many seconds ago a record or artifact was put, or a switch was set, by the clock of
+ * the store's place. A Redis Cluster tells when a record was last used.
+ * Fails: ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code store_age(struct store *store, const char *key, int64_t *seconds,
                                      struct error *err);
 MUST_CHECK enum error_code store_switch_age(struct store *store, const char *key, int64_t *seconds,

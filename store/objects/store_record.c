@@ -65,8 +65,7 @@ static enum error_code to_view(struct store *store, enum error_code rc, const ch
     return rc;
 }
 
-/* A byte may have changed on its way, not where it is stored: a record counts as damaged when two
- * reads say so. */
+/* A byte may have changed on its way here: a record is damaged only if two reads say so. */
 static enum error_code read_again(struct store *store, const char *key, const char *owner_id,
                                   struct record_view *view, struct error *err)
 {

@@ -91,8 +91,8 @@ struct dataset_schema {
     /* Of a graph with relations: what each type has, "none" without; "" where an earlier release wrote the schema. */
     char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
-    /* Of a graph with relations: 1 + the relation that has the edges back of most of each one's,
-     * found by content; 0: none. */
+    /* A graph with relations has here 1 + the relation with the edges back of most edges of each
+     * one, found by content; 0: none. */
     uint16_t back_plus[EDGE_TYPE_COUNT_MAX];
 };
 

@@ -32,8 +32,8 @@ uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32
 /* and how many there are. */
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
 
-/* The number of the one of the first `count` edge types that `text` [size] names: by its name, or
- * by its number where no name is a number itself. -1 for none. */
+/* Finds the one of the first `count` edge types that `text` [size] names, by its name, or by its
+ * number if no name is a number. Returns -1 if there is none. */
 int32_t dataset_edge_type_of(const struct dataset_schema *schema, uint32_t count, const char *text,
                              size_t size);
 

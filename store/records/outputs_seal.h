@@ -50,9 +50,9 @@ MUST_CHECK enum error_code outputs_seal_check_sizes(const struct outputs_seal *s
 MUST_CHECK enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *folder,
                                               struct error *err);
 
-/* Acquires outputs as artifact_acquire() does. A copy is compared with the seal (NULL: with the one
- * that is stored), and fetched a second time if it differs: it may have been damaged on its way.
- * Fails: also ERROR_CORRUPT. */
+/* Acquires outputs as artifact_acquire() does. A copy is compared with the seal (NULL: the stored
+ * one), and fetched again if it differs: it may have been damaged on its way.
+ * Fails: ERROR_CORRUPT, and as artifact_acquire(). */
 MUST_CHECK enum error_code outputs_acquire(struct store *store, const char *key,
                                            const struct outputs_seal *seal,
                                            struct artifact_handle *out, struct error *err);

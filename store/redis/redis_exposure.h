@@ -15,8 +15,8 @@
 /* Whether a server that has `bind` as the value of that setting ("* -::*", "127.0.0.1 -::1")
  * listens beyond this machine. */
 bool redis_exposure_is_open(const char *bind);
-/* Logs a warning when the server takes commands without a password from other machines. To be
- * called on a connection that needed no password. Fails: ERROR_UNAVAILABLE. */
+/* Logs a warning if the server takes commands from other machines without a password. Call it on a
+ * connection that needed no password. Fails: ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code redis_exposure_warn(struct redis_connection *connection,
                                                const struct redis_address *address,
                                                struct error *err);

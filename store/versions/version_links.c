@@ -215,8 +215,8 @@ static void lay_out_negatives(const struct link_merger *m, int split, struct edg
     }
 }
 
-/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array, of
- * another from the update that brought it. */
+/* Copies a column of held-out edges, `width` floats each. An edge of the base has it in the base's
+ * array, another edge in that of the update that brought it. */
 static void copy_column(const struct link_merger *m, const struct held_links *links,
                         const float *base, enum edge_column column, uint32_t width, float *out)
 {
@@ -308,7 +308,7 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
     }
 }
 
-/* Those of the base that stay; the sides of new nodes follow from their edges
+/* Keeps the sides of the base's nodes that stay. Those of new nodes follow from their edges
  * (stages/sampling/pair_sides.h). */
 static void lay_out_left(const struct link_merger *m, struct edge_splits *out,
                          struct layout *layout)

@@ -512,7 +512,7 @@ static enum error_code summarise(struct dataset_builder *builder, bool one_way, 
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
-/* Numbers that are stored as they were written need no word. */
+/* Says nothing of numbers that are stored as they were written. */
 static void note_time_unit(struct dataset_builder *builder)
 {
     char meaning[32];

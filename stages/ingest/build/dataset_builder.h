@@ -132,7 +132,8 @@ MUST_CHECK enum error_code dataset_builder_give_negatives(struct dataset_builder
                                                           struct error *err);
 /* Types that edges of the input may have, once there are edges; 0: they have none. */
 uint32_t dataset_builder_edge_types(const struct dataset_builder *builder);
-/* The number of the edge type that has this name [size] or number (dataset_types.h), or -1. */
+/* Returns the number of the edge type that has this name [size] or number (dataset_types.h), or
+ * -1. */
 int32_t dataset_builder_find_edge_type(const struct dataset_builder *builder, const char *name,
                                        size_t size);
 /* Of a task of graphs, before edges, labels and splits, which are then of graphs: graph [node_count] is that of each node, in line
@@ -158,8 +159,8 @@ MUST_CHECK enum error_code dataset_builder_note(struct dataset_builder *builder,
                                                 enum note_kind kind, struct error *err,
                                                 const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* How the times of edges are written (ingest.time_format; the first time of the input narrows it
- * for all files), and what readers find out about values. */
+/* Returns how the times of edges are written (ingest.time_format; the first time of the input
+ * narrows it for all files), and what readers find out about values. */
 struct value_notes *dataset_builder_notes(struct dataset_builder *builder);
 /* The time of each node, [node_count], that a split by time goes by; and the words of classes and encoded columns, which are
  * stored. Both become the builder's. */

@@ -179,7 +179,7 @@ static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uin
     return edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
-/* An edge of a declared reverse is one of its forward relation. */
+/* Counts an edge of a declared reverse as one of its forward relation. */
 static void note_direction(struct dataset_edges *edges, uint32_t source, uint32_t target,
                            const struct edge_columns_view *columns, size_t i)
 {

@@ -85,12 +85,12 @@ uint32_t dataset_edges_given_types(const struct dataset_edges *edges);
 /* [node_count] once written with_out_degree; borrowed. */
 const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
 
-/* Before the first edge: opens edges->reversals where somebody asks for edges back.
+/* Call this before the first edge. Opens edges->reversals if somebody asks for edges back.
  * `asks_direction`: the direction is to be found. */
 MUST_CHECK enum error_code dataset_edges_watch_direction(struct dataset_edges *edges,
                                                          bool asks_direction, struct error *err);
-/* Before writing: decides on the direction where it is asked for, and whether links are held out
- * both ways (edges_back.h). *one_way: no edge was given in both directions; with `once_is_both`
+/* Call this before writing. Decides on the direction if it is asked for, and whether links are held
+ * out both ways (edges_back.h). *one_way: no edge was given in both directions; with `once_is_both`
  * each is then stored both ways. */
 MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
                                                 bool *one_way, struct error *err);

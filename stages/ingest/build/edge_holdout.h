@@ -94,13 +94,13 @@ MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                              const struct dataset_schema *schema,
                                              uint64_t memory_bytes, struct error *err);
 void edge_holdout_release(struct edge_holdout *holdout);
-/* Which split the pair draws with EDGE_SPLIT_RANDOM: an enum held_out, or -1 where it stays.
- * `both_ways`: the same for the pair the other way. */
+/* Returns the split that the pair draws with EDGE_SPLIT_RANDOM: an enum held_out, or -1 if it
+ * stays. `both_ways`: the pair the other way draws the same split. */
 int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_ways,
                       uint32_t source, uint32_t target);
 /* Whether an edge and the edge back are held out together. */
 bool edge_holdout_goes_both_ways(const struct dataset_schema *schema);
-/* Which split an edge of a forward relation is in: an enum held_out, or -1 where it stays. */
+/* Returns the split of an edge of a forward relation: an enum held_out, or -1 if it stays. */
 int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
                        uint16_t type, int64_t time);
 /* Fills holdout->reverses once the types are declared; later calls change nothing. */
@@ -118,7 +118,8 @@ MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
 MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                              const struct edge_row *row, uint64_t *order,
                                              uint32_t *kept, struct error *err);
-/* Behind the last row: the record; `has_types`: with those of the edges; `sides` are counted.
+/* Call this after the last row. Stores the record; `has_types`: with the types of the edges;
+ * `sides` are counted.
  * Fails: ERROR_IO; as given_negatives_match(). */
 MUST_CHECK enum error_code edge_holdout_put(struct edge_holdout *holdout, bool has_types,
                                             const struct edge_sides *sides, struct store *store,

@@ -37,10 +37,11 @@ void edge_sides_note(struct edge_sides *sides, uint32_t source, uint32_t target)
 /* Whether there are two sides, of two nodes each at least, so that a negative can be another node
  * than the end that it replaces. */
 bool edge_sides_count(struct edge_sides *sides);
-/* Whether the nodes make two groups without an edge inside one, but the input does not say which is
- * which. */
+/* Whether the nodes make two groups without an edge inside one, but the input does not name
+ * them. */
 bool edge_sides_are_groups(const struct edge_sides *sides);
-/* The sources, ascending: [count[0]] into *out, owned by the caller. Fails: ERROR_NO_MEMORY. */
+/* Writes the sources [count[0]], ascending, to *out, which the caller owns. Fails:
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_sides_sources(const struct edge_sides *sides, uint32_t **out,
                                               struct error *err);
 

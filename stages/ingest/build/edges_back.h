@@ -32,7 +32,7 @@ struct edges_back { /* {0}: nobody asked */
     uint16_t relation, back;
 };
 
-/* Whether the detector has to see the edges, of a graph that stores each edge one way. */
+/* Whether the detector has to see the edges. Asked of a graph that stores each edge one way. */
 bool edges_back_asks(const struct pipeline_settings *settings);
 /* Decides schema->pairs_together, and the reverses of relations by content, once all edges were
  * seen. Fails: ERROR_NO_MEMORY. */

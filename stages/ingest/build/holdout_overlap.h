@@ -24,8 +24,8 @@ struct holdout_overlap { /* {0}: not counted */
         back; /* held-out edges whose nodes a training edge joins the same way; that have one back */
 };
 
-/* Counts where there can be some, once the edges are held out. Reads the edges once, 9 bytes a
- * held-out edge, and 8 more while it sorts.
+/* Counts them once the edges are held out, if there can be some. Reads the edges once, and takes 9
+ * bytes a held-out edge, and 8 more while it sorts.
  * Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code holdout_overlap_count(const struct edge_holdout *holdout,
                                                  struct edge_spool *spool,

@@ -7,7 +7,7 @@
 
 enum { DIGIT_BITS = 16 };
 
-/* Times in the order of unsigned numbers, and back. */
+/* Turns times into unsigned numbers of the same order, and back. */
 static uint64_t to_ordered(int64_t time)
 {
     return (uint64_t)time ^ UINT64_C(1) << 63;

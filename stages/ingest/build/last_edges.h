@@ -37,8 +37,7 @@ struct last_edges {
 
 /* What orders edges of one time, and splits by chance: of a pair of nodes, in this order. */
 uint64_t last_edges_draw(uint64_t seed, uint32_t a, uint32_t b);
-/* The search for them; `reverses`: edges of relations that are the reverse of another count for
- * none. */
+/* The search for last edges. Edges of relations in `reverses` that are reverses do not count. */
 struct last_search {
     struct last_edges *last; /* [node_count], begins as {0} */
     uint32_t node_count;
@@ -50,7 +49,7 @@ struct last_search {
 /* Edges that repeat one count once. Fails: ERROR_IO. */
 MUST_CHECK enum error_code last_edges_find(struct last_search *search, struct edge_spool *spool,
                                            struct error *err);
-/* 0: the pair of the test of its source, 1: that of validation; -1: another. */
+/* Returns 0 for the pair of the test of its source, 1 for that of validation, -1 for another. */
 int last_edges_place(const struct last_edges *last, uint32_t target);
 
 #endif

@@ -37,12 +37,13 @@ void named_nodes_init_sides(struct named_nodes *nodes, const char *source, const
                             uint64_t memory_bytes);
 void named_nodes_release(struct named_nodes *nodes);
 
-/* As named_nodes_refer() for an end of an edge: side 0 is the source, side 1 the target. */
+/* Does the same as named_nodes_refer() for an end of an edge: side 0 is the source, side 1 the
+ * target. */
 MUST_CHECK enum error_code named_nodes_refer_end(struct named_nodes *nodes, int side,
                                                  const struct field *field, const char *where,
                                                  int64_t line, int64_t *reference,
                                                  struct error *err);
-/* The number of the id of an end of an edge, -1 when there is no such node. */
+/* Returns the number of the id of an end of an edge, -1 if there is no such node. */
 int64_t named_nodes_find_end(const struct named_nodes *nodes, int side, const struct field *field);
 
 /* Notes the id in `field`; `what` names it in messages ("source").
@@ -63,8 +64,8 @@ MUST_CHECK enum error_code named_nodes_refer_integer(struct named_nodes *nodes, 
 bool named_nodes_are_numbered(const struct named_nodes *nodes);
 /* After finish: its number. */
 int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference);
-/* Puts the nodes of the second type behind those of the first, before finish. Fails:
- * ERROR_NO_MEMORY. */
+/* Puts the nodes of the second type behind those of the first. Call it before finish.
+ * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err);
 /* No id is noted behind this. */
 void named_nodes_finish(struct named_nodes *nodes);

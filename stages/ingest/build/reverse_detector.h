@@ -37,7 +37,8 @@ void reverse_detector_add(struct reverse_detector *detector, uint32_t source, ui
 /* Whether there were edges, and none of a pair that was seen in the other direction too. */
 bool reverse_detector_is_one_way(const struct reverse_detector *detector);
 
-/* Of the edges of one type that were looked at; edges that repeat each other count once. */
+/* Counts of the edges of one type that the detector saw. Edges that repeat each other count
+ * once. */
 struct reverse_share {
     uint64_t edges;
     uint64_t back;      /* the edges that have one back, of the type below */

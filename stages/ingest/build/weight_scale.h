@@ -28,11 +28,10 @@ struct weight_scale { /* {0}: as given */
 };
 
 void weight_scale_release(struct weight_scale *scale);
-/* Notes the weight of an edge of the input. Fails: ERROR_NO_MEMORY when ranks take more than they
- * may. */
+/* Notes the weight of an edge of the input. Fails: ERROR_NO_MEMORY if ranks take too much. */
 MUST_CHECK enum error_code weight_scale_note(struct weight_scale *scale, float weight,
                                              struct error *err);
-/* When all are noted, before the first is scaled. */
+/* Call this when all weights are noted, before the first one is scaled. */
 void weight_scale_finish(struct weight_scale *scale);
 float weight_scale_of(const struct weight_scale *scale, float weight);
 

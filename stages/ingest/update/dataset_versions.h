@@ -43,14 +43,14 @@ MUST_CHECK enum error_code dataset_versions_has(const struct version_place *plac
 MUST_CHECK enum error_code dataset_versions_restore(const struct version_place *place,
                                                     const char *id, bool anew, bool *needs_root,
                                                     struct error *err);
-/* Makes the delta of a version again, of which these files were the update, where the one that
- * stands in the store is lost or damaged. *repaired: that was done. */
+/* Makes the delta of a version from the files of its update, if the stored one is lost or damaged.
+ * *repaired: it was made. */
 MUST_CHECK enum error_code dataset_versions_repair(const struct version_place *place,
                                                    const struct update_request *request,
                                                    const char *newest, bool *repaired,
                                                    struct error *err);
-/* Where version_chain_newest() found two answers: sets the link to the one that these files make.
- * *settled: they make one of them. */
+/* Call this when version_chain_newest() found two answers. Sets the link to the version that these
+ * files make. *settled: they make one of the two. */
 MUST_CHECK enum error_code dataset_versions_settle(const struct version_place *place,
                                                    const struct update_request *request,
                                                    bool *settled, struct error *err);

@@ -235,7 +235,7 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
 enum { TYPED_ID_SIZE = 4096 };
 
 /* The two ends of a list may be nodes of two types, which are called by type and id
- * (named_nodes.h). A file of edges may leave the type out: 17 in the column of sources is
+ * (named_nodes.h). A file of edges may leave the type out: then 17 among the sources means
  * user:17. */
 static struct field with_type(const struct update_edge_file *file, uint32_t type,
                               const struct field *field, char text[TYPED_ID_SIZE])

@@ -132,8 +132,8 @@ static void name_place(const struct update_edge_file *file, int64_t line, char *
     input_lines_place(text, size, path, line);
 }
 
-/* A logarithm alone: ranks are refused before (update_reader.c). Labels that are the weights are
- * taken already. */
+/* Takes logarithms; ranks were refused before (update_reader.c). Labels that are the weights were
+ * taken before this. */
 static void scale_weight(const struct update_edge_file *file)
 {
     const struct weight_scale scale = {
@@ -264,8 +264,8 @@ static void keep_trained(struct update_reader *reader, const struct edge_chunk *
 
 enum { KEYS_OF_LINK = 4 }; /* that list_drawn() makes of an edge, at most */
 
-/* Each edge of old nodes that draws a split: its pair, the pair the other way where both go
- * together, and the same for edges that are reverses. Returns how many. */
+/* Lists the keys of each edge of old nodes that draws a split: its pair, the pair the other way if
+ * both go together, and the same for edges that are reverses. Returns how many. */
 static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link *link)
 {
     const struct dataset_schema *schema = reader->schema;

@@ -120,7 +120,7 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
 }
 
 /* Whether links of the same ends are examples each, as labelled edges are. A list of given links
- * has each once. */
+ * has each link once. */
 static bool has_repeats(const struct update_reader *reader)
 {
     return task_labels_edges(reader->schema->task) ||
@@ -134,8 +134,8 @@ static uint64_t key_back(uint64_t key)
     return key << 32 | key >> 32;
 }
 
-/* The split that holds an edge between the nodes of `query`, back edges included where both
- * directions go together; -1: none. */
+/* Returns the split that holds an edge between the nodes of `query`, or an edge back if both go
+ * together; -1: none. */
 static int pair_held_in(const struct update_reader *reader, const struct held_query *query)
 {
     struct held_query back = *query;

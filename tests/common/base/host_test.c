@@ -176,8 +176,7 @@ static void every_level_of_version_2_counts(void **state)
     temp_dir_remove(&root);
 }
 
-/* Docker without a namespace of its own mounts its group at the top, and /proc names the group of
- * the host. */
+/* Docker without a namespace mounts its group at the top, and /proc names the group of the host. */
 static void a_mount_of_a_part_of_the_hierarchy_is_read(void **state)
 {
     struct temp_dir root;

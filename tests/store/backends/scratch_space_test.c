@@ -356,7 +356,7 @@ static void a_space_that_vanishes_each_time_is_told(void **state)
     (void)failing_calls_end();
 }
 
-/* As on a machine where another user made the name before, or a link of it. */
+/* Another user of the machine may have made the name before, or a link of it. */
 static void a_link_in_the_place_of_the_folder_of_this_user_is_refused(void **state)
 {
     struct place *p = *state;

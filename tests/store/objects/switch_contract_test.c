@@ -58,7 +58,7 @@ static void a_switch_is_removed_when_it_is_what_was_expected(void **state)
     }
 }
 
-/* Whoever expects none cannot read a damaged one either. */
+/* A process that expects no switch cannot read a damaged one either. */
 static void a_damaged_switch_is_exchanged_as_one_that_is_not_set(void **state)
 {
     static const char *const damaged[] = {"one v1:0000000000000000\n", "", "no checksum"};

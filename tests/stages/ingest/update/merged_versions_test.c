@@ -125,7 +125,7 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
 }
 
 /* Events of validation and test are messages of later ones, so a version knows the weights of all:
- * those of the base, and of the same edges that came once more, which weigh 1. */
+ * those of the base, and a weight of 1 for the same edges that came once more. */
 static void held_out_events_keep_their_weights(void **state)
 {
     struct temp_store *t = *state;

@@ -144,7 +144,7 @@ static inline void close_store(struct temp_store *t)
     temp_dir_remove(&t->dir);
 }
 
-/* Which edges are held out, by relation, target and source; each once, unless repeated edges are
+/* Counts held-out edges by relation, target and source: each once, unless repeated edges are
  * kept. */
 static inline uint8_t *held_of(struct store *store, const struct dataset_schema *schema)
 {
