@@ -2,12 +2,15 @@
  * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on
  * any more.
  *
- *   keep     what is younger than --grace, or what a switch names that was set since: another folder may be making it, or may have found it
- *            and be about to stand on it, and no plan names it yet
- *            the newest --keep runs, every run that is not finished or is damaged, and the partitions and datasets of those
+ *   keep     what is younger than --grace, or what a switch names that was set since: another
+ *            folder may be making it, or may have found it and be about to stand on it, and no plan
+ *            names it yet
+ *            the newest --keep runs, every run that is not finished or is damaged, and the
+ *            partitions and datasets of those
  *            partitions that such a partition is a delta of
  *            versions of datasets that were updated, and what they are versions of
- *   remove   all else: finished runs, partitions and datasets, and what is left of removals that were cut short
+ *   remove   all else: finished runs, partitions and datasets, and what is left of removals that
+ *            were cut short
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -201,8 +204,8 @@ static enum error_code find_spared(struct store *store, const struct choice *c, 
     return rc == ERROR_NONE ? find_young(store, c, err) : rc;
 }
 
-/* Versions of a dataset that was updated stay, and what they are versions of: the next run is on the newest, whether or not there
- * was one, and each is made again from the one before. */
+/* Versions of a dataset that was updated stay, and what they are versions of: the next run is on
+ * the newest, whether or not there was one, and each is made again from the one before. */
 static enum error_code keep_versions(struct store *store, const struct store_census *census,
                                      bool *stays, struct error *err)
 {

@@ -1,10 +1,11 @@
 /*
- * init - looks at tables of edges and nodes and writes a pipeline file with comments, which runs as it is.
+ * init - looks at tables of edges and nodes and writes a pipeline file with comments, which runs as
+ * it is.
  *
  *   edges.csv, nodes.csv ─> table_survey ─> which columns are ids, classes, splits, numbers, words ─> edges.yaml
  *
- * What it chose, and from what it saw, stands beside each line, so that a person sees what to change. The same files give the
- * same text.
+ * What it chose, and from what it saw, stands beside each line, so that a person sees what to
+ * change. The same files give the same text.
  */
 #include "common/base/file.h"
 #include "common/base/json.h"
@@ -106,7 +107,8 @@ static bool tells_rows_apart(const struct survey_column *column)
     return column->word_count == column->values || column->word_count == SURVEY_WORDS_MAX;
 }
 
-/* The column of different words that most ends of edges share; where none is seen in both, one with such a name, or the first. */
+/* The column of different words that most ends of edges share; where none is seen in both, one with
+ * such a name, or the first. */
 static int find_id(const struct inspection *look)
 {
     static const char *const names[] = {"id",      "node", "node_id", "nodeid", "user",
@@ -506,7 +508,8 @@ static void stem_of(const char *path, char out[NAME_MAX_SIZE])
     out[size] = '\0';
 }
 
-/* As the pipeline file names it: relative to that, which lies here unless --output says otherwise. */
+/* As the pipeline file names it: relative to that, which lies here unless --output says
+ * otherwise. */
 static enum error_code path_in_file(const struct init_options *options, const char *path,
                                     char out[FILE_PATH_SIZE], struct error *err)
 {

@@ -16,7 +16,8 @@
 
 static const uint64_t no_limit_from = 1ULL << 60;
 
-/* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's cores is refused. */
+/* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's
+ * cores is refused. */
 static int cores_of_affinity(void)
 {
     for (size_t cores = CPU_SETSIZE; cores <= (size_t)CPU_SETSIZE << 8; cores *= 2) {

@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cores that are online, that we may run on (taskset, cpuset), and that our control group's quota pays for; at least 1. */
+/* Cores that are online, that we may run on (taskset, cpuset), and that our control group's quota
+ * pays for; at least 1. */
 int host_core_count(void);
 /* Functions that end in _below() read control groups and /proc below `root` (control_group.h). */
 int host_core_count_below(const char *root);
-/* Cores that the quota of the control group in `folder` pays for, a part of one counted as one: cpu.max of version 2, or
- * cpu.cfs_quota_us and cpu.cfs_period_us of version 1. 0: there is no quota. */
+/* Cores that the quota of the control group in `folder` pays for, a part of one counted as one:
+ * cpu.max of version 2, or cpu.cfs_quota_us and cpu.cfs_period_us of version 1. 0: there is no
+ * quota. */
 int host_cores_of_quota(const char *folder);
 /* What the processor calls itself, or "an unknown processor", into `text` [size]. */
 void host_processor_name(char *text, size_t size);

@@ -25,7 +25,8 @@ static int allowed(void)
     return 1;
 }
 
-/* Nothing is larger than a difference of pointers can say; some allocators end the program that asks for it. */
+/* Nothing is larger than a difference of pointers can say; some allocators end the program that
+ * asks for it. */
 static int is_too_large(size_t count, size_t size)
 {
     return size && count > PTRDIFF_MAX / size;

@@ -1,14 +1,20 @@
 /*
- * date_text - dates with or without a time of day, as seconds since 1970-01-01T00:00:00 UTC and
- * nanoseconds.
+ * date_text - dates with or without a time of day, as seconds and nanoseconds since 1970-01-01 UTC.
  *
  * Dates are read by a pattern like strptime's, in English and without a look at the locale:
- *   %Y four digits, %y two (69 to 99 are of the 20th century), %m %d %e %H %I %M %S one or two digits, %j one to three,
- *   %b %B a month's name, %a %A a weekday's name, which is not checked, %p AM or PM, %f a fraction
- * of a second of 1 to 9 digits,
- *   %z a zone: Z, UTC, GMT, +02, +0200, +02:00; %F is %Y-%m-%d, %T is %H:%M:%S, %D is %m/%d/%y, %R
- * is %H:%M, %% a percent sign. A run of blanks fits any run of blanks; every other character stands
- * for itself. A date without a zone is UTC.
+ *   %Y              four digits
+ *   %y              two digits; 69 to 99 are of the 20th century
+ *   %m %d %e %H %I %M %S   one or two digits
+ *   %j              one to three digits
+ *   %b %B           the name of a month
+ *   %a %A           the name of a weekday, which is not checked
+ *   %p              AM or PM
+ *   %f              a fraction of a second of 1 to 9 digits
+ *   %z              a zone: Z, UTC, GMT, +02, +0200, +02:00
+ *   %F %T %D %R     %Y-%m-%d, %H:%M:%S, %m/%d/%y and %H:%M
+ *   %%              a percent sign
+ * A run of blanks fits any run of blanks; every other character stands for itself. A date without a
+ * zone is UTC.
  */
 #ifndef COMMON_FORMATS_DATE_TEXT_H
 #define COMMON_FORMATS_DATE_TEXT_H

@@ -27,8 +27,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. Two quotes inside are one that
- * does not close; *doubled: there are some. */
+/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. Two
+ * quotes inside are one that does not close; *doubled: there are some. */
 static const char *skip_quoted(const char *at, const char *end, bool *doubled)
 {
     const char *next = at + 1;
@@ -86,8 +86,8 @@ void delimited_begin_line(struct delimited *cursor, const struct text_line *line
     cursor->spare = line->spare;
 }
 
-/* The field with each two quotes made one, at its own place of the spare line, so that any cursor over the line writes the same
- * bytes there. */
+/* The field with each two quotes made one, at its own place of the spare line, so that any cursor
+ * over the line writes the same bytes there. */
 static struct field without_doubles(const struct delimited *cursor, const struct field *field)
 {
     char *out = cursor->spare + (field->text - cursor->begin);

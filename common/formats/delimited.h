@@ -39,8 +39,8 @@ struct field {
 
 struct delimited { /* a cursor over one line */
     const char *begin, *at, *end;
-    char *
-        spare; /* [end - begin], for fields that are not as they are written; NULL: there are none */
+    /* [end - begin], for fields that are not as they are written; NULL: there are none */
+    char *spare;
     enum delimiter delimiter;
     bool is_done;
 };
@@ -74,7 +74,8 @@ MUST_CHECK static inline enum error_code delimited_read(struct line_reader *read
                : rc;
 }
 
-/* " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields; "" of a row of one line. Returns `buffer`. */
+/* " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields; "" of a
+ * row of one line. Returns `buffer`. */
 enum { DELIMITED_EXTENT_SIZE = 96 };
 const char *delimited_extent(const struct text_line *line, char buffer[DELIMITED_EXTENT_SIZE]);
 

@@ -2,7 +2,8 @@
  * file_kind - what a file is, by its first bytes, where it is no table of text.
  *
  *   "PAR1..."              Parquet: refused, with the line of Python that makes csv of it
- *   "%%MatrixMarket ..."   MatrixMarket: refused as a table of labels, read by the format matrix_market
+ *   "%%MatrixMarket ..."   MatrixMarket: refused as a table of labels, read by the format
+ *                          matrix_market
  *   "1,2,0.5"              NULL: nothing is known against reading it as a table
  *
  * A kind more is a row in file_kind.c and, where a few fixed bytes do not tell it, a test in
@@ -23,8 +24,8 @@ struct kind_of_file {
     const char *name;    /* "a Parquet file" */
     const char *format;  /* the ingest.format that reads it; NULL: none does */
     const char *way_out; /* what makes a table or a graph of it; FILE stands for its path */
-    bool
-        has_lines; /* a reader of lines may read it, though it is no table: MatrixMarket, N-Triples, JSON lines */
+    /* a reader of lines may read it, though it is no table: MatrixMarket, N-Triples, JSON lines */
+    bool has_lines;
 };
 
 /* Finds the kind of a file from `size` unpacked bytes at its beginning. NULL: a table, as far as

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while the file fills it,
- * up to a line of the largest size, its CRLF, and room to read ahead. */
+/* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while
+ * the file fills it, up to a line of the largest size, its CRLF, and room to read ahead. */
 enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
 /* These many bytes show the kind of a file: the magic of tar stands at byte 257. */
 enum { FIRST_BYTES = 1024 };
@@ -29,8 +29,8 @@ struct line_reader {
     size_t capacity;
     bool has_quotes, has_nul; /* some may be in the buffer */
     char *buffer;             /* [capacity], owned */
-    char
-        *spare; /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
+    /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
+    char *spare;
     size_t spare_capacity;
 };
 
@@ -175,8 +175,8 @@ const char *line_reader_name(const struct line_reader *reader)
     return byte_source_name(reader->source);
 }
 
-/* Reads until the buffer has a line feed behind `searched` bytes: *end, or NULL at the end of the file, or where there are too
- * many bytes without one: *is_long. */
+/* Reads until the buffer has a line feed behind `searched` bytes: *end, or NULL at the end of the
+ * file, or where there are too many bytes without one: *is_long. */
 static enum error_code find_line_end(struct line_reader *reader, size_t searched, const char **end,
                                      bool *is_long, struct error *err)
 {

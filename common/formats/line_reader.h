@@ -24,8 +24,9 @@ struct text_line {
     const char *text; /* [size], no line end, no NUL; valid until the next call */
     size_t size;
     int64_t number; /* from 1; of several that are one row (delimited_read()) the first */
-    char *
-        spare; /* [size] to write into, valid as long as the text; NULL where the text has no two quotes in a row */
+    /* [size] to write into, valid as long as the text; NULL where the text has no two quotes in a
+     * row */
+    char *spare;
     int64_t last;    /* the last of several lines that are one row */
     bool has_quotes; /* there may be some */
 };
@@ -43,9 +44,10 @@ void line_reader_close(struct line_reader *reader); /* NULL is fine */
  * Fails: ERROR_INPUT naming file and line or byte offset; ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code line_reader_next(struct line_reader *reader, struct text_line *line,
                                             bool *found, struct error *err);
-/* Makes `line`, the last that was read, longer by the line behind it, with the end between them; its number stays, and it has no
- * `spare` until line_reader_find_spare(). *found is false, and nothing changes, at the end of the file and where it would become
- * longer than LINE_SIZE_MAX. Fails: as line_reader_next(). */
+/* Makes `line`, the last that was read, longer by the line behind it, with the end between them;
+ * its number stays, and it has no `spare` until line_reader_find_spare(). *found is false, and
+ * nothing changes, at the end of the file and where it would become longer than LINE_SIZE_MAX.
+ * Fails: as line_reader_next(). */
 MUST_CHECK enum error_code line_reader_extend(struct line_reader *reader, struct text_line *line,
                                               bool *found, struct error *err);
 MUST_CHECK enum error_code line_reader_find_spare(struct line_reader *reader,

@@ -27,7 +27,7 @@ static enum error_code open_table(const struct table_request *request, struct li
                : line_reader_open(request->path, out, err);
 }
 
-/* ---- separator ------------------------------------------------------------------------------------ */
+/* ---- separator ------------------------------------------------------------------------------- */
 
 struct vote { /* what one separator makes of the first rows */
     size_t first, second,
@@ -127,7 +127,7 @@ static enum error_code find_delimiter(const struct table_request *request, enum 
     return rc;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct look_run {
     const struct table_request *request;
@@ -309,7 +309,7 @@ static enum error_code read_rows(struct look_run *run, struct error *err)
     return rc;
 }
 
-/* ---- header ---------------------------------------------------------------------------------------- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
 static bool occurs_below(const struct look_run *run, const struct field *field)
 {
@@ -446,7 +446,7 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
     return rc;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 int table_look_find(const struct table_look *look, const struct field *name, bool *twice)
 {

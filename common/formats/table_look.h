@@ -5,9 +5,10 @@
  * means the same to each of them. A look judges layout alone. The caller decides what the columns
  * are for.
  *
- *   separator   the one of delimited.h that gives most of the first rows the same number of fields, at least two
- *   header      the first row, if it has a name that the caller knows and no cell that occurs below, or if one of its cells does not fit
- *               the type of the column below it
+ *   separator   the one of delimited.h that gives most of the first rows the same number of fields,
+ *               at least two
+ *   header      the first row, if it has a name that the caller knows and no cell that occurs
+ *               below, or if one of its cells does not fit the type of the column below it
  *   comments    lines that begin with # or %, and blank lines, are no rows
  *
  * Between blanks or tabs a header with one field fewer than the rows names all columns but the
@@ -35,16 +36,16 @@ struct table_look { /* {0} is empty; release with table_look_release() */
     enum delimiter delimiter;
     bool decimal_comma; /* numbers have a comma where others have a point */
     size_t column_count;
-    size_t
-        judged; /* columns that the look describes: all, or the first of a wide or uneven table */
+    /* columns that the look describes: all, or the first of a wide or uneven table */
+    size_t judged;
     int64_t header_line;           /* 0: there is no header */
     int64_t first_line, last_line; /* of the rows */
     uint64_t rows;
     bool is_whole; /* the look has seen all rows */
-    bool
-        header_is_weak; /* all cells of the first row are words above words; no name was known, and it is taken as a row although
-                          * none of its cells occurs again in its column and most others do */
-    char *header;       /* the first row, owned */
+    /* all cells of the first row are words above words; no name was known, and it is taken as a row
+     * although none of its cells occurs again in its column and most others do */
+    bool header_is_weak;
+    char *header; /* the first row, owned */
     size_t header_size;
     struct table_column *column; /* [judged], owned */
 };

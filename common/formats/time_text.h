@@ -2,9 +2,11 @@
  * time_text - the times of edges and nodes: text to a 64-bit integer, by the rule that
  * ingest.time_format gives.
  *
- *   auto           integers as they are, in whatever unit the file has, or dates of ISO 8601; a column has only one of the two
+ *   auto           integers as they are, in whatever unit the file has, or dates of ISO 8601; a
+ *                  column has only one of the two
  *   number         integers as they are
- *   number*1000    numbers times a power of ten, rounded to the nearest integer: seconds with a fraction become milliseconds
+ *   number*1000    numbers times a power of ten, rounded to the nearest integer: seconds with a
+ *                  fraction become milliseconds
  *   unix           seconds since 1970, with a fraction or without, as dates
  *   iso            dates of ISO 8601, 2019-01-31 or 2019-01-31T12:30:59.123456+02:00
  *   %d.%m.%Y %H:%M another pattern of dates (common/formats/date_text.h)

@@ -7,9 +7,10 @@
  * by layer from the rows that layer 1 reads.
  *
  *   rows of layer 1 .. L, each valid or not
- *   advance to t:  an edge to v is earlier now: v is not valid in any layer that reads edges, nor are, a layer
- *                  higher, the nodes that hear of v, and so on
- *   fetch:         rows that are asked for and are not valid are computed, and before them those that they read
+ *   advance to t:  an edge to v is earlier now: v is not valid in any layer that reads edges, nor
+ *                  are, a layer higher, the nodes that hear of v, and so on
+ *   fetch:         rows that are asked for and are not valid are computed, and before them those
+ *                  that they read
  *
  * So each event costs what it changes, and not the whole graph. A row and its bits depend on the
  * edges that are earlier and on nothing else: rows are computed in tiles of one size, whichever

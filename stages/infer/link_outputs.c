@@ -334,7 +334,8 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     return ERROR_NONE;
 }
 
-/* Adds edges first .. first + count - 1 of the block. `score` and `truth` [pairs of a piece] are room. */
+/* Adds edges first .. first + count - 1 of the block. `score` and `truth` [pairs of a piece] are
+ * room. */
 static enum error_code add_piece(struct link_outputs *o, const struct block *block, uint32_t first,
                                  uint32_t count, float *score, uint8_t *truth, struct error *err)
 {

@@ -26,8 +26,8 @@ struct link_ranks { /* all borrowed */
     const struct decoder *decoder;
     const struct known_pairs *known; /* NULL: not filtered */
     bool leaves_out_other;           /* the other end of an edge is no candidate */
-    const struct pair_sides
-        *sides; /* candidates are of the side of the end; NULL: the graph has none */
+    /* candidates are of the side of the end; NULL: the graph has none */
+    const struct pair_sides *sides;
     struct link_rows *rows;
     uint64_t seed;       /* of the candidates that are drawn, as is the next */
     uint32_t candidates; /* of each edge */

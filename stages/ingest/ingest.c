@@ -8,9 +8,9 @@
  *   files of an update (--add-edges, ...) --> update/ --> a version of it <--+
  *
  * The id is a checksum of everything the records depend on, so a dataset that is there is not made
- * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset or
- * none, and whoever is killed in between starts again. A dataset that was updated is its newest version
- * (update/dataset_versions.h).
+ * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset
+ * or none, and whoever is killed in between starts again. A dataset that was updated is its newest
+ * version (update/dataset_versions.h).
  */
 #include "stages/ingest/ingest.h"
 
@@ -121,8 +121,8 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     return rc;
 }
 
-/* What to write where labels or training nodes are missing. The files beside an input are checked for beforehand, so that what
- * is missing there is in them. */
+/* What to write where labels or training nodes are missing. The files beside an input are checked
+ * for beforehand, so that what is missing there is in them. */
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
     return pipeline_learns_graphs(settings)
@@ -156,7 +156,8 @@ static void progress_text(const char *what, uint64_t done, uint64_t total, doubl
                        each);
 }
 
-/* A line every second, and after some every few seconds; the driver shows what begins with "progress". */
+/* A line every second, and after some every few seconds; the driver shows what begins with
+ * "progress". */
 static void say_progress(const char *what, uint64_t done, uint64_t total)
 {
     enum { SOON_MS = 1000, LATER_MS = 5000, SOON_COUNT = 10, WHAT_SIZE = 256 };

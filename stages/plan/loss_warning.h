@@ -2,11 +2,12 @@
  * loss_warning - a training loss that shows that something is wrong with the data or the settings,
  * long before it is no number.
  *
- *   large    the mean loss since the last snapshot, or that of validation, is above 1,000,000. Losses of numbers (l1, l2, huber) are as large as the squares of their
- *            labels, and are not looked at.
- *   growing  the loss grew through a whole epoch. The epoch is cut into four quarters of its
- * rounds (fewer where it has fewer rounds); the mean
- *            loss of each is above that of the one before it, the first is above the loss of the last snapshot, and the last is above 1
+ *   large    the mean loss since the last snapshot, or that of validation, is above 1,000,000.
+ *            Losses of numbers (l1, l2, huber) are as large as the squares of their labels, and are
+ *            not looked at.
+ *   growing  the loss grew through a whole epoch. The epoch is cut into four quarters of its rounds
+ *            (fewer where it has fewer rounds); the mean loss of each is above that of the one
+ *            before it, the first is above the loss of the last snapshot, and the last is above 1
  *            and more than half as large again as where the growth began.
  *
  * Each is told once a run: in the log of checkpoint, in the snapshot's line of metrics.jsonl, and

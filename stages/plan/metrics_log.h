@@ -1,9 +1,12 @@
 /*
  * metrics_log - the lines of metrics.jsonl, and the file of all of them.
  *
- *   {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..,"gradient_error":..}   one a round
- *   {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,"valid_accuracy":..,
- *    "valid_<metric>":..,"best":8,"stop":false,"warning":".."}                    then one for the snapshot of weights 8
+ *   one a round:
+ *     {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..,
+ *      "gradient_error":..}
+ *   then one for the snapshot of weights 8:
+ *     {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,
+ *      "valid_accuracy":..,"valid_<metric>":..,"best":8,"stop":false,"warning":".."}
  *
  * Rounds count from 0 as in the names of units, epochs from 1; a number that there is none of is
  * null. There is no time of day in them: the lines are part of the snapshot's record, and equal

@@ -360,7 +360,8 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     return ERROR_NONE;
 }
 
-/* Whether the sampler can draw what the other settings say. (The table of samplers would bring the topology along.) */
+/* Whether the sampler can draw what the other settings say. (The table of samplers would bring the
+ * topology along.) */
 static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const enum sampler_kind kind = (enum sampler_kind)s->sample.sampler;
@@ -387,7 +388,8 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
     return ERROR_NONE;
 }
 
-/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to the next. */
+/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to
+ * the next. */
 static enum error_code check_staleness(const struct pipeline_settings *s, struct error *err)
 {
     if (s->aggregate.staleness.value > 0 && s->train_step.gradient == GRADIENT_SPARSE)
@@ -413,7 +415,8 @@ static enum error_code refuse_layers(const char *setting, const char *why, struc
                      setting, why);
 }
 
-/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do not change meanwhile. */
+/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do
+ * not change meanwhile. */
 static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
@@ -455,7 +458,8 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
     return ERROR_NONE;
 }
 
-/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from other parts, not fewer. */
+/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from
+ * other parts, not fewer. */
 bool pipeline_takes_loads(int64_t method)
 {
     return method == PARTITION_METIS || method == PARTITION_LDG || method == PARTITION_FENNEL ||

@@ -44,7 +44,8 @@ enum error_code run_input_switch(const struct pipeline_settings *settings, const
     return ERROR_NONE;
 }
 
-/* The partition of `settings`, the id of the run that they make on it, and whether that was started. */
+/* The partition of `settings`, the id of the run that they make on it, and whether that was
+ * started. */
 static enum error_code find_run(struct store *store, const struct pipeline_settings *settings,
                                 struct run_plan *plan, bool *started, struct error *err)
 {
@@ -91,8 +92,8 @@ enum error_code run_schedule(struct schedule *out, const struct pipeline_setting
 
 /* --- starting --- */
 
-/* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset without
- * training nodes. */
+/* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset
+ * without training nodes. */
 static enum error_code plan_schedule(struct store *store, const struct pipeline_settings *settings,
                                      const char *partition_id, struct schedule *schedule,
                                      struct error *err)

@@ -177,7 +177,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define INT_LIST(part, name, field, value, least, most, help) \
     {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL}
 
-/* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
+/* What a row is part of (enum setting_part), and the values of another setting without which it has
+ * no effect. */
 #define NOTHING            0, NULL
 #define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
 #define LABELLED(part)     SETTING_OF_##part, "ingest.task=edge_classification,edge_regression"

@@ -61,8 +61,8 @@ struct sample_state {
     struct graph_units graphs;
     struct sample_room room;
     pthread_mutex_t mutex; /* guards what follows */
-    struct joined_topology
-        history; /* of events (infer.history), made by the first evaluation unit */
+    /* of events (infer.history), made by the first evaluation unit */
+    struct joined_topology history;
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
     bool has_warned;     /* of mini-batches that teach nothing */
@@ -157,8 +157,8 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
-/* Copies the topology if it may; *left is what the samplers have. Of a copy that is shared with other workers each
- * counts its portion. */
+/* Copies the topology if it may; *left is what the samplers have. Of a copy that is shared with
+ * other workers each counts its portion. */
 static enum error_code copy_topology(const struct stage_context *context, struct topology *topology,
                                      uint64_t *left, struct error *err)
 {
@@ -179,8 +179,8 @@ static enum error_code copy_topology(const struct stage_context *context, struct
     return rc == ERROR_NO_MEMORY && only_shared ? ERROR_NONE : rc;
 }
 
-/* As many samplers as threads, but no more than have room for their table of all nodes twice; others wait
- * for one. */
+/* As many samplers as threads, but no more than have room for their table of all nodes twice;
+ * others wait for one. */
 static uint64_t count_drawers(const struct stage_context *context, uint64_t memory_bytes)
 {
     const uint64_t table = (uint64_t)context->book->node_count * sizeof(uint32_t);

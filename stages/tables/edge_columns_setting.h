@@ -5,7 +5,8 @@
  *     source: from; target: to; weight: amount         columns by their names in the header
  *     source: 1; target: 3; etype: 2                   columns by their numbers, from 1
  *     source: user:userId; target: movie:movieId       the two ends are nodes of two types
- *     source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon stands in single quotes
+ *     source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon stands in
+ *                                                      single quotes
  */
 #ifndef STAGES_TABLES_EDGE_COLUMNS_SETTING_H
 #define STAGES_TABLES_EDGE_COLUMNS_SETTING_H

@@ -12,7 +12,7 @@ void edge_list_survey_release(struct edge_list_survey *survey)
     *survey = (struct edge_list_survey){.of_strings = false};
 }
 
-/* ---- comments ----------------------------------------------------------------------------------------- */
+/* ---- comments -------------------------------------------------------------------------------- */
 
 static bool begins(const struct text_line *line, const char *text)
 {
@@ -75,7 +75,7 @@ static const char *konect_columns(const struct comments *comments, size_t count)
     return comments->has_sides ? sides[at] : plain[at];
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static const char *columns_of(const struct edge_survey_request *request)
 {

@@ -1,13 +1,13 @@
 /*
- * edge_list_survey - what the first lines of a list of edges say: its layout, the roles of its
- * columns, its direction, what ids are.
+ * edge_list_survey - looks at the first lines of a list of edges: its layout, the roles of its
+ * columns, its direction, and what ids are.
  *
  * Comments count as far as they are those of a published collection:
  *
- *   # Undirected graph, # Directed graph         SNAP: the direction
- *   % sym, % asym, % bip, and a kind of weights  KONECT: the direction; the third column is the
- * weight, the fourth the time; the ends of
- *                                                a `bip` graph are nodes of two types, left and right
+ *   # Undirected graph, # Directed graph   SNAP: the direction
+ *   % sym, % asym, % bip                   KONECT: the direction; the third column is the weight,
+ *                                          the fourth the time; the ends of a `bip` graph are nodes
+ *                                          of two types, left and right
  */
 #ifndef STAGES_TABLES_EDGE_LIST_SURVEY_H
 #define STAGES_TABLES_EDGE_LIST_SURVEY_H

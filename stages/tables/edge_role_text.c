@@ -23,7 +23,7 @@ static void put(char *text, const char *format, ...)
     va_end(values);
 }
 
-/* ---- the line ------------------------------------------------------------------------------------------ */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 /* Writes how the setting names a column: by its name if there is one, else by its number. */
 static void put_name(char *text, const struct table_look *look, int column)
@@ -99,7 +99,7 @@ const char *edge_role_setting(const struct table_look *look, const struct edge_r
     return text;
 }
 
-/* ---- a proposal ---------------------------------------------------------------------------------------- */
+/* ---- a proposal ------------------------------------------------------------------------------ */
 
 static bool may_be_end(const struct table_look *look, size_t i)
 {
@@ -180,7 +180,7 @@ enum error_code edge_role_refuse(const struct role_search *s, const char *why, s
                      line);
 }
 
-/* ---- what was understood ------------------------------------------------------------------------------- */
+/* ---- what was understood --------------------------------------------------------------------- */
 
 static const char *const role_name[EDGE_COLUMN_COUNT] = {
     [EDGE_WEIGHT] = "the weight", [EDGE_TYPE] = "the relation",       [EDGE_TIME] = "the time",

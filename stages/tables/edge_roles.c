@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- columns ------------------------------------------------------------------------------------------ */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static const struct table_column *column_at(const struct role_search *s, size_t i)
 {
@@ -67,7 +67,7 @@ static bool take_column(struct role_search *s, size_t i, enum edge_column column
     return true;
 }
 
-/* ---- by the setting ----------------------------------------------------------------------------------- */
+/* ---- by the setting -------------------------------------------------------------------------- */
 
 static enum error_code find_entry(const struct role_search *s, const struct column_entry *entry,
                                   size_t *out, struct error *err)
@@ -139,7 +139,7 @@ static enum error_code take_setting(struct role_search *s, struct error *err)
     return rc;
 }
 
-/* ---- by names ------------------------------------------------------------------------------------------- */
+/* ---- by names -------------------------------------------------------------------------------- */
 
 static bool is_called(const struct role_search *s, const char *name)
 {
@@ -317,7 +317,7 @@ static enum error_code take_names(struct role_search *s, struct error *err)
     return rc;
 }
 
-/* ---- by position --------------------------------------------------------------------------------------------- */
+/* ---- by position ----------------------------------------------------------------------------- */
 
 /* Integers that occur among the ids, or lie between them, may be ids, or numbers of relations. */
 static bool occurs_as_id(const struct role_search *s, size_t i)
@@ -390,7 +390,7 @@ static enum error_code take_positions(struct role_search *s, struct error *err)
     return rc;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void fill_fields(struct role_search *s)
 {

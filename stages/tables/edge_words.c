@@ -57,7 +57,7 @@ static const struct word_list lists[] = {
     {feature_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_FEATURE}, true},
 };
 
-/* ---- the plain form of a name ----------------------------------------------------------------------- */
+/* ---- the plain form of a name ---------------------------------------------------------------- */
 
 static bool is_separator(char c)
 {

@@ -22,8 +22,8 @@ enum edge_role {
 struct edge_word {
     enum edge_role role;
     enum edge_column column; /* with EDGE_ROLE_COLUMN */
-    bool
-        is_kind; /* the name says a kind of thing (user, movie), and the other end is of another kind */
+    /* the name says a kind of thing (user, movie), and the other end is of another kind */
+    bool is_kind;
 };
 
 /* Returns what the name means by itself. */

@@ -17,8 +17,8 @@ MUST_CHECK enum error_code step_check_finite(const float *value, uint64_t count,
 /* Of the loss over `what`, and of `count` logits. Fails: ERROR_INPUT. */
 MUST_CHECK enum error_code step_loss_check(const struct loss_result *loss, const char *what,
                                            const float *logits, uint64_t count, struct error *err);
-/* The loss of the seeds by logits [seeds, classes] and labels (rows of the task's form), and its gradient for the logits into
- * `slope`, as large. Fails: as step_loss_check(). */
+/* The loss of the seeds by logits [seeds, classes] and labels (rows of the task's form), and its
+ * gradient for the logits into `slope`, as large. Fails: as step_loss_check(). */
 MUST_CHECK enum error_code step_loss_of_seeds(const struct stage_context *context,
                                               const struct loss_rule *rule,
                                               const struct step_batch *batch, const float *logits,

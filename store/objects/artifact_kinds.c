@@ -13,7 +13,8 @@
 
 static const char seal_mark[] = "_seal";
 
-/* Copies the name at `index` of a key, counted from 0: "part" is 2 of partition/<id>/part/<p>/topology. */
+/* Copies the name at `index` of a key, counted from 0: "part" is 2 of
+ * partition/<id>/part/<p>/topology. */
 static bool name_at(const char *key, int index, char name[ID_SIZE])
 {
     for (; index > 0 && key; index--) {

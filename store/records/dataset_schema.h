@@ -70,8 +70,8 @@ struct dataset_schema {
     bool undirected;     /* each edge is stored both ways */
     bool pairs_together; /* of a task of pairs: an edge and the edge back are held out together */
     struct edge_widths edge_width; /* the edge columns that there are */
-    char time_unit
-        [32]; /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
+    /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
+    char time_unit[32];
     double weight_least,
         weight_most; /* the smallest and the largest size of a weight that is not 0; 0: not known */
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
@@ -88,7 +88,8 @@ struct dataset_schema {
     uint32_t target_type; /* the node type of labels and splits */
     uint32_t node_type_count, edge_type_count;
     struct node_type node_type[NODE_TYPE_COUNT_MAX];
-    /* Of a graph with relations: what each type has, "none" without; "" where an earlier release wrote the schema. */
+    /* Of a graph with relations: what each type has, "none" without; "" where an earlier release
+     * wrote the schema. */
     char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
     /* A graph with relations has here 1 + the relation with the edges back of most edges of each
@@ -114,12 +115,12 @@ MUST_CHECK enum error_code dataset_schema_get(struct store *store, const char *d
 MUST_CHECK enum error_code dataset_schema_put_with_report(struct store *store,
                                                           const struct dataset_schema *schema,
                                                           const char *report, struct error *err);
-/* *report is that JSON, or NULL for a dataset of an earlier version, which has none. Owned: free it with
- * memory_free(). Fails: ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_NO_MEMORY. */
+/* *report is that JSON, or NULL for a dataset of an earlier version, which has none. Owned: free it
+ * with memory_free(). Fails: ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code dataset_report_get(struct store *store, const char *dataset_id,
                                               char **report, struct error *err);
-/* The reading alone, of a decoded record of any origin: ERROR_CORRUPT names the key, what was expected
- * and what was found. */
+/* The reading alone, of a decoded record of any origin: ERROR_CORRUPT names the key, what was
+ * expected and what was found. */
 MUST_CHECK enum error_code dataset_schema_decode(const struct record_view *view,
                                                  struct dataset_schema *out, struct error *err);
 

@@ -80,12 +80,13 @@ int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLI
 
 MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                            const struct edge_splits *splits, struct error *err);
-/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was found. */
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was
+ * found. */
 MUST_CHECK enum error_code edge_splits_get(struct store *store, const char *key, const char *owner,
                                            uint32_t node_count, struct edge_splits *out,
                                            struct error *err);
-/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released,
- * failure or not. */
+/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the
+ * two is to be released, failure or not. */
 MUST_CHECK enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
                                               struct edge_splits *out, struct error *err);
 

@@ -67,13 +67,13 @@ struct partition_book {
     const char (*type_name)[RELATION_NAME_SIZE]; /* [type_count] */
     const uint32_t *type_dim;                    /* [type_count] */
     const struct relation *relation;             /* [relation_count] */
-    const uint16_t *
-        back_plus; /* [relation_count] 1 + the reverse of each by content, 0: none; NULL: of none */
+    /* [relation_count] 1 + the reverse of each by content, 0: none; NULL: of none */
+    const uint16_t *back_plus;
     struct record_view view; /* release with store_release_record() */
 };
 
-/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one, but in a
- * graph with relations for those of reverses (relation_reverse.h). */
+/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored
+ * direction one, but in a graph with relations for those of reverses (relation_reverse.h). */
 uint64_t partition_book_train_count(const struct partition_book *book);
 
 /* Node types and relations that computing tells apart: one each of a graph without relations. */
@@ -104,7 +104,8 @@ MUST_CHECK enum error_code assignment_put_edges(struct store *store, const char 
                                                 const uint32_t *part, uint32_t node_count,
                                                 const uint16_t *edge_part, uint64_t edge_count,
                                                 struct error *err);
-/* *edge_part [edge_count] is borrowed from `view`. Fails: ERROR_CORRUPT unless there are as many, each below `part_count`. */
+/* *edge_part [edge_count] is borrowed from `view`. Fails: ERROR_CORRUPT unless there are as many,
+ * each below `part_count`. */
 MUST_CHECK enum error_code assignment_edges(const struct record_view *view, uint64_t edge_count,
                                             uint32_t part_count, const uint16_t **edge_part,
                                             struct error *err);
@@ -120,7 +121,8 @@ MUST_CHECK enum error_code assignment_put_kept(struct store *store, const char *
 /* *full_cut as there; below 0: all nodes were partitioned. Fails: ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_full_cut(const struct record_view *view, double *full_cut,
                                                struct error *err);
-/* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails: ERROR_CORRUPT. */
+/* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails:
+ * ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_method(const struct record_view *view, char *method,
                                              size_t size, struct error *err);
 

@@ -350,8 +350,8 @@ enum error_code snapshot_newest_whole(struct store *store, const char *run_id, i
     }
 }
 
-/* The snapshot that a run stands at may be let go before it is read, by a run that goes on: then the switch
- * names another one by now. */
+/* The snapshot that a run stands at may be let go before it is read, by a run that goes on: then
+ * the switch names another one by now. */
 static bool moved_on(struct store *store, const char *run_id, struct snapshot_position *position)
 {
     const int64_t before = position->version;

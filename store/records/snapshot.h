@@ -92,21 +92,23 @@ MUST_CHECK enum error_code snapshot_position_set(struct store *store, const char
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
 
-/* The newest snapshot before version `limit` that is whole. Fails: ERROR_NOT_FOUND when there is none. */
+/* The newest snapshot before version `limit` that is whole. Fails: ERROR_NOT_FOUND when there is
+ * none. */
 MUST_CHECK enum error_code snapshot_newest_whole(struct store *store, const char *run_id,
                                                  int64_t limit, struct snapshot *out,
                                                  struct error *err);
-/* The snapshot that the run stands at: the one of the switch, or the newest whole one when switch or snapshot is
- * lost. Fails: ERROR_NOT_FOUND when there is none. */
+/* The snapshot that the run stands at: the one of the switch, or the newest whole one when switch
+ * or snapshot is lost. Fails: ERROR_NOT_FOUND when there is none. */
 MUST_CHECK enum error_code snapshot_get_current(struct store *store, const char *run_id,
                                                 struct snapshot *out, struct error *err);
-/* Its version; that of the switch is not looked at. *is_named: the switch names it; without any (ERROR_NOT_FOUND),
- * it names none. May be NULL. */
+/* Its version; that of the switch is not looked at. *is_named: the switch names it; without any
+ * (ERROR_NOT_FOUND), it names none. May be NULL. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, bool *is_named,
                                                     struct error *err);
-/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged;
- * *changed says whether they were. Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
+/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or
+ * damaged; *changed says whether they were. Round records are not flushed to disk, the snapshot is:
+ * after a crash of the host it may be all there is.
  * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_restore(struct store *store, const char *run_id,
                                             int64_t version, bool *changed, struct error *err);

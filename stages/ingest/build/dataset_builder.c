@@ -146,7 +146,8 @@ static bool stores_both_ways(const struct pipeline_settings *settings, enum stat
            (settings->ingest.direction == DIRECTION_AUTO && stated == STATED_UNDIRECTED);
 }
 
-/* A maker for each type; those of types that are declared later take the place of the one of all nodes. */
+/* A maker for each type; those of types that are declared later take the place of the one of all
+ * nodes. */
 static enum error_code open_features(struct dataset_builder *builder, struct error *err)
 {
     const struct dataset_schema *schema = &builder->schema;

@@ -59,7 +59,7 @@ enum error_code dataset_summary_count(struct dataset_summary *summary,
     return rc;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 struct lines { /* one run */
     const struct dataset_summary *summary;

@@ -1,9 +1,10 @@
 /*
  * dataset_summary - what came of the input, said in a few lines, and what in it looks like a slip.
  *
- * A graph may be read without an error and still not be what was meant: labels that begin at 1, an id among
- * the classes, edges listed once that were meant both ways, features that were not found. The builder counts,
- * the lines are written from the counts. Counts and warnings are stored beside the schema, for programs.
+ * A graph may be read without an error and still not be what was meant: labels that begin at 1, an
+ * id among the classes, edges listed once that were meant both ways, features that were not found.
+ * The builder counts, the lines are written from the counts. Counts and warnings are stored beside
+ * the schema, for programs.
  */
 #ifndef STAGES_INGEST_BUILD_DATASET_SUMMARY_H
 #define STAGES_INGEST_BUILD_DATASET_SUMMARY_H

@@ -5,15 +5,18 @@
  * A held-out edge is in no row, neither itself nor, of an undirected graph, its way back: messages
  * of training do not travel over it. Which ones, says ingest.edge_split:
  *
- *   random a/b/c    each pair of ends draws for itself, so all edges of a pair go together, and nothing is stored of
- *                   those that stay; the shares come out about as said. In a directed graph whose edges mostly have an edge
- *                   back (schema->pairs_together, edges_back.h) the two directions of a pair draw together, and both are listed
- *   time a/b/c      the first a percent of the edges by time stay, the next b are for validation; edges of one time are not
- *                   torn apart, and go with the earlier ones
- *   leave_one_out   of each node that is a source of three edges or more the last is for the test, the one before it for
- *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering"). All
- *                   edges of a pair go together (last_edges.h), with pairs_together those of both directions
- *   given           those of two files: of links they are not among the edges of the input; of labelled edges they are
+ *   random a/b/c    each pair of ends draws for itself, so all edges of a pair go together, and
+ *                   nothing is stored of those that stay; the shares come out about as said. In a
+ *                   directed graph whose edges mostly have an edge back (schema->pairs_together,
+ *                   edges_back.h) the two directions of a pair draw together, and both are listed
+ *   time a/b/c      the first a percent of the edges by time stay, the next b are for validation;
+ *                   edges of one time are not torn apart, and go with the earlier ones
+ *   leave_one_out   of each node that is a source of three edges or more the last is for the test,
+ *                   the one before it for validation; by time, or, without times, by a draw (He et
+ *                   al. 2017, "Neural collaborative filtering"). All edges of a pair go together
+ *                   (last_edges.h), with pairs_together those of both directions
+ *   given           those of two files: of links they are not among the edges of the input; of
+ *                   labelled edges they are
  *
  * An edge is held out with its time where it has one. If several links join the same two nodes, the
  * earliest of a split is its only example, unless ingest.duplicates is keep, which makes each an
@@ -74,11 +77,11 @@ struct edge_holdout { /* {0} holds out none */
     uint64_t memory_bytes;
     bool keeps_repeats; /* links of the same ends are examples each: ingest.duplicates is keep */
     enum hold_out_reverse hold_out_reverse;
-    uint64_t
-        merged_repeats; /* links that are held out and are no example, because of an earlier one */
+    /* links that are held out and are no example, because of an earlier one */
+    uint64_t merged_repeats;
     uint64_t passed_sources; /* of leave_one_out: nodes that hold out nothing (last_edges.h) */
-    int64_t time_end
-        [HELD_OUT_COUNT]; /* up to the first edges stay, up to the second they are for validation */
+    /* up to the first edges stay, up to the second they are for validation */
+    int64_t time_end[HELD_OUT_COUNT];
     struct last_edges *last; /* [node_count] of leave_one_out */
     uint64_t *given; /* [given_size] split and position of a given edge + 1, 0: none; by pair */
     uint64_t given_size;
@@ -110,11 +113,13 @@ bool edge_holdout_has_labels(const struct edge_holdout *holdout);
 /* Holds it out. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
                                              const struct given_edge *edge, struct error *err);
-/* When all edges are in the spool and the direction is known. Fails: ERROR_INPUT for edges without times that are split by
- * time, and for a given edge that is an edge of the input or stands there twice, naming file and line. */
+/* When all edges are in the spool and the direction is known. Fails: ERROR_INPUT for edges without
+ * times that are split by time, and for a given edge that is an edge of the input or stands there
+ * twice, naming file and line. */
 MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
                                                 struct edge_spool *spool, struct error *err);
-/* Takes the held-out edges of a row out of `order` [*kept] (edge_sorter.h), and notes them. Rows come in order. */
+/* Takes the held-out edges of a row out of `order` [*kept] (edge_sorter.h), and notes them. Rows
+ * come in order. */
 MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                              const struct edge_row *row, uint64_t *order,
                                              uint32_t *kept, struct error *err);

@@ -23,8 +23,8 @@ struct edge_sides { /* {0}: nobody asks */
     /* [node_count / 8 + 1] a bit a node; NULL: a node is a source and a target */
     uint8_t *is_source, *is_target;
     uint32_t *parent; /* [node_count]; NULL: there is an odd cycle, or nobody asks */
-    uint8_t *
-        is_opposite; /* [node_count / 8 + 1] a bit a node: it is in the other group than its parent */
+    /* [node_count / 8 + 1] a bit a node: it is in the other group than its parent */
+    uint8_t *is_opposite;
     uint32_t node_count;
     uint32_t count[2]; /* once counted: sources, targets */
 };

@@ -27,8 +27,9 @@
 
 struct edges_back { /* {0}: nobody asked */
     bool is_known;
-    double
-        share; /* of the edges of `relation`, the one with the largest share: those that have an edge back in `back` */
+    /* of the edges of `relation`, the one with the largest share: those that have an edge back in
+     * `back` */
+    double share;
     uint16_t relation, back;
 };
 

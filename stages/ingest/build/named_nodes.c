@@ -76,7 +76,7 @@ static enum error_code refer_integer(struct named_nodes *nodes, const struct fie
     return say_origin(nodes, where, rc, err);
 }
 
-/* ---- sides --------------------------------------------------------------------------------------------- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 enum { SIDE_ID_SIZE = 4096 };
 
@@ -189,7 +189,7 @@ enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err)
     return rc;
 }
 
-/* ---- ids ----------------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
                                   const char *what, const char *where, int64_t line,

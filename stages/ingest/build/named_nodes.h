@@ -51,8 +51,8 @@ int64_t named_nodes_find_end(const struct named_nodes *nodes, int side, const st
 MUST_CHECK enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *field,
                                             const char *what, const char *where, int64_t line,
                                             struct error *err);
-/* The same, and *reference is by what the node is found again when all are noted, which takes no look at the field: an integer
- * itself, of strings their number. */
+/* The same, and *reference is by what the node is found again when all are noted, which takes no
+ * look at the field: an integer itself, of strings their number. */
 MUST_CHECK enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
                                              const char *what, const char *where, int64_t line,
                                              int64_t *reference, struct error *err);
@@ -69,9 +69,11 @@ int64_t named_nodes_of(const struct named_nodes *nodes, int64_t reference);
 MUST_CHECK enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err);
 /* No id is noted behind this. */
 void named_nodes_finish(struct named_nodes *nodes);
-/* The number of the id in `field`, -1 when there is no such node. Before finish only the sign counts. */
+/* The number of the id in `field`, -1 when there is no such node. Before finish only the sign
+ * counts. */
 int64_t named_nodes_find(const struct named_nodes *nodes, const struct field *field);
-/* For a field whose node is not found though all ids were noted. Fails: ERROR_INPUT, naming file, line and why that is. */
+/* For a field whose node is not found though all ids were noted. Fails: ERROR_INPUT, naming file,
+ * line and why that is. */
 enum error_code named_nodes_unknown(const struct named_nodes *nodes, const struct field *field,
                                     const char *where, int64_t line, struct error *err);
 /* The id of node `number` for a message: 17, or 'bob', cut when it is long. Returns `out`. */

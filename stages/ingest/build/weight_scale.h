@@ -4,8 +4,9 @@
  *
  *   as_given   w
  *   log        log(1 + w), and -log(1 - w) below 0: the sign stays, the order stays, and 0 stays 0
- *   rank       the share of the input's edges whose weight is at most w: above 0, up to 1, equal weights alike. It depends on all edges,
- *              so edges cannot be added to such a dataset by an update.
+ *   rank       the share of the input's edges whose weight is at most w: above 0, up to 1, equal
+ *              weights alike. It depends on all edges, so edges cannot be added to such a dataset
+ *              by an update.
  *
  * Both give the same number on every machine. Labels that are the weights (ingest.edge_label:
  * weight) stay as they are.

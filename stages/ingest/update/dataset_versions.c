@@ -17,7 +17,7 @@
 /* Each attempt that another update beats is one that made the chain longer. */
 enum { ATTEMPTS_MAX = 100 };
 
-/* ---- made again ---------------------------------------------------------------------------------- */
+/* ---- made again ------------------------------------------------------------------------------ */
 
 static enum error_code build(const struct version_place *place, const char *id,
                              const struct dataset_delta *delta, const struct update_places *places,
@@ -48,8 +48,9 @@ static enum error_code get_delta(const struct version_place *place, const char *
         id, key_dataset(id, "delta").text);
 }
 
-/* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is the version itself and, as long as they
- * are merged, or absent and so made of it, the ones before. */
+/* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is
+ * the version itself and, as long as they are merged, or absent and so made of it, the ones
+ * before. */
 static enum error_code find_absent(const struct version_place *place, const char *id,
                                    char absent[ID_SIZE], struct error *err)
 {
@@ -127,7 +128,7 @@ enum error_code dataset_versions_restore(const struct version_place *place, cons
                             : rc;
 }
 
-/* ---- a further one ------------------------------------------------------------------------------- */
+/* ---- a further one --------------------------------------------------------------------------- */
 
 static enum error_code read_update(const struct version_place *place,
                                    const struct update_request *request, const char *base,

@@ -35,11 +35,13 @@ struct version_place {
     const char *root; /* the dataset that the settings and files make */
 };
 
-/* Whether a version, or the root, can be read: it is there, and what it is merged from. Fails: ERROR_CORRUPT when a delta that it needs is lost. */
+/* Whether a version, or the root, can be read: it is there, and what it is merged from. Fails:
+ * ERROR_CORRUPT when a delta that it needs is lost. */
 MUST_CHECK enum error_code dataset_versions_has(const struct version_place *place, const char *id,
                                                 bool *found, struct error *err);
-/* Makes the records of a version that are not there; `anew`: all, to be compared by a replay. The root has to be there, or
- * *needs_root is set and nothing done. Fails: ERROR_CORRUPT when its delta is lost, too. */
+/* Makes the records of a version that are not there; `anew`: all, to be compared by a replay. The
+ * root has to be there, or *needs_root is set and nothing done. Fails: ERROR_CORRUPT when its delta
+ * is lost, too. */
 MUST_CHECK enum error_code dataset_versions_restore(const struct version_place *place,
                                                     const char *id, bool anew, bool *needs_root,
                                                     struct error *err);
@@ -54,9 +56,10 @@ MUST_CHECK enum error_code dataset_versions_repair(const struct version_place *p
 MUST_CHECK enum error_code dataset_versions_settle(const struct version_place *place,
                                                    const struct update_request *request,
                                                    bool *settled, struct error *err);
-/* Applies the update to the newest version, which is there. *unchanged: that had been done, and id is the newest version; with
- * request->base also when others were made on it since. Fails: as update_reader_run(), with
- * nothing stored; ERROR_INPUT when request->base is another version than the newest. */
+/* Applies the update to the newest version, which is there. *unchanged: that had been done, and id
+ * is the newest version; with request->base also when others were made on it since. Fails: as
+ * update_reader_run(), with nothing stored; ERROR_INPUT when request->base is another version than
+ * the newest. */
 MUST_CHECK enum error_code dataset_versions_update(const struct version_place *place,
                                                    const struct update_request *request,
                                                    char id[ID_SIZE], bool *unchanged,

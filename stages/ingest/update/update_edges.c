@@ -1,4 +1,5 @@
-/* The file of an update that names edges that come, and where those of links go. Declared in update_reader.h. */
+/* The file of an update that names edges that come, and where those of links go. Declared in
+ * update_reader.h. */
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/input_lines.h"
@@ -74,7 +75,7 @@ bool update_chunk_keeps(const struct update_reader *reader, const struct edge_ch
     return false;
 }
 
-/* ---- edges that come --------------------------------------------------------------------------- */
+/* ---- edges that come ------------------------------------------------------------------------- */
 
 static enum error_code check_stays(const struct update_edge_file *file, uint32_t node, int64_t line,
                                    struct error *err)
@@ -239,7 +240,7 @@ struct merged_edges update_edges_pass(const struct update_reader *reader)
                               MERGED_PIECE_BYTES);
 }
 
-/* ---- links that come, and are there ---------------------------------------------------------------- */
+/* ---- links that come, and are there ---------------------------------------------------------- */
 
 struct drawn_link {
     uint64_t key, index; /* which of the added edges */
@@ -252,7 +253,8 @@ static int by_link(const void *left, const void *right)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Those of a chunk that is trained on are trained on: numbers of nodes move when some go, and with them what a pair draws. */
+/* Those of a chunk that is trained on are trained on: numbers of nodes move when some go, and with
+ * them what a pair draws. */
 static void keep_trained(struct update_reader *reader, const struct edge_chunk *chunk,
                          const struct drawn_link *link, uint64_t count, uint64_t *next)
 {

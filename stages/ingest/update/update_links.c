@@ -193,7 +193,7 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
     return 1 + (held >= 0 ? held : draw);
 }
 
-/* ---- given negatives ------------------------------------------------------------------------------- */
+/* ---- given negatives ------------------------------------------------------------------------- */
 
 enum error_code update_links_check_new(const struct update_reader *reader, struct error *err)
 {

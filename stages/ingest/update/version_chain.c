@@ -53,7 +53,7 @@ enum error_code version_chain_leads(struct store *store, const char *from, const
     }
 }
 
-/* ---- versions that no link names ------------------------------------------------------------------ */
+/* ---- versions that no link names ------------------------------------------------------------- */
 
 struct version_name {
     char id[ID_SIZE];
@@ -231,7 +231,7 @@ static enum error_code find_beyond(const struct version_place *place, const char
     return rc;
 }
 
-/* ---- the newest ----------------------------------------------------------------------------------- */
+/* ---- the newest ------------------------------------------------------------------------------ */
 
 enum error_code version_chain_last(const struct version_place *place, char id[ID_SIZE],
                                    struct error *err)
@@ -279,7 +279,7 @@ enum error_code version_chain_newest(const struct version_place *place, char id[
     return ERROR_NONE;
 }
 
-/* ---- the one before -------------------------------------------------------------------------------- */
+/* ---- the one before -------------------------------------------------------------------------- */
 
 /* A search for the link that names a version. */
 struct link_search {
@@ -358,7 +358,7 @@ enum error_code version_chain_base(const struct version_place *place, const char
     return ERROR_NONE;
 }
 
-/* ---- a step ---------------------------------------------------------------------------------------- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 /* Sets the link unless there is one. *other: the version that it names then, "" if it is `id`. */
 static enum error_code set_link(const struct version_place *place, const char *base, const char *id,

@@ -41,7 +41,7 @@ struct door_graph {
     char label[DOOR_NODES][DOOR_TEXT]; /* "": none */
 };
 
-/* ---- edges ---------------------------------------------------------------------------------------- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static int64_t door_time(const struct edge_columns_view *columns, uint64_t edge)
 {
@@ -104,7 +104,7 @@ static void door_read_held_out(struct door_graph *graph, struct error *err)
     store_release_record(&splits.view);
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint32_t door_type_of(const struct door_graph *graph, uint32_t node)
 {

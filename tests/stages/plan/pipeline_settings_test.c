@@ -356,7 +356,8 @@ static void changes_are_told_from_and_to(void **state)
                               "checkpoint.keep 2 -> 0, and 1 more");
 }
 
-/* A list of files is one text, whose items are absolute; it comes back as it was from that text and from --set. */
+/* A list of files is one text, whose items are absolute; it comes back as it was from that text and
+ * from --set. */
 static void paths_may_be_a_list(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * Versions of a dataset after several updates at random, merged and whole, beside what ingest makes of the graph as it is then: this test
- * keeps the graph as its user knows it. Everything that is read is to the byte the same, and no update writes more than it changes.
+ * Versions of a dataset after several updates at random, merged and whole, beside what ingest makes
+ * of the graph as it is then: this test keeps the graph as its user knows it. Everything that is
+ * read is to the byte the same, and no update writes more than it changes.
  */
 #include "stages/sampling/sampler_list.h"
 #include "store/backends/memory_backend.h"
@@ -233,7 +234,7 @@ static void graphs_of_a_set_are_those_of_the_whole(void **state)
     }
 }
 
-/* ---- an update whose n-th store call fails ------------------------------------------------------- */
+/* ---- an update whose n-th store call fails --------------------------------------------------- */
 
 static void fail_each_call(const struct kind *kind, bool is_merged)
 {
