@@ -306,30 +306,3 @@ enum error_code input_facts_find(const char *path, struct input_facts *out, stru
     must(finders[out->format]);
     return finders[out->format](out, err);
 }
-
-/* --- tables --- */
-
-const char *input_facts_direction(const char *path, char said[FACT_SIZE])
-{
-    static const struct {
-        const char *words, *direction;
-    } known[] = {{"% asym", "as_given"},
-                 {"% sym", "undirected"},
-                 {"# Undirected graph", "undirected"},
-                 {"# Directed graph", "as_given"}};
-    char head[HEAD_BYTES + 1];
-    size_t got = 0;
-    if (file_kind_peek(path, NULL, 0, head, HEAD_BYTES, &got, NULL) != ERROR_NONE)
-        return NULL;
-    head[got] = '\0';
-    for (const char *line = head; line && (*line == '#' || *line == '%');) {
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            if (strncmp(line, known[i].words, strlen(known[i].words)) == 0) {
-                (void)text_copy(said, FACT_SIZE, known[i].words);
-                return known[i].direction;
-            }
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-    return NULL;
-}

@@ -22,19 +22,37 @@ static bool begins(const struct text_line *line, const char *text)
 
 struct comments {
     enum stated_direction stated;
+    const char *words; /* which say it; NULL: none */
     bool is_konect, has_sides;
 };
+
+static void take_words(struct comments *comments, const struct text_line *line)
+{
+    static const struct {
+        const char *words;
+        enum stated_direction stated;
+        bool is_konect, has_sides;
+    } known[] = {{"# Undirected graph", STATED_UNDIRECTED, false, false},
+                 {"# Directed graph", STATED_DIRECTED, false, false},
+                 {"% sym", STATED_UNDIRECTED, true, false},
+                 {"% asym", STATED_DIRECTED, true, false},
+                 {"% bip", STATED_DIRECTED, true, true}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t size = strlen(known[i].words);
+        if (!begins(line, known[i].words) ||
+            (known[i].is_konect && (line->size == size || line->text[size] != ' ')))
+            continue;
+        comments->stated = known[i].stated;
+        comments->words = known[i].words;
+        comments->is_konect |= known[i].is_konect;
+        comments->has_sides |= known[i].has_sides;
+    }
+}
 
 static enum error_code take_comment(struct comments *comments, const struct text_line *line,
                                     const char *where, struct error *err)
 {
-    const bool is_bipartite = begins(line, "% bip ");
-    if (begins(line, "# Undirected graph") || begins(line, "% sym "))
-        comments->stated = STATED_UNDIRECTED;
-    if (begins(line, "# Directed graph") || begins(line, "% asym ") || is_bipartite)
-        comments->stated = STATED_DIRECTED;
-    comments->is_konect |= begins(line, "% sym ") || begins(line, "% asym ") || is_bipartite;
-    comments->has_sides |= is_bipartite;
+    take_words(comments, line);
     if (begins(line, "%%MatrixMarket"))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected an edge list, found a Matrix Market file: write "
@@ -97,7 +115,9 @@ static enum error_code find_roles(const struct edge_survey_request *request,
         .label = settings ? pipeline_edge_label(settings) : NULL,
         .features = request->features};
     const enum error_code rc = edge_roles_find(&roles, &out->roles, err);
-    out->stated = out->roles.stated != STATED_NOTHING ? out->roles.stated : comments->stated;
+    const bool is_column = out->roles.stated != STATED_NOTHING;
+    out->stated = is_column ? out->roles.stated : comments->stated;
+    out->comment = is_column ? NULL : comments->words;
     return rc;
 }
 
