@@ -25,8 +25,8 @@ enum { FACT_SIZE = 200 };
 
 struct input_facts {
     const char *path;
-    /* enum ingest_format; FORMAT_EDGE_LIST: a table, of which nothing else is found here */
-    int64_t format;
+    int64_t
+        format; /* enum ingest_format; FORMAT_EDGE_LIST: a table, of which nothing else is found here */
     char format_name[32];
     char seen[FORMAT_SEEN_SIZE];
     enum input_targets targets;
