@@ -27,10 +27,8 @@ static enum error_code look_at(void *context, const char *name, struct error *er
 {
     struct search *search = context;
     (void)err;
-    for (const char *const *ending = search->endings; *ending; ending++) {
-        const size_t size = strlen(name), length = strlen(*ending);
-        search->found |= size >= length && strcmp(name + size - length, *ending) == 0;
-    }
+    for (const char *const *ending = search->endings; *ending; ending++)
+        search->found |= text_ends(name, *ending);
     return ERROR_NONE;
 }
 
@@ -220,8 +218,7 @@ static enum error_code take_header(void *context, const char *name, struct error
     const struct headers *headers = context;
     char path[FILE_PATH_SIZE], head[HEAD_BYTES + 1];
     size_t got = 0;
-    const size_t size = strlen(name);
-    if (size < 4 || (strcmp(name + size - 4, ".csv") != 0 && strcmp(name + size - 4, ".tsv") != 0))
+    if (!text_ends(name, ".csv") && !text_ends(name, ".tsv"))
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s", headers->facts->path, name);
     if (rc == ERROR_NONE)

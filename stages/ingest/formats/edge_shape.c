@@ -36,12 +36,6 @@ static bool is_called(const char *path, const char *name)
             strcmp(base + strlen(name), ".zst") == 0);
 }
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t size = strlen(path), length = strlen(ending);
-    return size >= length && strcmp(path + size - length, ending) == 0;
-}
-
 /* --- rows --- */
 
 static bool has_braces(const struct text_line *row)
@@ -171,7 +165,7 @@ static bool is_matrix(const struct look *look)
 
 static const char *shape_of(const struct look *look)
 {
-    if (ends_in(look->path, ".sif") || ends_in(look->path, ".sif.gz"))
+    if (text_ends(look->path, ".sif") || text_ends(look->path, ".sif.gz"))
         return "SIF: write `format: sif` below `ingest:`";
     if (is_called(look->path, "node.dat") || is_called(look->path, "link.dat"))
         return "a file of the Heterogeneous Graph Benchmark: write `format: hgb` below `ingest:`, "
