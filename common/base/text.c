@@ -157,8 +157,7 @@ bool text_begins(const char *text, const char *with)
 
 bool text_ends(const char *text, const char *with)
 {
-    const size_t size = strlen(text), length = strlen(with);
-    return size >= length && strcmp(text + size - length, with) == 0;
+    return strlen(text) >= strlen(with) && strcmp(text + strlen(text) - strlen(with), with) == 0;
 }
 
 bool text_copy(char *target, size_t size, const char *source)

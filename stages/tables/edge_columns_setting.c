@@ -40,11 +40,9 @@ static struct field without_quotes(struct field field)
 static struct edge_word role_of(const struct field *word)
 {
     const struct edge_word known = edge_word_of(word);
-    if (field_is(word, "source"))
-        return (struct edge_word){.role = EDGE_ROLE_SOURCE};
-    if (field_is(word, "target"))
-        return (struct edge_word){.role = EDGE_ROLE_TARGET};
-    return known.role == EDGE_ROLE_COLUMN ? known : (struct edge_word){.role = EDGE_ROLE_NONE};
+    const bool is_end = field_is(word, "source") || field_is(word, "target");
+    return is_end || known.role == EDGE_ROLE_COLUMN ? known
+                                                    : (struct edge_word){.role = EDGE_ROLE_NONE};
 }
 
 enum error_code edge_columns_setting_next(const char **text, struct column_entry *out, bool *found,

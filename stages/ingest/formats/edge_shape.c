@@ -44,19 +44,14 @@ static bool has_braces(const struct text_line *row)
     return open && open > row->text && open[-1] == ' ' && row->text[row->size - 1] == '}';
 }
 
-static bool are_equal(const struct field *a, const struct field *b)
-{
-    return a->size == b->size && a->size > 0 && memcmp(a->text, b->text, a->size) == 0;
-}
-
 /* Whether the row begins with the name of its column. The first row may lack the corner. */
 static bool has_name(const struct look *look, size_t count)
 {
     const size_t columns = look->width[0];
     const size_t at = count == columns + 1 ? look->row_count - 1 : look->row_count;
     return columns <= COLUMNS_MAX && count >= DENSE_MIN &&
-           (count == columns || count == columns + 1) && at < columns &&
-           are_equal(&look->head[at], &look->field[0]);
+           (count == columns || count == columns + 1) && at < columns && look->field[0].size &&
+           fields_are_equal(&look->head[at], &look->field[0]);
 }
 
 /* One number, and rows of three behind it. */
