@@ -1,12 +1,16 @@
 /*
- * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on any more.
+ * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on
+ * any more.
  *
- *   keep     what is younger than --grace, or what a switch names that was set since: another folder may be making it, or may have found it
- *            and be about to stand on it, and no plan names it yet
- *            the newest --keep runs, every run that is not finished or is damaged, and the partitions and datasets of those
+ *   keep     what is younger than --grace, or what a switch names that was set since: another
+ *            folder may be making it, or may have found it and be about to stand on it, and no plan
+ *            names it yet
+ *            the newest --keep runs, every run that is not finished or is damaged, and the
+ *            partitions and datasets of those
  *            partitions that such a partition is a delta of
  *            versions of datasets that were updated, and what they are versions of
- *   remove   all else: finished runs, partitions and datasets, and what is left of removals that were cut short
+ *   remove   all else: finished runs, partitions and datasets, and what is left of removals that
+ *            were cut short
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -110,9 +114,8 @@ static void decide_partitions(const struct choice *c)
                 c->stays[i] = stays_below(c, i);
 }
 
-/* Runs come first, partitions next, datasets last; what nobody stands on goes. If runs were named,
- * what nobody stood on before
- * stays, too. */
+/* Decides on runs first, then on partitions, then on datasets: what nobody uses is removed. If runs
+ * were named, what nobody used before stays, too. */
 static void decide(const struct choice *c)
 {
     int64_t newer = 0;
@@ -151,7 +154,7 @@ static enum error_code look_at_age(void *context, const char *key, bool is_artif
     return search->is_young ? ERROR_BUSY : ERROR_NONE;
 }
 
-/* Of what would go otherwise. */
+/* Finds out which of the rest are too young to be removed. */
 static enum error_code find_young(struct store *store, const struct choice *c, struct error *err)
 {
     for (size_t i = 0; i < c->census->count; i++) {
@@ -169,8 +172,8 @@ static enum error_code find_young(struct store *store, const struct choice *c, s
     return ERROR_NONE;
 }
 
-/* What a run of another folder has found or made is named by a switch that it sets anew, long
- * before a plan names it. */
+/* A run of another folder names what it has found or made by a switch, long before a plan names
+ * it. */
 static enum error_code look_at_switch(void *context, const char *key, bool is_artifact,
                                       struct error *err)
 {
@@ -181,7 +184,7 @@ static enum error_code look_at_switch(void *context, const char *key, bool is_ar
     bool names = false;
     (void)is_artifact;
     for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
-        names |= strncmp(key, naming[i], strlen(naming[i])) == 0;
+        names |= text_begins(key, naming[i]);
     if (!names || store_switch_get(search->store, key, id, sizeof id, NULL) != ERROR_NONE)
         return ERROR_NONE;
     const enum error_code rc = store_switch_age(search->store, key, &seconds, err);
@@ -201,8 +204,8 @@ static enum error_code find_spared(struct store *store, const struct choice *c, 
     return rc == ERROR_NONE ? find_young(store, c, err) : rc;
 }
 
-/* Versions of a dataset that was updated stay, and what they are versions of: the next run is on the newest, whether or not there
- * was one, and each is made again from the one before. */
+/* Versions of a dataset that was updated stay, and what they are versions of: the next run is on
+ * the newest, whether or not there was one, and each is made again from the one before. */
 static enum error_code keep_versions(struct store *store, const struct store_census *census,
                                      bool *stays, struct error *err)
 {

@@ -6,11 +6,10 @@
 
 #include "pipelines/input_facts.h"
 
-/* Fills targets, has_split, direction and label_columns of `facts`. The class is the key called
- * label, class, ... with from 2 to 100
- * different words, each in two nodes on average, or else the one of fewest words. Fails:
- * ERROR_INPUT naming line and column of what
- * is no XML. */
+/* Fills targets, has_split, direction and label_columns of `facts`. A key may hold classes if it
+ * has 2 to 100 different words, each in two nodes on average. The class is such a key called label,
+ * class, ..., or else the one with the fewest words.
+ * Fails: ERROR_INPUT naming line and column of what is no XML. */
 MUST_CHECK enum error_code graphml_facts_find(struct input_facts *facts, struct error *err);
 
 #endif

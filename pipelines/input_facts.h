@@ -1,5 +1,6 @@
 /*
- * input_facts - what an input that is no table shows of itself, as far as a pipeline file for it needs to know.
+ * input_facts - what an input that is no table shows of itself, as far as a pipeline file for it
+ * needs to know.
  *
  *   a folder with node-label.csv, train.csv    classes of nodes and a split of its own
  *   graph.mtx, "symmetric" in its first line   edges alone, each of which stands for both ways
@@ -36,12 +37,8 @@ struct input_facts {
     char label_columns[FACT_SIZE]; /* of GraphML: the key of the classes */
 };
 
-/* Fails: ERROR_NOT_FOUND; ERROR_INPUT where the format is not clear, or the input is broken where this looks. */
+/* Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not clear, or the input is damaged. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
                                             struct error *err);
-/* What comments at the beginning of a table of edges say of its direction: KONECT's `% sym` and `%
- * asym`, SNAP's `# Directed graph`.
- * NULL: nothing; else a value of ingest.direction, and `said` [FACT_SIZE] is the words. */
-const char *input_facts_direction(const char *path, char said[FACT_SIZE]);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * memory_kill - a program of a run that the kernel killed for want of memory, and what is said of it.
+ * memory_kill - a program of a run that the kernel killed for want of memory, and what is said of
+ * it.
  *
- * Such a program would be killed again and again, so the run ends with status 71. A kill of
- * another kind (a person, a machine that
- * is taken back) is no reason to end the run. The kernel counts the kills for want of memory (host_oom_kills()): a
- * program that ended by SIGKILL while that count rose was killed for memory.
+ * Such a program would be killed again and again, so the run ends with status 71. A kill of another
+ * kind (a person, a machine that is taken back) is no reason to end the run. The kernel counts the
+ * kills for want of memory (host_oom_kills()): a program that ended by SIGKILL while that count
+ * rose was killed for memory.
  */
 #ifndef PIPELINES_MEMORY_KILL_H
 #define PIPELINES_MEMORY_KILL_H
@@ -20,9 +21,10 @@ struct memory_kill_watch { /* {0} before memory_kill_begin() */
 };
 
 void memory_kill_begin(struct memory_kill_watch *watch);
-/* Reads the count now and then, so that a kill of long ago explains nothing. To be called often. */
+/* Reads the count now and then, so that an old kill explains nothing. Call it often. */
 void memory_kill_look(struct memory_kill_watch *watch);
-/* Whether memory is why a program ended with `status` (child_status()) a moment ago. */
+/* Whether a program that ended with `status` (child_status()) a moment ago was killed for
+ * memory. */
 bool memory_kill_explains(const struct memory_kill_watch *watch, int status);
 
 struct memory_kill {

@@ -1,5 +1,6 @@
 /*
- * run_progress - how far a run is, on stderr: one panel on a terminal, a plain line every ten seconds elsewhere.
+ * run_progress - how far a run is, on stderr: one panel on a terminal, a plain line every ten
+ * seconds elsewhere.
  *
  *   training    12.3 s  ##########..........  52 %  11 s left
  *   round 31 of 60, epoch 6 of 10
@@ -7,7 +8,8 @@
  *   sample          62    20.1/s   0 running    4 waiting
  *   ...
  *
- * Rates, and the time left, go by the last half minute: what a run began with says little of what is left of it.
+ * Rates, and the time left, go by the last half minute: what a run began with says little of what
+ * is left of it.
  */
 #ifndef PIPELINES_RUN_PROGRESS_H
 #define PIPELINES_RUN_PROGRESS_H
@@ -37,8 +39,8 @@ struct run_progress { /* {0}, then .quiet as wanted */
     double loss, valid, best;
     int64_t loss_warnings; /* that were told */
     struct stage_counts counts[STAGE_LOOP_COUNT];
-    struct progress_look
-        look[PROGRESS_LOOKS]; /* the newest is look[(look_count - 1) % PROGRESS_LOOKS] */
+    /* the newest is look[(look_count - 1) % PROGRESS_LOOKS] */
+    struct progress_look look[PROGRESS_LOOKS];
     int64_t look_count;
 };
 
@@ -46,7 +48,7 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
 /* Draws when it is time to. Redis being away is not an error here. */
 void run_progress_draw(struct run_progress *progress, const struct run_folder *folder,
                        struct work_queue *queue);
-/* Tells what was warned of the loss, and takes the panel away: what was done is said by a line. */
+/* Tells the warnings about the loss and takes the panel away: a line says what was done. */
 void run_progress_end(struct run_progress *progress, const struct run_folder *folder);
 
 #endif

@@ -140,7 +140,7 @@ struct switch_search {
     const char *run_id; /* NULL: all */
 };
 
-/* What a switch names as the next or the newest version of a dataset has to be there. */
+/* Any version that a switch names as the next or the newest one of a dataset has to exist. */
 static enum error_code expect_version(struct store_survey *s, const char *key, const char *id,
                                       struct error *err)
 {
@@ -254,7 +254,8 @@ static enum error_code seek_in_partition(struct store_survey *s, struct survey_p
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
-/* What a version that is merged is read with: the one before it. A damaged record is met, and named, as such. */
+/* What a version that is merged is read with: the one before it. A damaged record is met, and
+ * named, as such. */
 static enum error_code add_version_before(struct store_survey *s, const char *dataset_id,
                                           struct error *err)
 {
@@ -389,8 +390,9 @@ static bool is_of_layer(const char *run_id, const char *key)
     return false;
 }
 
-/* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are made again, and what
- * stands on them. Lost rounds show when it can be read again (run_recheck.h). */
+/* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are
+ * made again, and what stands on them. Lost rounds show when it can be read again
+ * (run_recheck.h). */
 static enum error_code remove_inference(struct store *store, const char *run_id, const char **key,
                                         size_t count, struct error *err)
 {

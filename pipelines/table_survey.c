@@ -33,12 +33,17 @@ static enum error_code copy_field(char **out, const struct field *field, struct 
     return rc;
 }
 
+static bool is_text(const struct field *field, const char *text)
+{
+    const struct field other = {text, strlen(text)};
+    return fields_are_equal(field, &other);
+}
+
 static enum error_code note_word(struct survey_column *column, const struct field *field,
                                  struct error *err)
 {
     for (size_t i = 0; i < column->word_count; i++)
-        if (strlen(column->word[i]) == field->size &&
-            memcmp(column->word[i], field->text, field->size) == 0)
+        if (is_text(field, column->word[i]))
             return ERROR_NONE;
     if (column->word_count == SURVEY_WORDS_MAX)
         return ERROR_NONE;
@@ -51,14 +56,13 @@ static enum error_code note_word(struct survey_column *column, const struct fiel
     return rc;
 }
 
-/* A word that people write for missing values. False where it cannot be kept. */
+/* Notes a word that people write for missing values. False if it cannot be kept. */
 static bool note_gap(struct survey_column *column, const struct field *field)
 {
     if (!missing_words_are_usual(field) || field->size >= SURVEY_GAP_SIZE)
         return false;
     for (size_t i = 0; i < column->gap_count; i++)
-        if (strlen(column->gap[i]) == field->size &&
-            memcmp(column->gap[i], field->text, field->size) == 0) {
+        if (is_text(field, column->gap[i])) {
             column->gaps++;
             return true;
         }
@@ -69,7 +73,7 @@ static bool note_gap(struct survey_column *column, const struct field *field)
     return true;
 }
 
-/* In a column of words those words are words, too. */
+/* In a column of words, words for missing values are words like others. */
 static enum error_code settle_gaps(struct survey_column *column, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -104,7 +108,7 @@ static enum error_code note_field(struct survey_column *column, const struct fie
     return note_word(column, field, err);
 }
 
-/* Settings name columns, each in a line. */
+/* Settings name each column on one line. */
 static enum error_code check_name(const struct field *name, size_t column, const char *path,
                                   int64_t line, struct error *err)
 {

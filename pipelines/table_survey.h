@@ -20,7 +20,7 @@ struct survey_column {
     uint64_t values; /* rows with one */
     bool are_numbers, are_integers;
     double least, most;
-    /* Words such as NA among numbers: the cells have no value. In a column of words they are words. */
+    /* Words such as NA among numbers say that a value is missing. A column of words has none. */
     char gap[SURVEY_GAPS_MAX][SURVEY_GAP_SIZE];
     size_t gap_count;
     uint64_t gaps;     /* rows with one */
@@ -35,8 +35,8 @@ struct table_survey { /* {0} is empty; release with table_survey_release() */
 };
 
 /* Looks at up to SURVEY_ROWS_MAX rows of the table whose layout is `look`, and which has at most
- * SURVEY_COLUMNS_MAX columns. Fails:
- * ERROR_INPUT naming file and line: another number of columns, a name with a line end; ERROR_NOT_FOUND. */
+ * SURVEY_COLUMNS_MAX columns. Fails: ERROR_INPUT naming file and line: another number of columns, a
+ * name with a line end; ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code table_survey_read(const char *path, const struct table_look *look,
                                              struct table_survey *out, struct error *err);
 void table_survey_release(struct table_survey *survey);

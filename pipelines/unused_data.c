@@ -48,7 +48,7 @@ static enum error_code read_schema(struct store *store, const struct pipeline_se
     return rc == ERROR_NONE ? dataset_schema_get(store, dataset_id, out, err) : rc;
 }
 
-/* Once: ingest has said it where it knew that training reads weights. */
+/* Warns once: ingest has said it if it knew that training reads weights. */
 static enum error_code warn_of_weights(struct store *store,
                                        const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema,

@@ -43,7 +43,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Addresses cost nothing until they have memory, but a process may have a limit of them (ulimit -v). */
+/* Addresses cost nothing until they have memory, but `ulimit -v` may limit them. */
 static size_t first_range_bytes(const struct arena *arena)
 {
     const size_t machine = (size_t)host_memory_bytes();
@@ -55,7 +55,7 @@ static size_t first_range_bytes(const struct arena *arena)
     return larger(smaller(ARENA_IS_GUARDED ? 2 * wanted : wanted, share), arena->largest);
 }
 
-/* Without a limit the machine's memory is the limit: more is refused here, before the kernel kills for it. */
+/* A range larger than the machine's memory is refused here, before the kernel kills a process. */
 static bool is_too_much(const struct arena *arena, size_t bytes)
 {
     const size_t machine = (size_t)host_memory_bytes();
@@ -94,9 +94,8 @@ static bool add_range(struct arena *arena, size_t bytes)
     return true;
 }
 
-/* Gives memory to the range up to `end`. It takes an eighth more than is asked for, so that units
- * of slowly growing sizes do not
- * each come back. */
+/* Gives memory to the range up to `end`, and an eighth more than was asked for, so that units of
+ * slowly growing sizes do not ask again each time. */
 static bool commit(struct arena *arena, size_t end)
 {
     if (end <= arena->committed)
@@ -109,7 +108,7 @@ static bool commit(struct arena *arena, size_t end)
     return true;
 }
 
-/* The next `bytes` of the range, or of another one; NULL: there is no memory. */
+/* Returns the next `bytes` of the range, or of another one; NULL: there is no memory. */
 static void *take(struct arena *arena, size_t bytes)
 {
     if ((!arena->base || bytes + GUARD_BYTES > arena->reserved - arena->at) &&
@@ -151,7 +150,7 @@ static size_t sum_or_most(size_t a, size_t b)
     return b < SIZE_MAX / 2 - a ? a + b : SIZE_MAX / 2;
 }
 
-/* All large things are at one place where nobody may look. */
+/* Counts the bytes. Large arrays all get one address, which nobody may read or write. */
 static enum error_code count_bytes(struct arena *arena, void **out, size_t bytes, const char *what,
                                    struct error *err)
 {
@@ -187,7 +186,7 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
     return ERROR_NONE;
 }
 
-/* Several ranges become one at the next request: a unit of this size was seen, so another one may come. */
+/* Several ranges become one at the next request, since a unit of this size may come again. */
 void arena_reset(struct arena *arena)
 {
     if (arena->has_older && !arena->counts)

@@ -1,27 +1,23 @@
 /*
  * arena - memory for one work unit: many small requests, one release.
  *
- * An arena reserves a range of addresses at the first request and gives it memory from its start
- * as requests need it. A reset
- * keeps that memory, so once the largest unit was seen nothing is allocated and no page is touched for the first time,
- * however the sizes of the requests vary from unit to unit. What an arena hands out is 64-byte
- * aligned and is NOT zeroed.
+ * An arena reserves a range of addresses at the first request and gives it memory from its start as
+ * requests need it. A reset keeps that memory, so once the largest unit was seen nothing is
+ * allocated and no page is touched for the first time, however the sizes of the requests vary from
+ * unit to unit. What an arena hands out is 64-byte aligned and is NOT zeroed.
  *
  * The range has the size of `limit`, or of the memory budget of the program (arena_budget_set()).
- * Where the addresses of the
- * process are limited (ulimit -v), it is a small share of them. An arena that needs more reserves
- * another range, twice as
- * large, and nothing moves; the next reset replaces the ranges by one of the size that they had together.
+ * Where the addresses of the process are limited (ulimit -v), it is a small share of them. An arena
+ * that needs more reserves another range, twice as large, and nothing moves; the next reset
+ * replaces the ranges by one of the size that they had together.
  *
  * An arena that counts answers how much memory a piece of work takes, by the same code that does
- * the work: `used` grows as
- * ever, but what it hands out may not be read, and work that sees `counts` only asks for memory.
- * Small requests, which say
- * how large the others are, are real: see ARENA_REAL_BYTES.
+ * the work: `used` grows as ever, but what it hands out may not be read, and work that sees
+ * `counts` only asks for memory. Small requests, which say how large the others are, are real: see
+ * ARENA_REAL_BYTES.
  *
- * AddressSanitizer sees into an arena: bytes that were not handed out since the last reset, and
- * the 64 bytes behind each
- * request, may not be touched.
+ * AddressSanitizer sees into an arena: bytes that were not handed out since the last reset, and the
+ * 64 bytes behind each request, may not be touched.
  */
 #ifndef COMMON_BASE_ARENA_H
 #define COMMON_BASE_ARENA_H
@@ -61,9 +57,9 @@ struct arena { /* {0} is an empty arena */
     bool counts;      /* set before the first request; then there is no limit */
 };
 
-/* The memory budget of this program, which says how many addresses an arena without a limit
- * reserves first. 0: as many as the
- * machine has memory. Not for a program that has arenas in several threads by then. */
+/* Sets the memory budget of this program. An arena without a limit reserves so many addresses
+ * first; 0: as many as the machine has memory. Not for a program that already has arenas in several
+ * threads. */
 void arena_budget_set(size_t bytes);
 
 /* Of an arena that counts, requests of at most this many bytes may be written and read. */

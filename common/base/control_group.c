@@ -6,7 +6,7 @@
 
 enum { LINE_SIZE = 8192 };
 
-/* A line of mountinfo that is about control groups. */
+/* A line of mountinfo about control groups. */
 struct mount {
     char top[CONTROL_GROUP_PATH_SIZE];   /* the group that the mount shows at its top */
     char point[CONTROL_GROUP_PATH_SIZE]; /* where that is */
@@ -40,7 +40,8 @@ static bool parse_mount(const char *line, const char *controller, struct mount *
     return out->is_version_2 || (strcmp(type, "cgroup") == 0 && has_word(options, controller));
 }
 
-/* Our group in that hierarchy, "/system.slice/job": the line "4:memory:<group>", or "0::<group>" for version 2. */
+/* Finds our group in a hierarchy, "/system.slice/job", in the line "4:memory:<group>", or
+ * "0::<group>" of version 2. */
 static bool find_group(const char *root, const char *controller, bool is_version_2,
                        char group[CONTROL_GROUP_PATH_SIZE])
 {
@@ -65,9 +66,8 @@ static bool find_group(const char *root, const char *controller, bool is_version
     return found;
 }
 
-/* The group as a path below the mount. A group that the mount does not show ("/../other") is "":
- * the top of the mount is the
- * nearest that can be seen. */
+/* Returns the group as a path below the mount. A group that the mount does not show ("/../other")
+ * becomes "": the top of the mount is the nearest group that can be seen. */
 static const char *below_mount(const struct mount *mount, const char *group)
 {
     const size_t size = strcmp(mount->top, "/") == 0 ? 0 : strlen(mount->top);

@@ -17,24 +17,25 @@ MUST_CHECK enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err
                                      const char *format, ...) PRINTF_LIKE(3, 4);
 
 enum file_kind { FILE_ABSENT, FILE_PLAIN, FILE_FOLDER }; /* plain: all but a folder */
-/* Opens a file for reading. The caller closes *fd.
- * Refuses a FIFO, a socket, a device and a folder without opening it: a FIFO without a writer would block for ever, and
- * a device such as /dev/zero has no end. So `graphmill run <(make-edges)` is refused, too.
+/* Opens a file for reading. The caller closes *fd. Refuses a FIFO, a socket, a device and a folder
+ * without opening it: a FIFO without a writer would block for ever, and a device such as /dev/zero
+ * has no end. So `graphmill run <(make-edges)` is refused, too.
  * Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT naming what stands there instead of a file. */
 MUST_CHECK enum error_code file_open(const char *path, int *fd, struct error *err);
-/* What stands under a name, links followed. What cannot be looked at (EIO, EACCES, a stale handle) is not
- * absent: that fails with ERROR_IO. */
+/* What stands under a name, links followed. What cannot be looked at (EIO, EACCES, a stale handle)
+ * is not absent: that fails with ERROR_IO. */
 MUST_CHECK enum error_code file_look(const char *path, enum file_kind *kind, struct error *err);
 /* The same, when it does not matter what it is. */
 MUST_CHECK enum error_code file_is_there(const char *path, bool *found, struct error *err);
-/* The one path of what lies at `path`: absolute, without "..", without symbolic links as far as it exists.
+/* The one path of what lies at `path`: absolute, without "..", without symbolic links as far as it
+ * exists.
  * Fails: ERROR_INVALID when it is too long; ERROR_IO. */
 MUST_CHECK enum error_code file_absolute(char out[FILE_PATH_SIZE], const char *path,
                                          struct error *err);
 /* Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code file_size(const char *path, uint64_t *bytes, struct error *err);
-/* Creates `path` and the folders above it; existing ones are fine, and so is it when someone removes
- * empty ones meanwhile. */
+/* Creates `path` and the folders above it; existing ones are fine, and so is it when someone
+ * removes empty ones meanwhile. */
 MUST_CHECK enum error_code file_make_folders(const char *path, struct error *err);
 /* Removes a file or a folder with all in it; a missing one is fine. */
 MUST_CHECK enum error_code file_remove_all(const char *path, struct error *err);
@@ -45,20 +46,22 @@ MUST_CHECK enum error_code file_remove_all(const char *path, struct error *err);
 MUST_CHECK enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
                                      struct error *err);
 
-/* Reads `size` bytes from `offset` on, fewer (*got) where the file ends. Fails: ERROR_NOT_FOUND, ERROR_IO. */
+/* Reads `size` bytes from `offset` on, fewer (*got) where the file ends. Fails: ERROR_NOT_FOUND,
+ * ERROR_IO. */
 MUST_CHECK enum error_code file_read_range(const char *path, uint64_t offset, void *buffer,
                                            size_t size, size_t *got, struct error *err);
 
-/* A new file beside `path`, open for reading and writing, under a name that nobody else has, in whatever container or on
- * whatever host: <path>.<16 random digits>.tmp. The caller closes *fd. */
+/* A new file beside `path`, open for reading and writing, under a name that nobody else has, in
+ * whatever container or on whatever host: <path>.<16 random digits>.tmp. The caller closes *fd. */
 MUST_CHECK enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE],
                                                  int *fd, struct error *err);
-/* Removes what processes that were killed left under such names beside the files whose names begin with `prefix`. For whoever knows
- * that nobody writes there. */
+/* Removes what processes that were killed left under such names beside the files whose names begin
+ * with `prefix`. For whoever knows that nobody writes there. */
 MUST_CHECK enum error_code file_sweep_temporary(const char *folder, const char *prefix,
                                                 struct error *err);
-/* Gives the file or folder `from` the name `to`, over a file that has it. An answer lost on the way (NFS) is
- * no failure: what then stands at `to` is compared with what `from` was. errno is rename()'s after a failure. */
+/* Gives the file or folder `from` the name `to`, over a file that has it. An answer lost on the way
+ * (NFS) is no failure: what then stands at `to` is compared with what `from` was. errno is
+ * rename()'s after a failure. */
 MUST_CHECK enum error_code file_rename(const char *from, const char *to, struct error *err);
 
 /* Makes `path` a symbolic link to `target`, over one that is there. */
@@ -76,8 +79,8 @@ typedef enum error_code (*file_visitor)(void *context, const char *name, struct 
 MUST_CHECK enum error_code file_list(const char *folder, file_visitor visit, void *context,
                                      struct error *err);
 
-/* Flushes a file's or folder's content to disk. File systems that cannot flush a folder (EINVAL: some FUSE and
- * SMB mounts) keep its entries some other way; that is success. */
+/* Flushes a file's or folder's content to disk. File systems that cannot flush a folder (EINVAL:
+ * some FUSE and SMB mounts) keep its entries some other way; that is success. */
 MUST_CHECK enum error_code file_sync(const char *path, struct error *err);
 /* The same for every file and folder below `path`, itself included. */
 MUST_CHECK enum error_code file_sync_tree(const char *path, struct error *err);
@@ -93,7 +96,8 @@ MUST_CHECK enum error_code file_write_at(int fd, const void *data, size_t size, 
 /* pread(2) until all is read. Fails: ERROR_IO, also where the file ends. */
 MUST_CHECK enum error_code file_read_at(int fd, void *data, size_t size, uint64_t offset,
                                         const char *path, struct error *err);
-/* Asks the system to begin writing to disk what stands there, so that a flush later has less to wait for. A hint. */
+/* Asks the system to begin writing to disk what stands there, so that a flush later has less to
+ * wait for. A hint. */
 void file_flush_begin(int fd, uint64_t offset, uint64_t size);
 
 #endif

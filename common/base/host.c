@@ -16,7 +16,8 @@
 
 static const uint64_t no_limit_from = 1ULL << 60;
 
-/* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's cores is refused. */
+/* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's
+ * cores is refused. */
 static int cores_of_affinity(void)
 {
     for (size_t cores = CPU_SETSIZE; cores <= (size_t)CPU_SETSIZE << 8; cores *= 2) {
@@ -227,8 +228,8 @@ static void take_kills(void *context, const char *folder, int depth)
 }
 
 /* The counter of our own group counts every kill of its processes, whoever's limit was the cause.
- * Only where there is none
- * does the counter of the machine count, which may have killed the process of somebody else. */
+ * The counter of the machine is read only where our group has none: it also counts processes of
+ * others. */
 bool host_oom_kills_below(const char *root, uint64_t *count)
 {
     char path[4096];

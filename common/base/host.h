@@ -6,33 +6,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cores that are online, that we may run on (taskset, cpuset), and that our control group's quota pays for; at least 1. */
+/* Cores that are online, that we may run on (taskset, cpuset), and that our control group's quota
+ * pays for; at least 1. */
 int host_core_count(void);
-/* The functions that end in _below() read control groups and /proc below `root`, as control_group_visit() does. */
+/* Functions that end in _below() read control groups and /proc below `root` (control_group.h). */
 int host_core_count_below(const char *root);
-/* Cores that the quota of the control group in `folder` pays for, a part of one counted as one: cpu.max of version 2, or
- * cpu.cfs_quota_us and cpu.cfs_period_us of version 1. 0: there is no quota. */
+/* Cores that the quota of the control group in `folder` pays for, a part of one counted as one:
+ * cpu.max of version 2, or cpu.cfs_quota_us and cpu.cfs_period_us of version 1. 0: there is no
+ * quota. */
 int host_cores_of_quota(const char *folder);
 /* What the processor calls itself, or "an unknown processor", into `text` [size]. */
 void host_processor_name(char *text, size_t size);
-/* Memory in bytes: the smallest of physical memory, the limits of our control groups and of those
- * above them, and the limits of
- * this process (ulimit -v and -d). */
+/* Returns the memory in bytes: the smallest of physical memory, the limits of our control groups
+ * and of those above them, and the limits of this process (ulimit -v and -d). */
 uint64_t host_memory_bytes(void);
 uint64_t host_memory_bytes_below(const char *root);
-/* Bytes that the control group in `folder` may use: the smaller of memory.max and memory.high of version 2, or
- * memory.limit_in_bytes of version 1. 0: no limit. */
+/* Returns how many bytes the control group in `folder` may use: the smaller of memory.max and
+ * memory.high of version 2, or memory.limit_in_bytes of version 1. 0: no limit. */
 uint64_t host_memory_of_limit(const char *folder);
-/* Bytes of addresses that this process may have (RLIMIT_AS, ulimit -v); 0: no limit. */
+/* Returns how many bytes of addresses this process may have (ulimit -v); 0: no limit. */
 uint64_t host_address_limit(void);
-/* How many of them it may still take; UINT64_MAX: no limit. */
+/* Returns how many of them it may still take; UINT64_MAX: no limit. */
 uint64_t host_addresses_left(void);
-/* Writes "; this process may have 300 MiB of addresses (ulimit -v)" for the end of a message, or "" without a limit. */
+/* Writes "; this process may have 300 MiB of addresses (ulimit -v)" for a message, "" without a
+ * limit. */
 enum { HOST_NOTE_SIZE = 96 };
 void host_address_note(char text[HOST_NOTE_SIZE]);
-/* Returns in *count how many processes of our control group, or else of this machine, the kernel
- * has killed for want of memory
- * so far; only a change of the number means something. False: the kernel does not tell. */
+/* Writes to *count how many processes of our control group, or else of this machine, the kernel has
+ * killed for want of memory so far. Only a change of the number means something. Returns false if
+ * the kernel does not say. */
 bool host_oom_kills(uint64_t *count);
 bool host_oom_kills_below(const char *root, uint64_t *count);
 /* Resident memory of this process now, in bytes. */

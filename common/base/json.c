@@ -156,7 +156,7 @@ void json_put_raw(struct json_writer *w, const char *text)
     w->comma = false;
 }
 
-/* Bytes of the character of UTF-8 that `text` begins with; 0: it begins with no character of it. */
+/* Returns the bytes of the UTF-8 character that `text` begins with; 0: it begins with none. */
 static size_t utf8_size(const char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* that is not overlong */

@@ -41,10 +41,10 @@ bool json_node_is_object(const struct json_node *node);
 /* NULL when the node is missing or no string. */
 const char *json_text(const struct json_node *node);
 
-/* Appends to `text`, which is NUL-terminated after every call. A failure to grow is kept and reported
- * by json_writer_finish(). Doubles are written with 17 digits, so that they read back the same; what
- * is not finite becomes null. A byte that is not UTF-8, as names of files may have, becomes
- * U+FFFD. `key` is NULL inside arrays and for the root. */
+/* Appends to `text`, which is NUL-terminated after every call. A failure to grow is kept and
+ * reported by json_writer_finish(). Doubles are written with 17 digits, so that they read back the
+ * same; what is not finite becomes null. A byte that is not UTF-8, as names of files may have,
+ * becomes U+FFFD. `key` is NULL inside arrays and for the root. */
 struct json_writer { /* {0} is an empty writer */
     char *text;
     size_t size, capacity;

@@ -1,19 +1,19 @@
 /*
- * private_folder - a folder of this user alone under a name that others can guess, such as /tmp/graphmill-scratch-1000.
+ * private_folder - a folder of this user alone under a name that others can guess, such as
+ * /tmp/graphmill-scratch-1000.
  *
  * Everybody may make files in /tmp. Whoever makes that folder first, or a symbolic link of its
- * name, could read and change
- * what a program writes there, and would choose where it writes.
+ * name, could read and change what a program writes there, and would choose where it writes.
  */
 #ifndef COMMON_BASE_PRIVATE_FOLDER_H
 #define COMMON_BASE_PRIVATE_FOLDER_H
 
 #include "common/base/error.h"
 
-/* Fails: ERROR_DENIED when `path` is no folder, is a link, belongs to another user, or may be written by others; ERROR_NOT_FOUND;
- * ERROR_IO. */
+/* Fails: ERROR_DENIED when `path` is no folder, is a link, belongs to another user, or may be
+ * written by others; ERROR_NOT_FOUND; ERROR_IO. */
 MUST_CHECK enum error_code private_folder_check(const char *path, struct error *err);
-/* Makes the folder when it is missing, with the permissions 0700, and checks it. The folders above it are there. */
+/* Makes the folder with the permissions 0700 if it is missing, and checks it. Its parent exists. */
 MUST_CHECK enum error_code private_folder_make(const char *path, struct error *err);
 
 #endif

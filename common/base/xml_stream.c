@@ -141,11 +141,9 @@ static enum error_code parse(struct xml_stream *stream, const void *bytes, size_
                      XML_ErrorString(XML_GetErrorCode(stream->parser)));
 }
 
-/* expat reads a tag that has not ended from its start again with each piece of it, which takes
- * time that grows with the square
- * of its size. Behind a piece in which nothing ended, the parser therefore gets the next bytes
- * when they are as many as those
- * that it has of the tag. */
+/* expat reads a tag that has not ended from its start again with each piece of it, which takes time
+ * that grows with the square of its size. After a piece in which nothing ended, the parser
+ * therefore gets no bytes until as many are waiting as it already has of the tag. */
 enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, size_t size,
                                 bool is_last, struct error *err)
 {

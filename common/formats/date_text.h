@@ -1,13 +1,20 @@
 /*
- * date_text - dates with or without a time of day, as seconds since 1970-01-01T00:00:00 UTC and nanoseconds.
+ * date_text - dates with or without a time of day, as seconds and nanoseconds since 1970-01-01 UTC.
  *
  * Dates are read by a pattern like strptime's, in English and without a look at the locale:
- *   %Y four digits, %y two (69 to 99 are of the 20th century), %m %d %e %H %I %M %S one or two digits, %j one to three,
- *   %b %B a month's name, %a %A a weekday's name, which is not checked, %p AM or PM, %f a fraction
- * of a second of 1 to 9 digits,
- *   %z a zone: Z, UTC, GMT, +02, +0200, +02:00; %F is %Y-%m-%d, %T is %H:%M:%S, %D is %m/%d/%y, %R
- * is %H:%M, %% a percent sign.
- * A run of blanks fits any run of blanks; every other character stands for itself. A date without a zone is UTC.
+ *   %Y              four digits
+ *   %y              two digits; 69 to 99 are of the 20th century
+ *   %m %d %e %H %I %M %S   one or two digits
+ *   %j              one to three digits
+ *   %b %B           the name of a month
+ *   %a %A           the name of a weekday, which is not checked
+ *   %p              AM or PM
+ *   %f              a fraction of a second of 1 to 9 digits
+ *   %z              a zone: Z, UTC, GMT, +02, +0200, +02:00
+ *   %F %T %D %R     %Y-%m-%d, %H:%M:%S, %m/%d/%y and %H:%M
+ *   %%              a percent sign
+ * A run of blanks fits any run of blanks; every other character stands for itself. A date without a
+ * zone is UTC.
  */
 #ifndef COMMON_FORMATS_DATE_TEXT_H
 #define COMMON_FORMATS_DATE_TEXT_H
@@ -25,9 +32,8 @@ struct date {
 /* ISO 8601: 2019-01-31, and behind it, after a T or a blank, 12:30 or 12:30:59 or
  * 12:30:59.123456789, and behind that a zone or none. */
 bool date_text_iso(const char *text, size_t size, struct date *out);
-/* The whole of `text` by `pattern`, which date_pattern_fault() finds good. False when it does not
- * fit, and for a day that the month
- * does not have. */
+/* Reads the whole of `text` by `pattern`, which date_pattern_fault() accepts. False if it does not
+ * fit, or names a day that the month does not have. */
 bool date_text_read(const char *text, size_t size, const char *pattern, struct date *out);
 /* NULL, or what is wrong with a pattern: "a year (%Y)", for messages that say what was expected. */
 const char *date_pattern_fault(const char *pattern);

@@ -27,8 +27,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. Two quotes inside are one that
- * does not close; *doubled: there are some. */
+/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. Two
+ * quotes inside are one that does not close; *doubled: there are some. */
 static const char *skip_quoted(const char *at, const char *end, bool *doubled)
 {
     const char *next = at + 1;
@@ -86,8 +86,8 @@ void delimited_begin_line(struct delimited *cursor, const struct text_line *line
     cursor->spare = line->spare;
 }
 
-/* The field with each two quotes made one, at its own place of the spare line, so that any cursor over the line writes the same
- * bytes there. */
+/* The field with each two quotes made one, at its own place of the spare line, so that any cursor
+ * over the line writes the same bytes there. */
 static struct field without_doubles(const struct delimited *cursor, const struct field *field)
 {
     char *out = cursor->spare + (field->text - cursor->begin);
@@ -112,7 +112,7 @@ static const char *find_separator(const char *at, const char *end, enum delimite
     return found ? found : end;
 }
 
-/* Behind the separator at `at`. */
+/* Returns the place after the separator at `at`. */
 static const char *skip_separator(const char *at, enum delimiter delimiter)
 {
     return at + (delimiter == DELIMITER_COLONS ? 2 : 1);
@@ -258,6 +258,11 @@ size_t delimited_split_line(const struct text_line *line, enum delimiter delimit
     struct delimited cursor;
     delimited_begin_line(&cursor, line, delimiter);
     return split(cursor, field, limit);
+}
+
+bool fields_are_equal(const struct field *a, const struct field *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
 }
 
 bool field_is(const struct field *field, const char *word)

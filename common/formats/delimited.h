@@ -2,13 +2,13 @@
  * delimited - splits a line of a text table into its fields.
  *
  * Fields are separated by a comma, a tab, a semicolon, a vertical bar, two colons, or a run of
- * blanks. Spaces around a field are not part
- * of it. A field in double quotes may contain the separator, and two quotes inside it are one (RFC 4180). Unless blanks
- * separate, it may contain line ends, too: delimited_read() reads such lines as one row.
+ * blanks. Spaces around a field are not part of it. A field in double quotes may contain the
+ * separator, and two quotes inside it are one (RFC 4180). Unless blanks separate, it may contain
+ * line ends, too: delimited_read() reads such lines as one row.
  *
  * A field is a view into its line. A field with doubled quotes is a view into the line's spare
- * room, if the cursor was begun with
- * a whole line (delimited_begin_line(), delimited_split_line()); otherwise its quotes stay doubled.
+ * room, if the cursor was begun with a whole line (delimited_begin_line(), delimited_split_line());
+ * otherwise its quotes stay doubled.
  */
 #ifndef COMMON_FORMATS_DELIMITED_H
 #define COMMON_FORMATS_DELIMITED_H
@@ -39,17 +39,17 @@ struct field {
 
 struct delimited { /* a cursor over one line */
     const char *begin, *at, *end;
-    char *
-        spare; /* [end - begin], for fields that are not as they are written; NULL: there are none */
+    /* [end - begin], for fields that are not as they are written; NULL: there are none */
+    char *spare;
     enum delimiter delimiter;
     bool is_done;
 };
 
-/* Whether the separator stands outside of double quotes; a quote that is not closed is a character like others. */
+/* Whether the separator stands outside of quotes. A quote that is not closed is an ordinary
+ * character. */
 bool delimited_has(const char *text, size_t size, enum delimiter delimiter);
-/* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands
- * outside of quotes, else runs of blanks. A whole
- * table is judged by table_look_read(). */
+/* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands outside
+ * of quotes, else runs of blanks. table_look_read() judges a whole table. */
 enum delimiter delimited_guess(const char *text, size_t size);
 
 /* What delimited_read() does with a line that has quotes. */
@@ -57,10 +57,12 @@ MUST_CHECK enum error_code delimited_join(struct line_reader *reader,
                                           const enum delimiter *delimiter, struct text_line *line,
                                           struct error *err);
 
-/* The next row of a table: a line, and those behind it as long as a field in quotes goes on, with the line ends between them as they
- * are. A comment (#, %) is a row, and so is each line where blanks separate. `delimiter` NULL: it is not known yet, and
- * fields begin behind any of the separators. A line without quotes costs no more than line_reader_next().
- * Fails: ERROR_INPUT naming file, line and column of a quote that is not closed within LINE_SIZE_MAX bytes; as line_reader_next(). */
+/* The next row of a table: a line, and those behind it as long as a field in quotes goes on, with
+ * the line ends between them as they are. A comment (#, %) is a row, and so is each line where
+ * blanks separate. `delimiter` NULL: it is not known yet, and fields begin behind any of the
+ * separators. A line without quotes costs no more than line_reader_next().
+ * Fails: ERROR_INPUT naming file, line and column of a quote that is not closed within
+ * LINE_SIZE_MAX bytes; as line_reader_next(). */
 MUST_CHECK static inline enum error_code delimited_read(struct line_reader *reader,
                                                         const enum delimiter *delimiter,
                                                         struct text_line *line, bool *found,
@@ -72,7 +74,8 @@ MUST_CHECK static inline enum error_code delimited_read(struct line_reader *read
                : rc;
 }
 
-/* " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields; "" of a row of one line. Returns `buffer`. */
+/* " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields; "" of a
+ * row of one line. Returns `buffer`. */
 enum { DELIMITED_EXTENT_SIZE = 96 };
 const char *delimited_extent(const struct text_line *line, char buffer[DELIMITED_EXTENT_SIZE]);
 
@@ -87,6 +90,7 @@ size_t delimited_split(const char *text, size_t size, enum delimiter delimiter, 
                        size_t limit);
 size_t delimited_split_line(const struct text_line *line, enum delimiter delimiter,
                             struct field *field, size_t limit);
+bool fields_are_equal(const struct field *a, const struct field *b);
 /* Whether the field is this word, upper and lower case alike. */
 bool field_is(const struct field *field, const char *word);
 

@@ -44,7 +44,8 @@ static bool is_excel_zip(const char *data, size_t size)
     return zip_begins_with(data, size, "[Content_Types].xml") || zip_begins_with(data, size, "xl/");
 }
 
-/* Bytes that no text has: a name that begins a table may look like the magic of some of these kinds. */
+/* Bytes that no text has: a name that begins a table may look like the magic of some of these
+ * kinds. */
 static bool is_binary(const char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -183,7 +184,8 @@ enum error_code file_kind_peek(const char *path, const void *data, size_t size, 
     return rc;
 }
 
-/* Writes `text` into `out` [limit] with the path in the place of FILE, as far as it fits. A long path stays FILE. */
+/* Writes `text` into `out` [limit] with the path in the place of FILE, as far as it fits. A long
+ * path stays FILE. */
 static void name_file(const char *text, const char *path, char *out, size_t limit)
 {
     static const char word[] = "FILE";

@@ -1,9 +1,10 @@
 /*
- * float_loss - integers of an input that 32-bit floating point cannot hold: how many, and the first in each column.
+ * float_loss - integers of an input that 32-bit floating point cannot hold: how many, and the first
+ * in each column.
  *
- * Features are stored as floats, which hold every integer up to 2^24 = 16,777,216 and not every
- * one above. An id, a time or an
- * amount in cents may lose its last digits there, and two of them may become one.
+ * Features are stored as floats, which hold every integer up to 2^24 = 16,777,216 and not every one
+ * above. An id, a time or an amount in cents may lose its last digits there, and two of them may
+ * become one.
  */
 #ifndef COMMON_FORMATS_FLOAT_LOSS_H
 #define COMMON_FORMATS_FLOAT_LOSS_H
@@ -32,7 +33,8 @@ struct float_place {
     const char *name; /* of the column, or NULL */
 };
 
-/* Notes a value that was stored as `stored`, if it is an integer that was changed. `loss` may be NULL. */
+/* Notes a value that was stored as `stored` if it is an integer that changed. `loss` may be
+ * NULL. */
 void float_loss_note_text(struct float_loss *loss, const struct float_place *place,
                           const char *text, size_t size, float stored);
 void float_loss_note_int64(struct float_loss *loss, const struct float_place *place, int64_t value);

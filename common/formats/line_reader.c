@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while the file fills it,
- * up to a line of the largest size, its CRLF, and room to read ahead. */
+/* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while
+ * the file fills it, up to a line of the largest size, its CRLF, and room to read ahead. */
 enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
-/* So many show what a file is: the magic of tar stands at byte 257. */
+/* These many bytes show the kind of a file: the magic of tar stands at byte 257. */
 enum { FIRST_BYTES = 1024 };
 /* Who wants the first lines only has seen enough by then. */
 enum { READ_AHEAD_FROM = 1 << 17 };
@@ -29,8 +29,8 @@ struct line_reader {
     size_t capacity;
     bool has_quotes, has_nul; /* some may be in the buffer */
     char *buffer;             /* [capacity], owned */
-    char
-        *spare; /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
+    /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
+    char *spare;
     size_t spare_capacity;
 };
 
@@ -87,7 +87,7 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     return rc;
 }
 
-/* Looks at the first bytes: a file that is no text is refused by its name, and a byte order mark is skipped. */
+/* Refuses a file that is no text by its name, and skips a byte order mark. */
 static enum error_code look_at_first_bytes(struct line_reader *reader, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -103,8 +103,7 @@ static enum error_code look_at_first_bytes(struct line_reader *reader, struct er
 }
 
 /* A file whose first bytes have a CR and no LF has lines that end in CR alone, as old Macintosh
- * programs write them. The first
- * bytes are FIRST_BUFFER_SIZE or the whole file. */
+ * programs write them. The first bytes are FIRST_BUFFER_SIZE or the whole file. */
 static void find_form(struct line_reader *reader)
 {
     const char *from = reader->buffer + reader->begin;
@@ -160,6 +159,13 @@ enum error_code line_reader_open_memory(const char *name, const void *data, size
     return reader_new(rc, source, out, err);
 }
 
+enum error_code line_reader_open_input(const char *path, const void *data, size_t size,
+                                       struct line_reader **out, struct error *err)
+{
+    return data ? line_reader_open_memory(path, data, size, out, err)
+                : line_reader_open(path, out, err);
+}
+
 void line_reader_close(struct line_reader *reader)
 {
     if (!reader)
@@ -176,8 +182,8 @@ const char *line_reader_name(const struct line_reader *reader)
     return byte_source_name(reader->source);
 }
 
-/* Reads until the buffer has a line feed behind `searched` bytes: *end, or NULL at the end of the file, or where there are too
- * many bytes without one: *is_long. */
+/* Reads until the buffer has a line feed behind `searched` bytes: *end, or NULL at the end of the
+ * file, or where there are too many bytes without one: *is_long. */
 static enum error_code find_line_end(struct line_reader *reader, size_t searched, const char **end,
                                      bool *is_long, struct error *err)
 {

@@ -59,7 +59,7 @@ static bool find_digits(const char *text, size_t size, struct digits *out)
     return at == end;
 }
 
-/* value * 10 + digit; false when it is above `limit`. */
+/* Computes value * 10 + digit. False if it is above `limit`. */
 static bool push(uint64_t *value, unsigned digit, uint64_t limit)
 {
     if (*value > (limit - digit) / 10)

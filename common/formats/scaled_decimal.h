@@ -1,5 +1,6 @@
 /*
- * scaled_decimal - a decimal number as an integer of a smaller unit, computed from its digits without floating point.
+ * scaled_decimal - a decimal number as an integer of a smaller unit, computed from its digits
+ * without floating point.
  *
  * "1.5" in thousandths is 1500, and "1562112000123456789" stays exact, which a double would round.
  */
@@ -17,8 +18,7 @@ enum scaled_decimal {
 };
 
 /* Reads `text` [size] as [+-]digits[.digits][e[+-]digits] and writes the number times 10^scale to
- * *out, unless the result
- * is one of the last two, which leave *out alone. */
+ * *out, unless the result is one of the last two, which leave *out alone. */
 enum scaled_decimal scaled_decimal_read(const char *text, size_t size, int scale, int64_t *out);
 
 #endif

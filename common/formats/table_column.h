@@ -1,5 +1,6 @@
 /*
- * table_column - what the cells of one column of a text table are: integers, numbers, dates or words.
+ * table_column - what the cells of one column of a text table are: integers, numbers, dates or
+ * words.
  */
 #ifndef COMMON_FORMATS_TABLE_COLUMN_H
 #define COMMON_FORMATS_TABLE_COLUMN_H
@@ -42,24 +43,24 @@ MUST_CHECK enum error_code column_tally_take(struct column_tally *tally, const s
 /* Counts a cell that stands above all that were counted. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code column_tally_put_first(struct column_tally *tally,
                                                   const struct field *field, struct error *err);
-/* Returns the type of the cells so far; the result has no hashes. */
+/* Returns the type of the cells so far, without hashes. */
 struct table_column column_tally_view(const struct column_tally *tally);
-/* The type of one cell. */
+/* Returns the type of one cell. */
 struct table_column table_column_of(const struct field *field);
 /* Whether a cell of a finished column is `field`. */
 bool table_column_has(const struct table_column *column, const struct field *field);
 /* How many different cells two finished columns share; they may be of two tables. */
 uint64_t table_column_shared(const struct table_column *a, const struct table_column *b);
 bool column_tally_has(const struct column_tally *tally, const struct field *field);
-/* How many different cells there are; *once: how many of them stand once in the column and not in
- * `other` (NULL: none). */
+/* Returns how many different cells there are. *once: how many of them stand once in the column and
+ * not in `other` (NULL: none). */
 uint64_t column_tally_distinct(const struct column_tally *tally, const struct column_tally *other,
                                uint64_t *once);
-/* Fills *out, but for its name. The hashes become those of *out. */
+/* Fills *out except for its name. The hashes become those of *out. */
 void column_tally_finish(struct column_tally *tally, struct table_column *out);
 void column_tally_release(struct column_tally *tally);
 
-/* A cell as a number, 1,5 being 1.5 where `decimal_comma` says so. False if it is none, or not finite. */
+/* Reads a cell as a number, 1,5 as 1.5 if `decimal_comma`. False: it is none, or not finite. */
 bool table_number(const struct field *field, bool decimal_comma, double *out);
 
 #endif

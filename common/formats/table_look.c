@@ -19,15 +19,7 @@ void table_look_release(struct table_look *look)
     *look = (struct table_look){0};
 }
 
-static enum error_code open_table(const struct table_request *request, struct line_reader **out,
-                                  struct error *err)
-{
-    return request->data
-               ? line_reader_open_memory(request->path, request->data, request->size, out, err)
-               : line_reader_open(request->path, out, err);
-}
-
-/* ---- separator ------------------------------------------------------------------------------------ */
+/* ---- separator ------------------------------------------------------------------------------- */
 
 struct vote { /* what one separator makes of the first rows */
     size_t first, second,
@@ -42,7 +34,7 @@ struct ballot {
     size_t rows;
 };
 
-/* 1,5 is one number where something else separates. A row that has a comma elsewhere says that commas separate. */
+/* A comma between digits is part of a number (1,5). A comma elsewhere in a row separates. */
 static bool are_commas_decimal(const struct text_line *line)
 {
     for (size_t i = 0; i < line->size; i++) {
@@ -85,9 +77,9 @@ static bool agrees(const struct ballot *ballot, enum delimiter d)
            (vote->first == vote->second || vote->first + 1 == vote->second);
 }
 
-/* The first separator on which the rows agree. Commas that stand in numbers separate only where
- * nothing else does. Rows that agree on no
- * separator keep the one of the first row, and a message names the row that differs. */
+/* Returns the first separator on which the rows agree. Commas inside numbers separate only if
+ * nothing else does. If the rows agree on no separator, that of the first row is taken, and a
+ * message names the row that differs. */
 static enum delimiter elect(const struct ballot *ballot, enum delimiter of_first)
 {
     static const enum delimiter order[] = {DELIMITER_COMMA, DELIMITER_TAB,    DELIMITER_SEMICOLON,
@@ -111,7 +103,8 @@ static enum error_code find_delimiter(const struct table_request *request, enum 
     struct text_line line;
     enum delimiter of_first = DELIMITER_COMMA;
     bool found = true;
-    enum error_code rc = open_table(request, &reader, err);
+    enum error_code rc =
+        line_reader_open_input(request->path, request->data, request->size, &reader, err);
     while (rc == ERROR_NONE && ballot.rows < TABLE_LOOK_LINES) {
         rc = delimited_read(reader, NULL, &line, &found, err);
         if (rc != ERROR_NONE || !found)
@@ -127,7 +120,7 @@ static enum error_code find_delimiter(const struct table_request *request, enum 
     return rc;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct look_run {
     const struct table_request *request;
@@ -212,8 +205,8 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
     return rc;
 }
 
-/* Files that were put behind one another have their headers in the middle: a row as the first,
- * which has two names that are known. */
+/* Files that were put one after the other have headers in the middle: a row equal to the first one
+ * that has two known names. */
 static bool is_header_again(const struct look_run *run, const struct text_line *line,
                             const struct field *field, size_t count)
 {
@@ -227,7 +220,7 @@ static bool is_header_again(const struct look_run *run, const struct text_line *
     return words > 1;
 }
 
-/* The size of a name without the number at its end, or without its last letter. */
+/* Returns the size of a name without the number at its end, or without its last letter. */
 static size_t stem_size(const struct field *field)
 {
     size_t size = field->size;
@@ -285,11 +278,13 @@ static enum error_code check_width(const struct look_run *run, struct error *err
 
 static enum error_code read_rows(struct look_run *run, struct error *err)
 {
+    const struct table_request *request = run->request;
     struct line_reader *reader = NULL;
     struct text_line line;
     struct table_look *look = run->look;
     bool found = true;
-    enum error_code rc = open_table(run->request, &reader, err);
+    enum error_code rc =
+        line_reader_open_input(request->path, request->data, request->size, &reader, err);
     while (rc == ERROR_NONE && look->rows + 1 < TABLE_LOOK_ROWS) {
         rc = delimited_read(reader, &look->delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
@@ -309,7 +304,7 @@ static enum error_code read_rows(struct look_run *run, struct error *err)
     return rc;
 }
 
-/* ---- header ---------------------------------------------------------------------------------------- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
 static bool occurs_below(const struct look_run *run, const struct field *field)
 {
@@ -319,7 +314,7 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* txId1,txId2 are names, but n1,n2 are ids where no row below shows what ids look like, or where one is n3. */
+/* txId1,txId2 are names. n1,n2 are ids if a row below has n3, or if there is no row below. */
 static bool is_named_pair(const struct look_run *run, size_t i)
 {
     const struct table_request *request = run->request;
@@ -354,8 +349,8 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
     return (column.are_numbers && !own.are_numbers) || (column.are_dates && !own.are_dates);
 }
 
-/* All cells are words above words, no cell occurs again in the two columns that have most, and
- * nine of ten other words do. */
+/* Whether all cells are words above words, no cell occurs again in the two columns that have most,
+ * and nine of ten other words do. */
 static bool looks_like_names(const struct look_run *run)
 {
     const struct field *field = run->first;
@@ -384,7 +379,7 @@ static bool is_header(const struct look_run *run)
     return any && !run->request->has_no_header;
 }
 
-/* The first row is counted among the others, in front of them. */
+/* Counts the first row as a row, above the others. */
 static enum error_code count_first(struct look_run *run, struct error *err)
 {
     struct table_look *look = run->look;
@@ -446,7 +441,7 @@ enum error_code table_look_read(const struct table_request *request, struct tabl
     return rc;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 int table_look_find(const struct table_look *look, const struct field *name, bool *twice)
 {
@@ -454,7 +449,7 @@ int table_look_find(const struct table_look *look, const struct field *name, boo
     *twice = false;
     for (size_t i = 0; i < look->judged; i++) {
         const struct field *own = &look->column[i].name;
-        if (own->size != name->size || memcmp(own->text, name->text, name->size) != 0)
+        if (!fields_are_equal(own, name))
             continue;
         *twice |= found >= 0;
         found = found >= 0 ? found : (int)i;

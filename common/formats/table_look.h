@@ -2,12 +2,13 @@
  * table_look - how a text table is laid out: its separator, its header, and what its columns hold.
  *
  * All readers of text tables look at the first rows of a file in this way, so that the same file
- * means the same to each of them. A
- * look judges layout alone. The caller decides what the columns are for.
+ * means the same to each of them. A look judges layout alone. The caller decides what the columns
+ * are for.
  *
- *   separator   the one of delimited.h that gives most of the first rows the same number of fields, at least two
- *   header      the first row, if it has a name that the caller knows and no cell that occurs below, or if one of its cells does not fit
- *               the type of the column below it
+ *   separator   the one of delimited.h that gives most of the first rows the same number of fields,
+ *               at least two
+ *   header      the first row, if it has a name that the caller knows and no cell that occurs
+ *               below, or if one of its cells does not fit the type of the column below it
  *   comments    lines that begin with # or %, and blank lines, are no rows
  *
  * Between blanks or tabs a header with one field fewer than the rows names all columns but the
@@ -35,23 +36,23 @@ struct table_look { /* {0} is empty; release with table_look_release() */
     enum delimiter delimiter;
     bool decimal_comma; /* numbers have a comma where others have a point */
     size_t column_count;
-    size_t
-        judged; /* columns that the look describes: all, or the first of a wide or uneven table */
+    /* columns that the look describes: all, or the first of a wide or uneven table */
+    size_t judged;
     int64_t header_line;           /* 0: there is no header */
     int64_t first_line, last_line; /* of the rows */
     uint64_t rows;
     bool is_whole; /* the look has seen all rows */
-    bool
-        header_is_weak; /* all cells of the first row are words above words; no name was known, and it is taken as a row although
-                          * none of its cells occurs again in its column and most others do */
-    char *header;       /* the first row, owned */
+    /* all cells of the first row are words above words; no name was known, and it is taken as a row
+     * although none of its cells occurs again in its column and most others do */
+    bool header_is_weak;
+    char *header; /* the first row, owned */
     size_t header_size;
     struct table_column *column; /* [judged], owned */
 };
 
 /* Whether the name of a column means something to the caller. */
 typedef bool (*table_name_test)(const struct field *name);
-/* Whether two names together do: txId1 and txId2. */
+/* Whether two names mean something together: txId1 and txId2. */
 typedef bool (*table_pair_test)(const struct field *first, const struct field *second);
 
 struct table_request {
@@ -80,11 +81,11 @@ MUST_CHECK enum error_code table_look_read(const struct table_request *request,
                                            struct table_look *out, struct error *err);
 void table_look_release(struct table_look *look);
 
-/* The column that is called `name`, or -1; *twice: several are. */
+/* Returns the column that is called `name`, or -1. *twice: several are. */
 int table_look_find(const struct table_look *look, const struct field *name, bool *twice);
-/* How many of the different cells of column `a` are also cells of column `b`. */
+/* Returns how many different cells of column `a` are also cells of column `b`. */
 uint64_t table_look_shared(const struct table_look *look, size_t a, size_t b);
-/* "the column `rating`" or "column 3", for messages. Returns `text`. */
+/* Writes "rating" or "column 3" for messages. Returns `text`. */
 enum { TABLE_COLUMN_TEXT_SIZE = 64 };
 const char *table_look_column(const struct table_look *look, size_t column,
                               char text[TABLE_COLUMN_TEXT_SIZE]);

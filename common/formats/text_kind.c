@@ -195,7 +195,7 @@ static bool take_term(struct span *line)
     return true;
 }
 
-/* So many terms and a dot; the dot may touch the last. */
+/* Whether a line has so many terms and a dot. The dot may touch the last term. */
 static bool is_statement(const char *text, size_t size, int terms)
 {
     struct span line;

@@ -31,7 +31,7 @@ bool text_is_arff(const char *text, size_t size);
 /* A label, and `column:value` behind it. */
 bool text_is_libsvm(const char *text, size_t size);
 bool text_is_sql(const char *text, size_t size);
-/* What Python's pickle writes with protocol 0 or 1. */
+/* Python's pickle with protocol 0 or 1. */
 bool text_is_old_pickle(const char *text, size_t size);
 
 #endif

@@ -1,13 +1,14 @@
 /*
  * edge_column - what an edge may carry besides its two ends: one table, from ingest to mini-batch.
  *
- * Code that only carries columns loops over the table and names none of them: a column more is a value of
- * enum edge_column and a row of edge_column[]. Arrays are [edges, width] in the order of the edges, each of the
- * element type that its row says. A width of 0 says that a graph does not have the column.
+ * Code that only carries columns loops over the table and names none of them: a column more is a
+ * value of enum edge_column and a row of edge_column[]. Arrays are [edges, width] in the order of
+ * the edges, each of the element type that its row says. A width of 0 says that a graph does not
+ * have the column.
  *
- * An edge of an undirected graph is stored both ways, and both carry the same values. Edges of the same ends that
- * differ in a column that `distinguishes` are different edges; the others are repeated, and of those that are
- * removed the first of the input stays with all its values.
+ * An edge of an undirected graph is stored both ways, and both carry the same values. Edges of the
+ * same ends that differ in a column that `distinguishes` are different edges; the others are
+ * repeated, and of those that are removed the first of the input stays with all its values.
  */
 #ifndef COMMON_GRAPH_EDGE_COLUMN_H
 #define COMMON_GRAPH_EDGE_COLUMN_H
@@ -20,7 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stored numbers: never renumber, only add. Those that distinguish edges order them, the first first. */
+/* Stored numbers: never renumber, only add. Those that distinguish edges order them, the first
+ * first. */
 enum edge_column {
     EDGE_WEIGHT,
     EDGE_TYPE,
@@ -35,11 +37,10 @@ enum edge_column {
 enum { EDGE_COLUMN_WIDTH_MAX = 1 << 16 };
 
 struct edge_column_row {
-    const char
-        *name; /* of its section, of its array in a topology and in the schema; below 16 bytes */
-    const char *shown; /* in exports and messages; NULL: the name */
-    const char *words
-        [8]; /* in the header of a table of edges; the first also in messages. NULL-terminated */
+    /* of its section, of its array in a topology and in the schema; below 16 bytes */
+    const char *name;
+    const char *shown;      /* in exports and messages; NULL: the name */
+    const char *what;       /* in messages about one edge: "edge type" */
     const char *plural;     /* for people: "edge weights" */
     const char *file;       /* the stem of a file of its own beside the edges; NULL: none */
     enum element_type type; /* F32, F64, I64 or U16 */
@@ -80,7 +81,8 @@ bool edge_column_may_be(enum edge_column column, uint32_t width);
 /* "edge weights, edge times" into text [size], "" without any column. */
 void edge_widths_text(const struct edge_widths *width, char *text, size_t size);
 
-/* Room for `count` edges, zeroed; `what` is for the message. Fails: ERROR_NO_MEMORY, and there are none. */
+/* Room for `count` edges, zeroed; `what` is for the message. Fails: ERROR_NO_MEMORY, and there are
+ * none. */
 MUST_CHECK enum error_code edge_columns_new(struct edge_columns *out,
                                             const struct edge_widths *width, uint64_t count,
                                             const char *what, struct error *err);
@@ -105,13 +107,14 @@ void edge_columns_gather(const struct edge_columns *to, uint64_t at,
 void edge_columns_pack(const struct edge_columns_view *from, uint64_t edge, char *bytes);
 void edge_columns_unpack(const struct edge_columns *to, uint64_t edge, const char *bytes);
 
-/* The order of two edges by the columns that distinguish edges: below, at or above 0. Of the same widths. */
+/* The order of two edges by the columns that distinguish edges: below, at or above 0. Of the same
+ * widths. */
 int edge_columns_compare(const struct edge_columns_view *a, uint64_t i,
                          const struct edge_columns_view *b, uint64_t j);
 /* Whether any does. */
 bool edge_widths_distinguish(const struct edge_widths *width);
 
-/* Whether edges have times, in which of the two columns, and the time of an edge, 0 without times (edge_time.h). */
+/* Whether edges have times. The column and the time of an edge (0 without times) follow. */
 static inline bool edge_widths_are_timed(const struct edge_widths *width)
 {
     return width->of[EDGE_TIME] || width->of[EDGE_TIME_F64];

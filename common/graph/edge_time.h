@@ -2,10 +2,9 @@
  * edge_time - the times of edges as 64-bit integers.
  *
  * Earlier releases stored times as doubles. Such times are still read: each becomes the integer
- * that stands at the same place in the
- * order of all doubles, so that comparing the integers compares the times. The integer has the
- * value of the time only where times are
- * stored as integers; edge_time_to_double() gives the double back.
+ * that stands at the same place in the order of all doubles, so that comparing the integers
+ * compares the times. The integer has the value of the time only where times are stored as
+ * integers; edge_time_to_double() gives the double back.
  */
 #ifndef COMMON_GRAPH_EDGE_TIME_H
 #define COMMON_GRAPH_EDGE_TIME_H

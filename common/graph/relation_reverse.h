@@ -1,12 +1,13 @@
 /*
  * relation_reverse - which relation is declared to be the reverse of which.
  *
- * A relation `rev_<name>` from b to a is the reverse of `<name>` from a to b: ingest.add_reverse and PyG's ToUndirected call it
- * so, and whoever predicts links must know: the reverse of an edge gives the edge away. All others are forward.
+ * A relation `rev_<name>` from b to a is the reverse of `<name>` from a to b: ingest.add_reverse
+ * and PyG's ToUndirected call it so, and whoever predicts links must know: the reverse of an edge
+ * gives the edge away. All others are forward.
  *
- * Two forward relations may still be each other's reverse by their content, under names that say nothing ("buys" and
- * "bought_by"). Ingest finds them (stages/ingest/build/edges_back.h); both stay forward, and each
- * is the reverse of the other.
+ * Two forward relations may still be each other's reverse by their content, under names that say
+ * nothing ("buys" and "bought_by"). Ingest finds them (stages/ingest/build/edges_back.h); both stay
+ * forward, and each is the reverse of the other.
  */
 #ifndef COMMON_GRAPH_RELATION_REVERSE_H
 #define COMMON_GRAPH_RELATION_REVERSE_H
@@ -33,7 +34,7 @@ typedef struct relation_ends (*relation_reader)(const void *context, uint32_t re
 /* Of `count` relations, at most RELATION_COUNT_MAX, as `read` says them. */
 void relation_reverses_find(relation_reader read, const void *context, uint32_t count,
                             struct relation_reverses *out);
-/* Adds what was found by content: `back_plus` is 1 + the reverse of `relation`, or 0. A declared reverse stays. */
+/* Adds the reverse of `relation` that its content shows, plus 1, or 0. A declared reverse stays. */
 void relation_reverses_add(struct relation_reverses *reverses, uint32_t relation,
                            uint32_t back_plus);
 /* Those of an array. */

@@ -35,7 +35,7 @@ static void put_baseline(struct html_text *html, const struct report_run *run, c
     html_put(html, "</tr>");
 }
 
-/* What an event of validation or test was scored from. */
+/* Says from which events an event of validation or test was scored. */
 static void put_history(struct html_text *html, const struct report_run *run)
 {
     const char *history = json_text(json_get(json_root(run->scores), "history"));

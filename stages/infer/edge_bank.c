@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/graph/edge_index.h"
 #include "stages/sampling/known_pairs.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@ struct held_pair {
     uint16_t type;
 };
 
-/* When a pair was seen that never was. */
+/* The time of a pair that was never seen. */
 static const int64_t never = INT64_MIN;
 
 struct bank { /* one run */
@@ -51,12 +52,6 @@ static int by_pair(const void *a, const void *b)
     return compare(a, b);
 }
 
-static uint64_t pair_of(const struct edge_splits *splits, uint32_t source, uint32_t target)
-{
-    const bool turns = splits->undirected && source > target;
-    return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
-}
-
 static uint16_t type_of(const struct edge_splits *splits, int split, uint64_t i)
 {
     return splits->type[split] ? splits->type[split][i] : 0;
@@ -73,15 +68,15 @@ static enum error_code list_held(struct bank *bank, struct error *err)
     const enum error_code rc = memory_new(&bank->held, count, "the pairs of EdgeBank", err);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         for (uint64_t i = 0; i < splits->count[s]; i++)
-            bank->held[bank->held_count++] =
-                (struct held_pair){pair_of(splits, splits->source[s][i], splits->target[s][i]),
-                                   edge_time_at(splits->time[s], i), type_of(splits, s, i)};
+            bank->held[bank->held_count++] = (struct held_pair){
+                edge_pair_of(splits->undirected, splits->source[s][i], splits->target[s][i]),
+                edge_time_at(splits->time[s], i), type_of(splits, s, i)};
     if (rc == ERROR_NONE && count)
         qsort(bank->held, count, sizeof *bank->held, by_pair);
     return rc;
 }
 
-/* When the pair was last held out before `time`, or `never`. */
+/* Returns when the pair was last held out before `time`, or `never`. */
 static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
 {
     size_t low = 0, high = bank->held_count;
@@ -96,7 +91,7 @@ static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
     return found && found->pair == asked->pair && found->type == asked->type ? found->time : never;
 }
 
-/* When the topology has it last, with history all before `time`, or `never`. */
+/* Returns when the topology has the pair last, before `time` if history is all, or `never`. */
 static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t target,
                             uint16_t type, int64_t time)
 {
@@ -119,11 +114,12 @@ static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t t
     return last;
 }
 
-/* When a pair was last seen by an edge at `time`. */
+/* Returns when a pair was last seen by an edge at `time`. */
 static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
                          int64_t time)
 {
-    const struct held_pair asked = {pair_of(bank->config->splits, source, target), time, type};
+    const struct held_pair asked = {edge_pair_of(bank->config->splits->undirected, source, target),
+                                    time, type};
     const int64_t held = last_held(bank, &asked);
     const int64_t trained = last_trained(bank, source, target, type, time);
     return held > trained ? held : trained;
@@ -131,7 +127,7 @@ static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t targ
 
 /* --- a split --- */
 
-/* From the first to the last event of a split. */
+/* Returns the time from the first to the last event of a split. */
 static uint64_t duration_of(const struct edge_splits *splits, int split)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -182,7 +178,7 @@ static enum error_code measure_split(struct bank *bank, int split, struct edge_b
     return rc;
 }
 
-/* Room for the pairs of the larger split. */
+/* Allocates room for the pairs of the larger split. */
 static enum error_code new_scores(struct bank *bank, struct error *err)
 {
     enum { PAIR_BYTES = 2 * sizeof(float) + 1, SORT_BYTES = 8 };

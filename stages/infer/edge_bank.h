@@ -3,8 +3,8 @@
  * prediction"): a pair scores 1 if it was seen before, else 0.
  *
  * The baseline that learns nothing, for links that are split by time. It is measured with the
- * positives and negatives of the model, and
- * sees what the model may see (infer.history): all edges that are strictly earlier, or those of training alone.
+ * positives and negatives of the model, and sees what the model may see (infer.history): all edges
+ * that are strictly earlier, or those of training alone.
  *
  *   unlimited   a pair is seen if it has an edge in the history
  *   window      the same of the time [t - d, t), for an edge at t of a split that lasts d
@@ -45,8 +45,7 @@ bool edge_bank_is_wanted(const struct pipeline_settings *settings);
 MUST_CHECK enum error_code edge_bank_measure(const struct edge_bank_config *config,
                                              struct edge_bank *out, struct error *err);
 /* Writes "edgebank_roc_auc", "edgebank_average_precision" and the same of "edgebank_window" as
- * members of a split; nothing if it was not
- * measured. */
+ * members of a split, or nothing if it was not measured. */
 void edge_bank_put_members(const struct edge_bank *bank, enum held_out split,
                            struct json_writer *json);
 

@@ -1,7 +1,8 @@
 /*
  * event_changes - which edges become visible as time goes on, and which nodes hear of a node.
  *
- * Made of a topology with times: all its edges by source, and those from a first time on in the order of their times.
+ * Made of a topology with times: all its edges by source, and those from a first time on in the
+ * order of their times.
  */
 #ifndef STAGES_INFER_EVENT_CHANGES_H
 #define STAGES_INFER_EVENT_CHANGES_H
@@ -24,13 +25,13 @@ struct event_changes {          /* {0} is empty */
     uint64_t edge_count, next;  /* the next arrival that is not visible yet */
 };
 
-/* Bytes that it takes. */
+/* Returns the bytes that it takes. */
 uint64_t event_changes_bytes(const struct topology *topology);
-/* Before all times. Fails: ERROR_NO_MEMORY; ERROR_CORRUPT for a damaged row. */
+/* Begins before all times. Fails: ERROR_NO_MEMORY; ERROR_CORRUPT for a damaged row. */
 MUST_CHECK enum error_code event_changes_init(struct event_changes *changes,
                                               const struct topology *topology, struct error *err);
 void event_changes_release(struct event_changes *changes);
-/* The target of the next edge that is earlier than `time`, in *node; false: there is none. */
+/* Writes the target of the next edge earlier than `time` to *node. False: there is none. */
 bool event_changes_next(struct event_changes *changes, int64_t time, uint32_t *node);
 
 #endif

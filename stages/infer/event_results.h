@@ -32,12 +32,13 @@ MUST_CHECK enum error_code event_results_begin(struct event_results *results,
                                                const struct event_results_form *form,
                                                struct error *err);
 void event_results_release(struct event_results *results);
-/* The event that comes as number `k` by time. */
+/* Returns the event that is number `k` in the order of times. */
 uint64_t event_results_at(const struct event_results *results, uint64_t k);
 /* score [outputs + negatives]; rank[2] of one event each, or NULL. */
 void event_results_keep(struct event_results *results, uint64_t event, const float *score,
                         struct link_rank *const rank[2]);
-/* Those of events first .. first + count - 1: score as pair_pass.h has it, rank[2] borrowed or NULL. */
+/* Copies the scores of events first .. first + count - 1 as pair_pass.h has them; rank[2] borrows
+ * theirs, or is NULL. */
 void event_results_take(const struct event_results *results, uint64_t first, uint32_t count,
                         float *score, struct link_rank *rank[2]);
 

@@ -16,7 +16,7 @@
 enum {
     TILE_EDGES = 1 << 18,
     TILE_NODES = 64, /* exactly, so that no bit of a row depends on the rows beside it */
-    /* Of the budget; the rest is for the neighbours of a tile. */
+    /* These take 1/2, 1/4 and 1/8 of the budget; the neighbours of a tile have the rest. */
     ROWS_SHARE = 2,
     INPUT_SHARE = 4,
     TILE_SHARE = 8
@@ -191,7 +191,7 @@ static enum error_code add_node(struct event_rows *rows, struct node_list *list,
 
 /* --- what an edge changes --- */
 
-/* Adds the nodes that hear of `node` by now. */
+/* Adds the nodes that read `node` by now. */
 static enum error_code add_hearers(struct event_rows *rows, uint32_t node, struct error *err)
 {
     const struct event_changes *changes = &rows->changes;
@@ -202,7 +202,8 @@ static enum error_code add_hearers(struct event_rows *rows, uint32_t node, struc
     return rc;
 }
 
-/* Adds to the changed nodes, of the layer below, those of `layer`, from 0: `arrived` are the targets of new edges. */
+/* Adds those of `layer` to the changed nodes of the layer below. `arrived`: targets of new
+ * edges. */
 static enum error_code spread(struct event_rows *rows, int layer, const uint32_t *arrived,
                               size_t arrivals, struct error *err)
 {
@@ -286,7 +287,7 @@ static enum error_code want_below(struct event_rows *rows, int layer, struct err
     return rc;
 }
 
-/* How many of node [count] go into a tile: by their number and that of their edges by now. */
+/* Returns how many of node [count] go into a tile, by the number of nodes and of their edges. */
 static enum error_code tile_size(const struct event_rows *rows, const uint32_t *node, size_t count,
                                  uint32_t *out, struct error *err)
 {
@@ -305,8 +306,8 @@ static enum error_code tile_size(const struct event_rows *rows, const uint32_t *
     return rc;
 }
 
-/* The tile's nodes, and at what time each sees its edges. It is filled up with copies of the last
- * node, which see none. */
+/* Fills the nodes of a tile and the times at which they see their edges. Copies of the last node,
+ * which see no edges, fill up the tile. */
 static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, uint32_t count,
                                  uint32_t **tile, int64_t **time, struct error *err)
 {
@@ -320,7 +321,7 @@ static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, 
     return rc;
 }
 
-/* The neighbourhoods of a tile, or its nodes alone for a layer that uses no edges. */
+/* Makes the neighbourhoods of a tile, or its nodes alone for a layer that uses no edges. */
 static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *node,
                             uint32_t count, struct mini_batch *batch, struct error *err)
 {
@@ -343,7 +344,7 @@ static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *
                : rc;
 }
 
-/* Rows of layer `from` of the nodes, one after the other. */
+/* Copies rows of layer `from` of the nodes, one after the other. */
 static enum error_code copy_rows(struct event_rows *rows, int from, const uint32_t *node,
                                  uint32_t count, const float **out, struct error *err)
 {
@@ -377,7 +378,7 @@ static enum error_code join_lower(struct event_rows *rows, int layer, const uint
     return rc;
 }
 
-/* What the layer reads of the nodes of the batch, whose seeds are its destinations. */
+/* Reads the inputs of the layer for the nodes of the batch, whose seeds are its destinations. */
 static enum error_code read_input(struct event_rows *rows, int layer,
                                   const struct mini_batch *batch, struct layer_input *input,
                                   struct error *err)

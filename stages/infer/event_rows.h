@@ -1,22 +1,23 @@
 /*
- * event_rows - what the last layer gives of nodes as they are at a time, for events that are scored in time order.
+ * event_rows - what the last layer gives of nodes as they are at a time, for events that are scored
+ * in time order.
  *
  * The messages of a row at time t are all edges that are strictly earlier, of training or held out
- * (event_history.h): with all neighbours,
- * as inference computes rows of the whole graph, and layer by layer from the rows that layer 1 reads.
+ * (event_history.h): with all neighbours, as inference computes rows of the whole graph, and layer
+ * by layer from the rows that layer 1 reads.
  *
  *   rows of layer 1 .. L, each valid or not
- *   advance to t:  an edge to v is earlier now: v is not valid in any layer that reads edges, nor are, a layer
- *                  higher, the nodes that hear of v, and so on
- *   fetch:         rows that are asked for and are not valid are computed, and before them those that they read
+ *   advance to t:  an edge to v is earlier now: v is not valid in any layer that reads edges, nor
+ *                  are, a layer higher, the nodes that hear of v, and so on
+ *   fetch:         rows that are asked for and are not valid are computed, and before them those
+ *                  that they read
  *
  * So each event costs what it changes, and not the whole graph. A row and its bits depend on the
- * edges that are earlier and on
- * nothing else: rows are computed in tiles of one size, whichever others are asked for beside them.
+ * edges that are earlier and on nothing else: rows are computed in tiles of one size, whichever
+ * others are asked for beside them.
  *
  * Memory: the rows of all layers, five bytes a node and layer, and 32 bytes an edge; what does not
- * fit half of the budget is refused.
- * The joined topology lies in scratch.
+ * fit half of the budget is refused. The joined topology lies in scratch.
  */
 #ifndef STAGES_INFER_EVENT_ROWS_H
 #define STAGES_INFER_EVENT_ROWS_H
@@ -48,10 +49,11 @@ struct event_rows_config { /* all borrowed as long as the rows */
 MUST_CHECK enum error_code event_rows_new(const struct event_rows_config *config,
                                           struct event_rows **out, struct error *err);
 void event_rows_free(struct event_rows *rows);
-/* From now on rows are of `time`. Times that ascend are cheap; after a step back all rows are computed again. */
+/* Moves on to `time`. Ascending times are cheap; after a step back all rows are computed again. */
 MUST_CHECK enum error_code event_rows_advance(struct event_rows *rows, int64_t time,
                                               struct error *err);
-/* Of node [count] into out [count, output width of the last layer]. `rows` is a struct event_rows.
+/* Computes the rows of node [count] into out [count, output width of the last layer]. `rows` is a
+ * struct event_rows.
  * Fails: ERROR_NO_MEMORY; ERROR_CORRUPT. */
 MUST_CHECK enum error_code event_rows_fetch(void *rows, const uint32_t *node, size_t count,
                                             float *out, struct error *err);

@@ -47,7 +47,7 @@ struct link_outputs { /* one run */
     struct node_permutation permutation; /* where it is read */
     struct arena arena;                  /* of a block */
     struct link_ranks ranks;
-    /* Of events that see earlier held-out ones (infer.history); else NULL. */
+    /* Events that see earlier held-out ones (infer.history) have these; otherwise NULL. */
     struct event_rows_config events_config;
     struct event_rows *events;
     struct event_results results; /* of a split */
@@ -291,7 +291,7 @@ static struct pair_request request_of(const struct link_outputs *o, int split)
     };
 }
 
-/* The nodes of all pairs, one after the other: sources, targets, negatives of each. */
+/* Lists the nodes of all pairs: sources, targets, negatives of each. */
 static void list_nodes(const struct link_outputs *o, const struct block *block, uint32_t *node)
 {
     const uint32_t negatives = negatives_of(o);
@@ -334,7 +334,8 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     return ERROR_NONE;
 }
 
-/* Adds edges first .. first + count - 1 of the block. `score` and `truth` [pairs of a piece] are room. */
+/* Adds edges first .. first + count - 1 of the block. `score` and `truth` [pairs of a piece] are
+ * room. */
 static enum error_code add_piece(struct link_outputs *o, const struct block *block, uint32_t first,
                                  uint32_t count, float *score, uint8_t *truth, struct error *err)
 {
@@ -352,7 +353,7 @@ static enum error_code add_piece(struct link_outputs *o, const struct block *blo
     return tally_add_pairs(tally_of(o, block), &result, score, truth, pairs, err);
 }
 
-/* Scores of an edge, with its negatives. */
+/* Computes the scores of an edge and of its negatives. */
 static size_t scores_each(const struct link_outputs *o)
 {
     return task_of_labels(o) ? o->decoder.outputs : 1 + (size_t)negatives_of(o);
@@ -504,7 +505,7 @@ static enum error_code compute_block(struct link_outputs *o, struct block *block
     return rc == ERROR_NONE && !task_of_labels(o) ? rank_block(o, block, err) : rc;
 }
 
-/* The same of events, which were computed in the order of their times. */
+/* Takes the scores of events, which were computed in the order of their times. */
 static enum error_code recall_block(struct link_outputs *o, struct block *block, struct error *err)
 {
     const enum error_code rc =

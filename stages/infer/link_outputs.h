@@ -1,20 +1,21 @@
 /*
- * link_outputs - how good the scores of held-out edges are, from the last layer of all nodes: metrics, and predictions.csv.
+ * link_outputs - how good the scores of held-out edges are, from the last layer of all nodes:
+ * metrics, and predictions.csv.
  *
  *   for each split, a block of edges at a time
  *     rows of both ends and of drawn negatives ──> scores ──> loss, ROC AUC, average precision
  *     rows of the candidates, block by block   ──> scores ──> how many stand above ──> rank ──> MRR, Hits@k
  *
- * Candidates for the target of an edge (s, t) are all nodes, in a graph with relations all of the type of t; so many that are drawn of
- * these; or those that are given (infer.ranking). t itself is none, and filtered (Bordes et al. 2013) neither are those n of all or drawn
- * ones for which (s, n) is an edge of any split. Equal scores count half. Counts are of
- * whole numbers, so ranks are exact whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform,
- * and none an edge.
+ * Candidates for the target of an edge (s, t) are all nodes, in a graph with relations all of the
+ * type of t; so many that are drawn of these; or those that are given (infer.ranking). t itself is
+ * none, and filtered (Bordes et al. 2013) neither are those n of all or drawn ones for which (s, n)
+ * is an edge of any split. Equal scores count half. Counts are of whole numbers, so ranks are exact
+ * whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform, and
+ * none an edge.
  *
  * Events that see earlier held-out ones (infer.history: all) have no rows that all blocks share:
- * their scores and ranks are computed first, in the
- * order of their times, from the rows of each time (event_rows.h), and then counted and written
- * block by block as those of others.
+ * their scores and ranks are computed first, in the order of their times, from the rows of each
+ * time (event_rows.h), and then counted and written block by block as those of others.
  */
 #ifndef STAGES_INFER_LINK_OUTPUTS_H
 #define STAGES_INFER_LINK_OUTPUTS_H

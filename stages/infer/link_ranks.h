@@ -1,14 +1,15 @@
 /*
  * link_ranks - how many candidates for an end of an edge have a higher score than that end.
  *
- * Candidates are nodes of the type of the end that is ranked. All of them are gone through block by block, for many edges at a
- * time; those that are drawn or given are read edge by edge. What
- * leaves a candidate out, the end itself or (filtered) a known edge, is only asked where its score would count.
+ * Candidates are nodes of the type of the end that is ranked. All of them are gone through block by
+ * block, for many edges at a time; those that are drawn or given are read edge by edge. What leaves
+ * a candidate out, the end itself or (filtered) a known edge, is only asked where its score would
+ * count.
  *
  * The other end of the edge is no candidate either: ingest never holds out a self loop, and under
- * most decoders a node is nearest
- * to itself. Knowledge graphs (several types of edges between nodes
- * of one type) keep it, because their published protocol does. Given candidates are ranked as they are given.
+ * most decoders a node is nearest to itself. Knowledge graphs (several types of edges between nodes
+ * of one type) keep it, because their published protocol does. Given candidates are ranked as they
+ * are given.
  */
 #ifndef STAGES_INFER_LINK_RANKS_H
 #define STAGES_INFER_LINK_RANKS_H
@@ -25,8 +26,8 @@ struct link_ranks { /* all borrowed */
     const struct decoder *decoder;
     const struct known_pairs *known; /* NULL: not filtered */
     bool leaves_out_other;           /* the other end of an edge is no candidate */
-    const struct pair_sides
-        *sides; /* candidates are of the side of the end; NULL: the graph has none */
+    /* candidates are of the side of the end; NULL: the graph has none */
+    const struct pair_sides *sides;
     struct link_rows *rows;
     uint64_t seed;       /* of the candidates that are drawn, as is the next */
     uint32_t candidates; /* of each edge */

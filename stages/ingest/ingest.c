@@ -8,9 +8,9 @@
  *   files of an update (--add-edges, ...) --> update/ --> a version of it <--+
  *
  * The id is a checksum of everything the records depend on, so a dataset that is there is not made
- * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset or
- * none, and whoever is killed in between starts again. A dataset that was updated is its newest version
- * (update/dataset_versions.h).
+ * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset
+ * or none, and whoever is killed in between starts again. A dataset that was updated is its newest
+ * version (update/dataset_versions.h).
  */
 #include "stages/ingest/ingest.h"
 
@@ -121,8 +121,8 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     return rc;
 }
 
-/* What to write where labels or training nodes are missing. The files beside an input are checked for beforehand, so that what
- * is missing there is in them. */
+/* What to write where labels or training nodes are missing. The files beside an input are checked
+ * for beforehand, so that what is missing there is in them. */
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
     return pipeline_learns_graphs(settings)
@@ -156,7 +156,8 @@ static void progress_text(const char *what, uint64_t done, uint64_t total, doubl
                        each);
 }
 
-/* A line every second, and after some every few seconds; the driver shows what begins with "progress". */
+/* A line every second, and after some every few seconds; the driver shows what begins with
+ * "progress". */
 static void say_progress(const char *what, uint64_t done, uint64_t total)
 {
     enum { SOON_MS = 1000, LATER_MS = 5000, SOON_COUNT = 10, WHAT_SIZE = 256 };
@@ -320,9 +321,8 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* A delta that the version needs is lost. *repaired: the files of the update were those of the
- * lost one, and it is there again. The root has
- * to be there to tell. */
+/* Makes a lost delta that the version needs again. *repaired: the files of the update were those of
+ * the lost delta, and it is stored again. The root has to be there to tell. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,
                               struct remarks *remarks, bool *repaired,
@@ -382,7 +382,8 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
-/* The switch by which others, who do not look at the input, find the dataset: by the settings as they are written. */
+/* The switch by which programs that do not look at the input find the dataset: the settings as
+ * text. */
 struct input_name {
     struct key key;
     char before[ID_SIZE]; /* what it named before the input was read; "": nothing */
@@ -395,9 +396,9 @@ static enum error_code open_input_name(const struct stage_context *context, stru
     return rc == ERROR_NONE ? identity_named(context->store, &name->key, name->before, err) : rc;
 }
 
-/* Sets the switch to `id`. Another process may do the same at this time. If it names a later
- * version of the same dataset, that one stays. If
- * it read other files, it is named: what this process read may be out of date. */
+/* Sets the switch to `id`. Another process may do the same at this time. If it has named a later
+ * version of the same dataset, that one stays. If it has read other files, the message names it:
+ * what this process read may be out of date. */
 static enum error_code set_input_name(const struct stage_context *context,
                                       const struct input_name *name, const char *id,
                                       struct error *err)
@@ -430,7 +431,7 @@ static enum error_code set_input_name(const struct stage_context *context,
     return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", name->key.text);
 }
 
-/* The dataset is there, and is named. */
+/* Names the dataset, which is stored by now. */
 static enum error_code name_dataset(const struct stage_context *context,
                                     const struct input_name *name, const char *id, bool found,
                                     int warnings, struct dataset_schema *schema, struct error *err)

@@ -5,13 +5,15 @@
  *   labels, splits ──┘               in a                                            back)     commit)
  *                                    part)
  *
- * Of a version of a dataset topologies and shards may hold what has changed since another one (version_delta.h).
+ * Of a version of a dataset topologies and shards may hold what has changed since another one
+ * (version_delta.h).
  *
- * One unit of work, whole or not at all: a partition counts once its book stands, and that of what it is a delta of. A run that was killed
- * before goes on where it was: the assignment is taken from its record, and parts whose topology or shard is sealed
- * are kept. Programs that work on the same partition side by side keep each other's parts in the same way, and the threads of one
- * share out the topologies. Parts are no units of a queue: a queue is that of a run, and a partition comes before any, and
- * serves many.
+ * One unit of work, whole or not at all: a partition counts once its book stands, and that of what
+ * it is a delta of. A run that was killed before goes on where it was: the assignment is taken from
+ * its record, and parts whose topology or shard is sealed are kept. Programs that work on the same
+ * partition side by side keep each other's parts in the same way, and the threads of one share out
+ * the topologies. Parts are no units of a queue: a queue is that of a run, and a partition comes
+ * before any, and serves many.
  *
  * Memory: a few words a node, and of edges and features what the budget allows at a time.
  */
@@ -61,8 +63,8 @@ struct partition_job { /* {0} is empty; for one unit */
     struct renumbering renumbering;
     struct delta_base base; /* of a version; no ids: none */
     bool is_delta;
-    bool
-        is_placed; /* assignment, permutation and splits follow from the base (version_placement.h) */
+    /* assignment, permutation and splits follow from the base (version_placement.h) */
+    bool is_placed;
     struct part_delta delta;
     uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
     struct graph_sizes graph_sizes;
@@ -278,7 +280,8 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
 static enum error_code build_of(const struct stage_context *context, const char *dataset_id,
                                 struct error *err);
 
-/* What the parts may be a delta of, which is made first where a part of it was lost. Graphs are laid out anew, range by range. */
+/* What the parts may be a delta of, which is made first where a part of it was lost. Graphs are
+ * laid out anew, range by range. */
 static enum error_code find_base(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
@@ -394,8 +397,8 @@ static void partition_close(void *state)
 }
 
 /* Sets the switch that names the partition, by compare-and-set. If another process has named one
- * meanwhile, the partition of the dataset that
- * is the newest now stays: a slower process must not put that of an older version in its place. */
+ * meanwhile, the partition of the dataset that is the newest now stays: a slower process must not
+ * put that of an older version in its place. */
 static enum error_code name_partition(const struct partition_job *job, const struct key *key,
                                       const char *before, struct error *err)
 {

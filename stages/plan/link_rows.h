@@ -1,5 +1,6 @@
 /*
- * link_rows - the rows that the decoder of a task of pairs reads: what the last layer of inference gives of the nodes of all types.
+ * link_rows - the rows that the decoder of a task of pairs reads: what the last layer of inference
+ * gives of the nodes of all types.
  */
 #ifndef STAGES_PLAN_LINK_ROWS_H
 #define STAGES_PLAN_LINK_ROWS_H
@@ -15,10 +16,10 @@
 struct link_rows { /* {0} is closed */
     const struct pair_ends *ends;
     uint32_t dim;
-    struct feature_source
-        *source[RELATION_TYPE_COUNT_MAX]; /* NULL: there are no nodes of the type */
-    /* In place of stored layers, of a graph without relations: computes the rows of node [count]
-     * into out [count, dim]. */
+    /* NULL: there are no nodes of the type */
+    struct feature_source *source[RELATION_TYPE_COUNT_MAX];
+    /* Computes the rows of node [count] into out [count, dim]. A graph without relations may have
+     * this in place of stored layers. */
     enum error_code (*compute)(void *context, const uint32_t *node, size_t count, float *out,
                                struct error *err);
     void *context;
@@ -38,7 +39,8 @@ struct link_rows_config { /* all borrowed during the call, but for ends, which o
     struct thread_pool *pool;
 };
 
-/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT for layers of other weights or of another width; ERROR_NO_MEMORY. */
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT for layers of other weights or of another width;
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code link_rows_open(struct link_rows *rows,
                                           const struct link_rows_config *config, struct error *err);
 void link_rows_close(struct link_rows *rows);

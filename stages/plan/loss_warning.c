@@ -6,7 +6,7 @@
 static const double large_loss = 1e6, growth = 1.5, least_grown = 1;
 enum { QUARTERS = 4 };
 
-/* The mean loss of rounds [first, end); NaN where none of them has seeds. */
+/* Returns the mean loss of rounds [first, end); NaN if none of them has seeds. */
 static double mean_of(const double *rounds, uint64_t first, uint64_t end)
 {
     double sum = 0, seeds = 0;

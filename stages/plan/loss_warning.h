@@ -2,14 +2,16 @@
  * loss_warning - a training loss that shows that something is wrong with the data or the settings,
  * long before it is no number.
  *
- *   large    the mean loss since the last snapshot, or that of validation, is above 1,000,000. Losses of numbers (l1, l2, huber) are as large as the squares of their
- *            labels, and are not looked at.
- *   growing  the loss grew through a whole epoch. The epoch is cut into four quarters of its
- * rounds (fewer where it has fewer rounds); the mean
- *            loss of each is above that of the one before it, the first is above the loss of the last snapshot, and the last is above 1
+ *   large    the mean loss since the last snapshot, or that of validation, is above 1,000,000.
+ *            Losses of numbers (l1, l2, huber) are as large as the squares of their labels, and are
+ *            not looked at.
+ *   growing  the loss grew through a whole epoch. The epoch is cut into four quarters of its rounds
+ *            (fewer where it has fewer rounds); the mean loss of each is above that of the one
+ *            before it, the first is above the loss of the last snapshot, and the last is above 1
  *            and more than half as large again as where the growth began.
  *
- * Each is told once a run: in the log of checkpoint, in the snapshot's line of metrics.jsonl, and by the driver.
+ * Each is told once a run: in the log of checkpoint, in the snapshot's line of metrics.jsonl, and
+ * by the driver.
  */
 #ifndef STAGES_PLAN_LOSS_WARNING_H
 #define STAGES_PLAN_LOSS_WARNING_H
@@ -29,10 +31,10 @@ struct loss_record {
     bool is_of_numbers;
 };
 
-/* What is wrong: a sum of the above. */
+/* Returns what is wrong as a sum of the values above. */
 unsigned loss_warning_find(const struct loss_record *record);
-/* A sentence about one of them, for people. `loss` is the larger one of a snapshot, of training
- * and validation. Returns `text`. */
+/* Writes a sentence about one of them. `loss` is the larger loss of a snapshot, of training and
+ * validation. Returns `text`. */
 const char *loss_warning_text(unsigned warning, double loss, char text[LOSS_WARNING_SIZE]);
 
 #endif

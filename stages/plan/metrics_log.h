@@ -1,18 +1,22 @@
 /*
  * metrics_log - the lines of metrics.jsonl, and the file of all of them.
  *
- *   {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..,"gradient_error":..}   one a round
- *   {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,"valid_accuracy":..,
- *    "valid_<metric>":..,"best":8,"stop":false,"warning":".."}                    then one for the snapshot of weights 8
+ *   one a round:
+ *     {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..,
+ *      "gradient_error":..}
+ *   then one for the snapshot of weights 8:
+ *     {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,
+ *      "valid_accuracy":..,"valid_<metric>":..,"best":8,"stop":false,"warning":".."}
  *
- * Rounds count from 0 as in the names of units, epochs from 1; a number that there is none of is null. There
- * is no time of day in them: the lines are part of the snapshot's record, and equal work gives equal bytes.
+ * Rounds count from 0 as in the names of units, epochs from 1; a number that there is none of is
+ * null. There is no time of day in them: the lines are part of the snapshot's record, and equal
+ * work gives equal bytes.
  *
- * The file is a note of the store, <run>/metrics.jsonl, and strings together the lines of all snapshots. Snapshots are
- * pruned and the note is not, so a new version of it is the old one and what the newest snapshots add. It
- * ends with a snapshot's line, which says what it holds: after a kill the next update adds what is missing,
- * and an update done twice changes nothing. It is not flushed: after a power cut lines may be missing, which
- * costs nothing but them.
+ * The file is a note of the store, <run>/metrics.jsonl, and strings together the lines of all
+ * snapshots. Snapshots are pruned and the note is not, so a new version of it is the old one and
+ * what the newest snapshots add. It ends with a snapshot's line, which says what it holds: after a
+ * kill the next update adds what is missing, and an update done twice changes nothing. It is not
+ * flushed: after a power cut lines may be missing, which costs nothing but them.
  */
 #ifndef STAGES_PLAN_METRICS_LOG_H
 #define STAGES_PLAN_METRICS_LOG_H

@@ -1,11 +1,12 @@
 /*
- * named_entries - settings that say something of some types or relations of a graph, each by its name.
+ * named_entries - settings that say something of some types or relations of a graph, each by its
+ * name.
  *
  *     cites: 15,10; rev_writes: 5,0
  *
  * The last colon of an entry ends the name, so names may have colons. A name in single quotes ends
- * at the second of them, and may have
- * semicolons, too: `':LABEL'`, `'a;b': log`. Blanks around names and values do not count.
+ * at the second of them, and may have semicolons, too: `':LABEL'`, `'a;b': log`. Blanks around
+ * names and values do not count.
  */
 #ifndef STAGES_PLAN_NAMED_ENTRIES_H
 #define STAGES_PLAN_NAMED_ENTRIES_H

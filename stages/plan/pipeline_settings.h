@@ -1,10 +1,12 @@
 /*
- * pipeline_settings - all settings of a pipeline file, one section a stage, from one table (setting_table.h).
+ * pipeline_settings - all settings of a pipeline file, one section a stage, from one table
+ * (setting_table.h).
  *
- * From the table come the file, --set section.key=value, --help, --print-config and the canonical text
- * that names a run, so that they cannot disagree. Precedence, lowest first: default in the table,
- * pipeline file, --set. Unknown keys are errors that name the nearest known one. What only says where or
- * how fast to run (threads, memory, workers, Redis) is not here: it does not change the bits.
+ * From the table come the file, --set section.key=value, --help, --print-config and the canonical
+ * text that names a run, so that they cannot disagree. Precedence, lowest first: default in the
+ * table, pipeline file, --set. Unknown keys are errors that name the nearest known one. What only
+ * says where or how fast to run (threads, memory, workers, Redis) is not here: it does not change
+ * the bits.
  */
 #ifndef STAGES_PLAN_PIPELINE_SETTINGS_H
 #define STAGES_PLAN_PIPELINE_SETTINGS_H
@@ -22,8 +24,8 @@
 
 enum { SPLIT_SHARE_COUNT = 3, SETTINGS_TEXT_SIZE = 16384 };
 
-/* Choices of the table; further ones stand beside what they choose (enum task_kind, metric, precision, optimizer_rule,
- * rate_rule). */
+/* Choices of the table; further ones stand beside what they choose (enum task_kind, metric,
+ * precision, optimizer_rule, rate_rule). */
 enum ingest_format {
     FORMAT_FOLDER,
     FORMAT_OGB,
@@ -83,8 +85,8 @@ enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum step_pipeline { PIPELINE_WHOLE, PIPELINE_LAYERS };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
-/* Which events the scores of a held-out event are computed from: all that are strictly earlier, or
- * those of training alone. */
+/* The events that a held-out event is scored from: all that are strictly earlier, or those of
+ * training alone. */
 enum history_choice { HISTORY_ALL, HISTORY_TRAINING };
 enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL, RANKING_GIVEN };
 enum edge_split_kind {
@@ -96,7 +98,8 @@ enum edge_split_kind {
 
 enum edge_label_form { EDGE_LABEL_AS_GIVEN, EDGE_LABEL_SIGN };
 
-/* Whether an edge of a directed graph and the edge back are held out together; auto: where most edges have one back. */
+/* Whether an edge of a directed graph and the edge back are held out together; auto: where most
+ * edges have one back. */
 enum hold_out_reverse { HOLD_OUT_REVERSE_AUTO, HOLD_OUT_REVERSE_ALWAYS, HOLD_OUT_REVERSE_NEVER };
 
 struct edge_split { /* of ingest.edge_split */
@@ -128,8 +131,9 @@ struct layer_setting { /* an item of train-step.layers */
     struct layer_options option;
     bool residual;
     int64_t norm;
-    int64_t
-        activation; /* one more than enum activation_kind; 0: ReLU, or none behind the last layer and kinds without tensors */
+    /* one more than enum activation_kind; 0: ReLU, or none behind the last layer and kinds without
+     * tensors */
+    int64_t activation;
     double dropout;
 };
 
@@ -288,8 +292,8 @@ struct pipeline_settings {
         double embedding_rate;
         int64_t embedding_policy; /* enum embedding_policy */
         int64_t embedding_shards; /* by range or hash */
-        char type_embedding_policy
-            [SETTING_PATH_SIZE]; /* of some types: embedding_tensors.h; so is the next */
+        /* of some types: embedding_tensors.h; so is the next */
+        char type_embedding_policy[SETTING_PATH_SIZE];
         char type_embedding_rate[SETTING_PATH_SIZE];
     } aggregate;
     struct {
@@ -301,8 +305,8 @@ struct pipeline_settings {
     struct {
         int64_t weights;
         bool embeddings, predictions;
-        char model
-            [SETTING_PATH_SIZE]; /* of a run of inference alone (run_import.h); "": of the run itself */
+        /* of a run of inference alone (run_import.h); "": of the run itself */
+        char model[SETTING_PATH_SIZE];
         /* Of such a run: some nodes alone (store/records/wanted_nodes.h); "": all. */
         char nodes[SETTING_NAME_SIZE];
         int64_t history;    /* enum history_choice; pipeline_history() says what it comes to */
@@ -340,32 +344,36 @@ MUST_CHECK enum error_code pipeline_settings_load(struct pipeline_settings *sett
 /* "section.key=value" of --set. */
 MUST_CHECK enum error_code pipeline_settings_override(struct pipeline_settings *settings,
                                                       const char *assignment, struct error *err);
-/* Rules that concern several settings at once, e.g. that evaluation_fanouts is as long as fanouts. */
+/* Rules that concern several settings at once, e.g. that evaluation_fanouts is as long as
+ * fanouts. */
 MUST_CHECK enum error_code pipeline_settings_check(const struct pipeline_settings *settings,
                                                    struct error *err);
 /* Those of them that look at ingest.format, again, when what was auto is known. */
 MUST_CHECK enum error_code pipeline_settings_check_format(const struct pipeline_settings *settings,
                                                           struct error *err);
 
-/* "name = value" lines of all settings, into `out` [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
+/* "name = value" lines of all settings, into `out` [SETTINGS_TEXT_SIZE]. Equal settings give equal
+ * text. */
 MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
                                                   char *out, struct error *err);
 /* What ingest.split says: "given", or "random 60/20/20". Fails: ERROR_INVALID for anything else. */
 MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
                                                  struct split_shares *shares, struct error *err);
-/* What ingest.edge_split says: "random 85/5/10", "time 80/10/10", "leave_one_out" or "given". Fails: ERROR_INVALID. */
+/* What ingest.edge_split says: "random 85/5/10", "time 80/10/10", "leave_one_out" or "given".
+ * Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
                                                struct edge_split *split, struct error *err);
 /* Whether it is given, of a task of pairs. */
 bool pipeline_gives_edges(const struct pipeline_settings *settings);
 /* Whether the examples are events: edges that are split by time and sampled at their own times. */
 bool pipeline_learns_events(const struct pipeline_settings *settings);
-/* infer.history of a task of events, HISTORY_TRAINING of any other. */
+/* Returns infer.history for a task of events, HISTORY_TRAINING for any other. */
 enum history_choice pipeline_history(const struct pipeline_settings *settings);
 /* Whether held-out edges that are given may lie in the input itself (sets of OGB, OpenKE and HGB):
  * the input says whether they do. */
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings);
-/* Whether labels, features and splits lie in files beside the input that settings name (ingest.labels, ...), and not in it. */
+/* Whether labels, features and splits lie in files beside the input that settings name
+ * (ingest.labels, ...), and not in it. */
 bool pipeline_has_node_files(const struct pipeline_settings *settings);
 /* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
 bool pipeline_learns_pairs(const struct pipeline_settings *settings);
@@ -376,7 +384,8 @@ bool pipeline_takes_loads(int64_t method);
 bool pipeline_learns_graphs(const struct pipeline_settings *settings);
 /* What the field of their labels is called; NULL of other tasks. */
 const char *pipeline_edge_label(const struct pipeline_settings *settings);
-/* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with labels. */
+/* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with
+ * labels. */
 int64_t pipeline_negatives(const struct pipeline_settings *settings);
 int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings);
 /* Gives settings that were read from `text` of a run or a model the values that were in force when
@@ -399,8 +408,9 @@ MUST_CHECK enum error_code pipeline_settings_apply(struct pipeline_settings *set
 /* Puts those that are part of `parts` (enum setting_part) back to their defaults. */
 void pipeline_settings_reset(struct pipeline_settings *settings, unsigned parts);
 
-/* What ids are made of: the lines of the settings that are part of any of `parts`, have an effect and differ from
- * their default, ordered by name; paths left out. `out` [SETTINGS_TEXT_SIZE]; "" when there are none. */
+/* What ids are made of: the lines of the settings that are part of any of `parts`, have an effect
+ * and differ from their default, ordered by name; paths left out. `out` [SETTINGS_TEXT_SIZE]; ""
+ * when there are none. */
 MUST_CHECK enum error_code pipeline_settings_identity(const struct pipeline_settings *settings,
                                                       unsigned parts, char *out, struct error *err);
 
@@ -409,8 +419,8 @@ MUST_CHECK enum error_code pipeline_settings_sources(const struct pipeline_setti
                                                      unsigned parts, char *out, struct error *err);
 
 enum { SETTING_CHANGES_SIZE = 400 };
-/* For people: "train-step.hidden 64 -> 128, epochs 10 -> 20", of those settings in `parts` that have an effect.
- * False when there are none. */
+/* For people: "train-step.hidden 64 -> 128, epochs 10 -> 20", of those settings in `parts` that
+ * have an effect. False when there are none. */
 bool pipeline_settings_changes(const struct pipeline_settings *from,
                                const struct pipeline_settings *to, unsigned parts,
                                char text[SETTING_CHANGES_SIZE]);

@@ -1,5 +1,6 @@
 /* What is right for one setting and wrong beside another. */
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/formats/time_text.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sets of OGB alone have negatives of their held-out edges. */
+/* Only sets of OGB have negatives of their held-out edges. */
 static bool may_have_negatives(const struct pipeline_settings *s)
 {
     return pipeline_may_have_edge_splits(s) &&
@@ -79,7 +80,7 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* What is not scored at its own time has no history to choose. */
+/* Edges that are not scored at their own times have no history to choose. */
 static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
 {
     if (s->infer.history == HISTORY_ALL || pipeline_learns_events(s))
@@ -206,12 +207,6 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     return ERROR_NONE;
 }
 
-static bool is_array(const char *path)
-{
-    const size_t size = strlen(path);
-    return size >= 4 && strcmp(path + size - 4, ".npy") == 0;
-}
-
 /* Columns by name are those of tables of nodes. */
 static enum error_code check_columns(const struct pipeline_settings *s,
                                      const struct split_shares *shares, struct error *err)
@@ -228,7 +223,7 @@ static enum error_code check_columns(const struct pipeline_settings *s,
                          "ingest.split is '%s', but ingest.time_column is empty: add a line "
                          "`time_column: NAME` below `ingest:`",
                          s->ingest.split);
-    if (is_array(s->ingest.features.path) && s->ingest.feature_columns[0])
+    if (text_ends(s->ingest.features.path, ".npy") && s->ingest.feature_columns[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_columns is '%.60s', but ingest.features is an .npy file, "
                          "which has no header: remove the line",
@@ -263,7 +258,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
                          "and metis have files beside them: remove the line, or change "
                          "ingest.format",
                          s->ingest.features.path);
-    if (s->ingest.feature_ids[0] && !is_array(s->ingest.features.path))
+    if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
                          "of a text file stand in its first column",
@@ -286,9 +281,8 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* A setting that the format of the input does not read is refused, so that nobody believes that it
- * did something. While the format is
- * auto it may be any. */
+/* Refuses a setting that the format of the input does not read, so that nobody believes that it did
+ * something. If the format is auto, it may be any. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
     static const char condition[] = "ingest.format=";
@@ -361,7 +355,8 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     return ERROR_NONE;
 }
 
-/* Whether the sampler can draw what the other settings say. (The table of samplers would bring the topology along.) */
+/* Whether the sampler can draw what the other settings say. (The table of samplers would bring the
+ * topology along.) */
 static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const enum sampler_kind kind = (enum sampler_kind)s->sample.sampler;
@@ -388,7 +383,8 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
     return ERROR_NONE;
 }
 
-/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to the next. */
+/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to
+ * the next. */
 static enum error_code check_staleness(const struct pipeline_settings *s, struct error *err)
 {
     if (s->aggregate.staleness.value > 0 && s->train_step.gradient == GRADIENT_SPARSE)
@@ -414,7 +410,8 @@ static enum error_code refuse_layers(const char *setting, const char *why, struc
                      setting, why);
 }
 
-/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do not change meanwhile. */
+/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do
+ * not change meanwhile. */
 static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
@@ -456,7 +453,8 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
     return ERROR_NONE;
 }
 
-/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from other parts, not fewer. */
+/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from
+ * other parts, not fewer. */
 bool pipeline_takes_loads(int64_t method)
 {
     return method == PARTITION_METIS || method == PARTITION_LDG || method == PARTITION_FENNEL ||

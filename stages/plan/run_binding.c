@@ -44,7 +44,8 @@ enum error_code run_input_switch(const struct pipeline_settings *settings, const
     return ERROR_NONE;
 }
 
-/* The partition of `settings`, the id of the run that they make on it, and whether that was started. */
+/* The partition of `settings`, the id of the run that they make on it, and whether that was
+ * started. */
 static enum error_code find_run(struct store *store, const struct pipeline_settings *settings,
                                 struct run_plan *plan, bool *started, struct error *err)
 {
@@ -91,8 +92,8 @@ enum error_code run_schedule(struct schedule *out, const struct pipeline_setting
 
 /* --- starting --- */
 
-/* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset without
- * training nodes. */
+/* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset
+ * without training nodes. */
 static enum error_code plan_schedule(struct store *store, const struct pipeline_settings *settings,
                                      const char *partition_id, struct schedule *schedule,
                                      struct error *err)
@@ -217,7 +218,8 @@ static enum error_code note_wanted(struct store *store, const struct pipeline_se
 
 enum error_code run_name_newest(struct store *store, const char *run_id, struct error *err)
 {
-    /* The last writer may win: it is the run that was started last, which is what the switch stands for. */
+    /* The last writer may win: it is the run that was started last, which is what the switch stands
+     * for. */
     return store_switch_set(store, newest_run_switch, run_id, err);
 }
 

@@ -177,7 +177,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define INT_LIST(part, name, field, value, least, most, help) \
     {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL}
 
-/* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
+/* What a row is part of (enum setting_part), and the values of another setting without which it has
+ * no effect. */
 #define NOTHING            0, NULL
 #define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
 #define LABELLED(part)     SETTING_OF_##part, "ingest.task=edge_classification,edge_regression"
@@ -226,8 +227,8 @@ static const struct setting_items layer_items = {
     layer_rows, offsetof(struct pipeline_settings, train_step.layers.item) - offsetof(struct pipeline_settings, train_step.layers), sizeof(struct layer_setting)};
 
 /*
- * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings that the
- * thing is part of, that have an effect, and that differ from their default here. So
+ * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings
+ * that the thing is part of, that have an effect, and that differ from their default here. So
  *   - a new setting whose default does what was done before changes no id: existing runs go on;
  *   - a default never changes, and no choice changes its meaning: that would give an old id to other bits.
  *     What should be otherwise gets a setting or choice of another name, or, for all at once, IDENTITY_VERSION

@@ -5,20 +5,24 @@
  *     partition/<id>/splits ─────────────┼─> neighbor_sampler ─> run/<id>/round/<r>/slot/<k>/mini_batch
  *     schedule: which seeds, in what order ┘                  └─> run/<id>/evaluation/<k>/mini_batch
  *
- * A training unit takes its share of the epoch's shuffled training nodes (or parts, where clusters are drawn) and what
- * sample.sampler makes of it. An evaluation unit takes its share of the validation nodes in their own order, with
- * sample.evaluation_fanouts or all neighbours, and is made once for all validations of a run, so that
- * they can be compared. Mini-batches hold ids, never features. With infer.history all the validation events see earlier
- * held-out events too: their units alone read the topology that event_history.h joins.
+ * A training unit takes its share of the epoch's shuffled training nodes (or parts, where clusters
+ * are drawn) and what sample.sampler makes of it. An evaluation unit takes its share of the
+ * validation nodes in their own order, with sample.evaluation_fanouts or all neighbours, and is
+ * made once for all validations of a run, so that they can be compared. Mini-batches hold ids,
+ * never features. With infer.history all the validation events see earlier held-out events too:
+ * their units alone read the topology that event_history.h joins.
  *
- * graphsaint_walk goes by counts of what its walks come to, run/<id>/walk_counts, a unit of its own before all mini-batches.
+ * graphsaint_walk goes by counts of what its walks come to, run/<id>/walk_counts, a unit of its own
+ * before all mini-batches.
  *
- * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same topology.
+ * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same
+ * topology.
  *
- * Up to half of --memory may go into a copy of the topology (store/topology/topology.h); a topology that is larger is
- * read where the files are mapped, which takes longer and no memory that the system cannot have back. All parts are opened before the
- * first unit, for seeds and their neighbourhoods are of any of them: so no unit is nearer to one worker than to another. The
- * rest of --memory is for the samplers.
+ * Up to half of --memory may go into a copy of the topology (store/topology/topology.h); a topology
+ * that is larger is read where the files are mapped, which takes longer and no memory that the
+ * system cannot have back. All parts are opened before the first unit, for seeds and their
+ * neighbourhoods are of any of them: so no unit is nearer to one worker than to another. The rest
+ * of --memory is for the samplers.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -57,8 +61,8 @@ struct sample_state {
     struct graph_units graphs;
     struct sample_room room;
     pthread_mutex_t mutex; /* guards what follows */
-    struct joined_topology
-        history; /* of events (infer.history), made by the first evaluation unit */
+    /* of events (infer.history), made by the first evaluation unit */
+    struct joined_topology history;
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
     bool has_warned;     /* of mini-batches that teach nothing */
@@ -153,8 +157,8 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
-/* Copies the topology if it may; *left is what the samplers have. Of a copy that is shared with other workers each
- * counts its portion. */
+/* Copies the topology if it may; *left is what the samplers have. Of a copy that is shared with
+ * other workers each counts its portion. */
 static enum error_code copy_topology(const struct stage_context *context, struct topology *topology,
                                      uint64_t *left, struct error *err)
 {
@@ -175,8 +179,8 @@ static enum error_code copy_topology(const struct stage_context *context, struct
     return rc == ERROR_NO_MEMORY && only_shared ? ERROR_NONE : rc;
 }
 
-/* As many samplers as threads, but no more than have room for their table of all nodes twice; others wait
- * for one. */
+/* As many samplers as threads, but no more than have room for their table of all nodes twice;
+ * others wait for one. */
 static uint64_t count_drawers(const struct stage_context *context, uint64_t memory_bytes)
 {
     const uint64_t table = (uint64_t)context->book->node_count * sizeof(uint32_t);
@@ -294,7 +298,7 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     return rc;
 }
 
-/* Gives the drawer a sampler of `topology`. It has one at a time, so that two do not share its memory. */
+/* Gives the drawer a sampler of `topology`, its only one, so that two do not share its memory. */
 static enum error_code draw_from(const struct stage_context *context, struct drawer *drawer,
                                  const struct topology *topology, struct error *err)
 {
@@ -324,7 +328,8 @@ static enum error_code open_history(const struct stage_context *context, struct 
     return rc;
 }
 
-/* Of a task of pairs: the ends of its pairs are the seeds, drawn from one of the two topologies. */
+/* Draws the mini-batch of a unit of pairs: their ends are the seeds, in one of the two
+ * topologies. */
 static enum error_code sample_pairs(const struct stage_context *context,
                                     const struct sample_state *state, struct drawer *drawer,
                                     const struct topology *topology, const struct unit *unit,
@@ -424,7 +429,7 @@ static enum error_code read_counts(const struct stage_context *context, struct s
     return rc;
 }
 
-/* Says it once a worker: a run may have many of them. */
+/* Says it once in a worker: a run may have many such mini-batches. */
 static void warn_of_no_seeds(struct sample_state *state, const struct unit *unit,
                              const struct mini_batch *batch)
 {
@@ -471,8 +476,7 @@ static enum error_code sample_training(const struct stage_context *context,
 }
 
 /* The events of a validation unit see all that was before them, held out or not. Edge features go
- * into the mini-batch: positions would be
- * those of rows that the step has not. */
+ * into the mini-batch: positions would be those of rows that the step has not. */
 static enum error_code sample_events(const struct stage_context *context,
                                      struct sample_state *state, struct drawer *drawer,
                                      const struct unit *unit, struct neighbor_request *request,

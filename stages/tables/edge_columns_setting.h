@@ -1,10 +1,12 @@
 /*
- * edge_columns_setting - reads ingest.edge_columns, which says what the columns of a table of edges are.
+ * edge_columns_setting - reads ingest.edge_columns, which says what the columns of a table of edges
+ * are.
  *
  *     source: from; target: to; weight: amount         columns by their names in the header
  *     source: 1; target: 3; etype: 2                   columns by their numbers, from 1
  *     source: user:userId; target: movie:movieId       the two ends are nodes of two types
- *     source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon stands in single quotes
+ *     source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon stands in
+ *                                                      single quotes
  */
 #ifndef STAGES_TABLES_EDGE_COLUMNS_SETTING_H
 #define STAGES_TABLES_EDGE_COLUMNS_SETTING_H
@@ -21,14 +23,14 @@ struct column_entry { /* borrows from the setting's text */
     struct field name; /* of the column, or its number */
 };
 
-/* Takes the next entry off *text; *found is false at the end. Fails: ERROR_INVALID for an entry that is none. */
+/* Takes the next entry off *text; *found is false at the end. Fails: ERROR_INVALID for no entry. */
 MUST_CHECK enum error_code edge_columns_setting_next(const char **text, struct column_entry *out,
                                                      bool *found, struct error *err);
 
-/* Whether an entry names a column by something other than a number, so that the table has a header. */
+/* Whether an entry names a column by something other than a number: the table has a header then. */
 bool edge_columns_setting_has_names(const char *text);
 
-/* Whether the setting is not empty, and all columns that it names stand in the header of a table. */
+/* Whether the setting is not empty, and the header of a table has all columns that it names. */
 bool edge_columns_setting_fits(const char *text, const struct table_look *look);
 
 #endif

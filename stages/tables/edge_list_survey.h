@@ -1,13 +1,13 @@
 /*
- * edge_list_survey - what the first lines of a list of edges say: its layout, the roles of its
- * columns, its direction, what ids are.
+ * edge_list_survey - looks at the first lines of a list of edges: its layout, the roles of its
+ * columns, its direction, and what ids are.
  *
  * Comments count as far as they are those of a published collection:
  *
- *   # Undirected graph, # Directed graph         SNAP: the direction
- *   % sym, % asym, % bip, and a kind of weights  KONECT: the direction; the third column is the
- * weight, the fourth the time; the ends of
- *                                                a `bip` graph are nodes of two types, left and right
+ *   # Undirected graph, # Directed graph   SNAP: the direction
+ *   % sym, % asym, % bip                   KONECT: the direction; the third column is the weight,
+ *                                          the fourth the time; the ends of a `bip` graph are nodes
+ *                                          of two types, left and right
  */
 #ifndef STAGES_TABLES_EDGE_LIST_SURVEY_H
 #define STAGES_TABLES_EDGE_LIST_SURVEY_H
@@ -25,6 +25,7 @@ struct edge_list_survey { /* {0} is releasable */
     bool of_strings; /* ids are kept as they are written */
     bool has_zeros;  /* ... because some begin with a zero, such as 007 */
     enum stated_direction stated;
+    const char *comment; /* the words of a comment that state it, such as "% asym"; NULL: none do */
 };
 
 struct edge_survey_request { /* borrowed */

@@ -23,9 +23,9 @@ static void put(char *text, const char *format, ...)
     va_end(values);
 }
 
-/* ---- the line ------------------------------------------------------------------------------------------ */
+/* ---- the line -------------------------------------------------------------------------------- */
 
-/* How the setting names a column: by its name if there is one, else by its number. */
+/* Writes how the setting names a column: by its name if there is one, else by its number. */
 static void put_name(char *text, const struct table_look *look, int column)
 {
     const struct field *name = &look->column[column].name;
@@ -37,7 +37,7 @@ static void put_name(char *text, const struct table_look *look, int column)
         put(text, is_quoted ? "'%.*s'" : "%.*s", (int)name->size, name->text);
 }
 
-/* The node type that a column's name suggests: userId is user. */
+/* Writes the node type that a column's name suggests: user for userId. */
 static void put_type(char *text, const struct table_look *look, int column, const char *otherwise)
 {
     const struct field *name = &look->column[column].name;
@@ -81,25 +81,22 @@ const char *edge_role_line(const struct table_look *look, int source, int target
 const char *edge_role_setting(const struct table_look *look, const struct edge_roles *roles,
                               bool has_sides, char *text)
 {
-    static const char *const word[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "weight",
-                                                        [EDGE_TYPE] = "etype",
-                                                        [EDGE_TIME] = "time",
-                                                        [EDGE_ID] = "edge_id",
-                                                        [EDGE_FEATURE] = "feat"};
     const struct edge_fields *fields = &roles->fields;
     text[0] = '\0';
     put_ends(text, look, fields->source, fields->target, has_sides);
     for (size_t i = 0; i < fields->count; i++) {
         const int column = (int)i == roles->type_field ? EDGE_TYPE : fields->use[i].column;
-        if (column == EDGE_FIELD_NONE || !word[column])
+        const char *word =
+            column == EDGE_FIELD_NONE ? NULL : edge_word_for((enum edge_column)column);
+        if (!word)
             continue;
-        put(text, "; %s: ", word[column]);
+        put(text, "; %s: ", word);
         put_name(text, look, (int)i);
     }
     return text;
 }
 
-/* ---- a proposal ---------------------------------------------------------------------------------------- */
+/* ---- a proposal ------------------------------------------------------------------------------ */
 
 static bool may_be_end(const struct table_look *look, size_t i)
 {
@@ -107,7 +104,7 @@ static bool may_be_end(const struct table_look *look, size_t i)
     return column->values && !(column->are_numbers && column->has_fraction) && !column->are_dates;
 }
 
-/* The two columns that share most cells; without such the first two that may be ids, row numbers left out. */
+/* Guesses the two columns that share most cells, else the first two that may be ids. */
 static void guess_ends(const struct table_look *look, int *source, int *target)
 {
     uint64_t most = 0;
@@ -132,7 +129,7 @@ static void guess_ends(const struct table_look *look, int *source, int *target)
     *target = *target < 0 || *target == *source ? (int)(look->column_count > 1) : *target;
 }
 
-/* Guesses the role of a column that is no end, for the line that is proposed. Returns NULL if it has none. */
+/* Guesses the role of a column that is no end. Returns NULL if it has none. */
 static const char *guess_role(const struct table_look *look, size_t i)
 {
     const struct table_column *column = &look->column[i];
@@ -180,7 +177,7 @@ enum error_code edge_role_refuse(const struct role_search *s, const char *why, s
                      line);
 }
 
-/* ---- what was understood ------------------------------------------------------------------------------- */
+/* ---- what was understood --------------------------------------------------------------------- */
 
 static const char *const role_name[EDGE_COLUMN_COUNT] = {
     [EDGE_WEIGHT] = "the weight", [EDGE_TYPE] = "the relation",       [EDGE_TIME] = "the time",

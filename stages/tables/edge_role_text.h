@@ -1,5 +1,6 @@
 /*
- * edge_role_text - what is said of the columns of a table of edges: their roles, and the line that settles them.
+ * edge_role_text - what is said of the columns of a table of edges: their roles, and the line that
+ * settles them.
  */
 #ifndef STAGES_TABLES_EDGE_ROLE_TEXT_H
 #define STAGES_TABLES_EDGE_ROLE_TEXT_H
@@ -28,13 +29,13 @@ MUST_CHECK enum error_code edge_role_refuse(const struct role_search *search, co
                                             struct error *err);
 /* Fills out->said and out->warning. */
 void edge_role_say(const struct role_search *search);
-/* The line that names these two columns; with `has_sides` as nodes of two types. Returns `text` [ROLE_TEXT_SIZE]. */
+/* Writes the line that names these two columns, with `has_sides` as nodes of two types. Returns
+ * `text` [ROLE_TEXT_SIZE]. */
 const char *edge_role_line(const struct table_look *look, int source, int target, bool has_sides,
                            char *text);
 
-/* The value of ingest.edge_columns that says what `roles` found, with the ends as nodes of two
- * types where `has_sides`. Returns
- * `text` [ROLE_TEXT_SIZE]. */
+/* Writes the value of ingest.edge_columns that says what `roles` found, with `has_sides` for ends
+ * of two types. Returns `text` [ROLE_TEXT_SIZE]. */
 const char *edge_role_setting(const struct table_look *look, const struct edge_roles *roles,
                               bool has_sides, char *text);
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- columns ------------------------------------------------------------------------------------------ */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static const struct table_column *column_at(const struct role_search *s, size_t i)
 {
@@ -20,7 +20,7 @@ static bool is_free(const struct role_search *s, size_t i)
     return s->use[i].role == EDGE_ROLE_NONE;
 }
 
-/* A column whose cells may be ids: not empty, no fractions, no dates, and no row numbers under an empty name. */
+/* Whether the cells may be ids: not empty, no fractions, no dates, no unnamed row numbers. */
 static bool may_be_ids(const struct role_search *s, size_t i)
 {
     const struct table_column *column = column_at(s, i);
@@ -29,7 +29,7 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
-/* A column that is called weight or time is that, so that a cell which is none is an error with its line. */
+/* A column that is called weight or time is that: a cell that is none is an error with its line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
@@ -67,7 +67,7 @@ static bool take_column(struct role_search *s, size_t i, enum edge_column column
     return true;
 }
 
-/* ---- by the setting ----------------------------------------------------------------------------------- */
+/* ---- by the setting -------------------------------------------------------------------------- */
 
 static enum error_code find_entry(const struct role_search *s, const struct column_entry *entry,
                                   size_t *out, struct error *err)
@@ -139,7 +139,7 @@ static enum error_code take_setting(struct role_search *s, struct error *err)
     return rc;
 }
 
-/* ---- by names ------------------------------------------------------------------------------------------- */
+/* ---- by names -------------------------------------------------------------------------------- */
 
 static bool is_called(const struct role_search *s, const char *name)
 {
@@ -149,7 +149,7 @@ static bool is_called(const struct role_search *s, const char *name)
     return false;
 }
 
-/* Neo4j names groups of ids in the header: :START_ID(Person). The two ends of two groups are of two types. */
+/* Neo4j names groups of ids in the header: :START_ID(Person). Two groups are two types of nodes. */
 static void take_groups(struct role_search *s)
 {
     struct field group[2] = {{.size = 0}};
@@ -157,10 +157,8 @@ static void take_groups(struct role_search *s)
     for (int side = 0; side < 2; side++)
         if (end[side] != EDGE_FIELD_NONE)
             group[side] = edge_word_group(&column_at(s, (size_t)end[side])->name);
-    if (!group[0].size || !group[1].size || !group[0].text || !group[1].text ||
-        group[0].size >= TYPE_NAME_SIZE || group[1].size >= TYPE_NAME_SIZE)
-        return;
-    if (group[0].size == group[1].size && memcmp(group[0].text, group[1].text, group[0].size) == 0)
+    if (!group[0].size || !group[1].size || group[0].size >= TYPE_NAME_SIZE ||
+        group[1].size >= TYPE_NAME_SIZE || fields_are_equal(&group[0], &group[1]))
         return;
     for (int side = 0; side < 2; side++) {
         memcpy(s->out->side[side], group[side].text, group[side].size);
@@ -182,9 +180,9 @@ static void take_words(struct role_search *s, bool of_kinds)
     }
 }
 
-/* Words for the ends themselves come before words for kinds of things. In `h,r,t` the t is the
- * tail. One kind of thing by itself does
- * not say which end it is: in `paper,cites` the paper is the source. */
+/* Looks for words for the ends themselves, then for words for kinds of things. In `h,r,t` the t is
+ * the tail. One kind of thing alone does not say which end it is: in `paper,cites` it is the
+ * source. */
 static void take_named_ends(struct role_search *s)
 {
     take_words(s, false);
@@ -200,7 +198,8 @@ static void take_named_ends(struct role_search *s)
     take_groups(s);
 }
 
-/* Gephi writes a column Type with the words Directed and Undirected: the direction of each edge, and no relation. */
+/* Gephi writes a column Type with the words Directed and Undirected: it is the direction of each
+ * edge, and no relation. */
 static bool states_direction(struct role_search *s, size_t i)
 {
     static const char *const words[] = {"Undirected", "Directed", "undirected", "directed"};
@@ -234,7 +233,7 @@ static void take_named_columns(struct role_search *s)
     }
 }
 
-/* The first two columns that have no role, if their names are a pair. */
+/* Takes the first two columns without a role as the ends if their names are a pair. */
 static void take_pair(struct role_search *s)
 {
     size_t i = 0;
@@ -247,27 +246,27 @@ static void take_pair(struct role_search *s)
     }
 }
 
-/* Two columns of one name that may be ids are the ends as likely as those whose names say so: From
+/* Two columns of one name that may be ids are as likely the ends as those whose names say so: From
  * Bank, Account, To Bank, Account. */
 static bool has_twins(const struct role_search *s)
 {
     for (size_t i = 0; i < s->count; i++)
         for (size_t j = i + 1; j < s->count; j++) {
             const struct field *a = &column_at(s, i)->name, *b = &column_at(s, j)->name;
-            if (is_free(s, i) && is_free(s, j) && a->size && a->size == b->size &&
-                memcmp(a->text, b->text, a->size) == 0 && may_be_ids(s, i) && may_be_ids(s, j))
+            if (is_free(s, i) && is_free(s, j) && a->size && fields_are_equal(a, b) &&
+                may_be_ids(s, i) && may_be_ids(s, j))
                 return true;
         }
     return false;
 }
 
-/* Few values in the first of several columns are kinds, steps or years rather than ids. */
+/* Whether the first of several columns has few values, such as kinds, steps or years. */
 static bool has_few_values(const struct role_search *s, size_t i)
 {
     return s->count > 2 && column_at(s, i)->distinct * 20 <= s->request->look->rows;
 }
 
-/* The ends that no name says: the only columns that can be ids. */
+/* Takes the only columns that can be ids as the ends that no name says. */
 static enum error_code take_possible(struct role_search *s, struct error *err)
 {
     const int missing = (s->source == EDGE_FIELD_NONE) + (s->target == EDGE_FIELD_NONE);
@@ -316,7 +315,7 @@ static enum error_code take_names(struct role_search *s, struct error *err)
     return rc;
 }
 
-/* ---- by position --------------------------------------------------------------------------------------------- */
+/* ---- by position ----------------------------------------------------------------------------- */
 
 /* Integers that occur among the ids, or lie between them, may be ids, or numbers of relations. */
 static bool occurs_as_id(const struct role_search *s, size_t i)
@@ -344,20 +343,17 @@ static enum error_code take_unnamed(struct role_search *s, size_t i, struct erro
 {
     const struct table_column *column = column_at(s, i);
     const bool is_fraction = column->are_numbers && column->has_fraction;
+    const char *why = NULL;
     if (i == 2 && column->values && !column->are_numbers && !column->are_dates)
-        return edge_role_refuse(s, "column 3 holds words, so it is not known which columns are",
-                                err);
-    if (i == 2 && column->are_integers && occurs_as_id(s, i))
-        return edge_role_refuse(
-            s,
-            "column 3 holds integers that may be ids, relations or weights, so it is not known "
-            "which columns are",
-            err);
-    if (is_fraction && is_beyond_float(column))
-        return edge_role_refuse(s,
-                                "a column without a name holds large numbers with a fraction, "
-                                "which may be times; say which columns are",
-                                err);
+        why = "column 3 holds words, so it is not known which columns are";
+    else if (i == 2 && column->are_integers && occurs_as_id(s, i))
+        why = "column 3 holds integers that may be ids, relations or weights, so it is not known "
+              "which columns are";
+    else if (is_fraction && is_beyond_float(column))
+        why = "a column without a name holds large numbers with a fraction, which may be times; "
+              "say which columns are";
+    if (why)
+        return edge_role_refuse(s, why, err);
     if (is_fraction && !take_column(s, i, EDGE_WEIGHT) &&
         s->request->features == EDGE_FEATURES_AUTO)
         (void)take_column(s, i, EDGE_FEATURE);
@@ -368,20 +364,18 @@ static enum error_code take_unnamed(struct role_search *s, size_t i, struct erro
 static enum error_code take_positions(struct role_search *s, struct error *err)
 {
     const struct table_look *look = s->request->look;
+    const char *why = NULL;
     enum error_code rc = ERROR_NONE;
     if (look->header_is_weak)
-        return edge_role_refuse(
-            s,
-            "the first line may be a header or an edge: none of its words occurs again, though "
-            "most others do; name",
-            err);
-    if (column_at(s, 0)->are_dates)
-        return edge_role_refuse(
-            s, "the first column holds dates, so it is not known which columns are", err);
-    if (s->count > 2 && look->rows > 2 && column_at(s, 0)->counts_up && may_be_ids(s, 1) &&
-        may_be_ids(s, 2))
-        return edge_role_refuse(
-            s, "the first column may be a row number, so it is not known which columns are", err);
+        why = "the first line may be a header or an edge: none of its words occurs again, though "
+              "most others do; name";
+    else if (column_at(s, 0)->are_dates)
+        why = "the first column holds dates, so it is not known which columns are";
+    else if (s->count > 2 && look->rows > 2 && column_at(s, 0)->counts_up && may_be_ids(s, 1) &&
+             may_be_ids(s, 2))
+        why = "the first column may be a row number, so it is not known which columns are";
+    if (why)
+        return edge_role_refuse(s, why, err);
     (void)take_end(s, 0, EDGE_ROLE_SOURCE);
     (void)take_end(s, 1, EDGE_ROLE_TARGET);
     for (size_t i = 2; rc == ERROR_NONE && i < s->count; i++)
@@ -389,7 +383,7 @@ static enum error_code take_positions(struct role_search *s, struct error *err)
     return rc;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void fill_fields(struct role_search *s)
 {

@@ -1,9 +1,8 @@
 /*
  * edge_words - the names that people give to the columns of a table of edges.
  *
- * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id`
- * behind it: `:START_ID`, `start` and
- * `startId` are one word.
+ * A name is compared without regard to case, to a colon in front of it, and to `_id` or `Id` behind
+ * it: `:START_ID`, `start` and `startId` are one word.
  */
 #ifndef STAGES_TABLES_EDGE_WORDS_H
 #define STAGES_TABLES_EDGE_WORDS_H
@@ -23,21 +22,22 @@ enum edge_role {
 struct edge_word {
     enum edge_role role;
     enum edge_column column; /* with EDGE_ROLE_COLUMN */
-    bool
-        is_kind; /* the name says a kind of thing (user, movie), and the other end is of another kind */
+    /* the name says a kind of thing (user, movie), and the other end is of another kind */
+    bool is_kind;
 };
 
 /* Returns what the name means by itself. */
 struct edge_word edge_word_of(const struct field *name);
-/* `Person` of `:START_ID(Person)`; size 0: the name has no group. */
+/* Returns the word of ingest.edge_columns for a column, NULL if there is none. */
+const char *edge_word_for(enum edge_column column);
+/* Returns `Person` of `:START_ID(Person)`; size 0: the name has no group. */
 struct field edge_word_group(const struct field *name);
-/* Whether it means anything; a table_name_test. */
+/* Whether the name means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
-/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the
- * name (`weight` says that weights are labels,
- * too), else EDGE_LABEL. */
+/* Returns the column that ingest.edge_label means by a name: a column of some of the words here
+ * (`weight`: the weights are the labels, too), else EDGE_LABEL. */
 enum edge_column edge_word_label(const struct field *name);
-/* Whether a column called `name` holds the labels that ingest.edge_label, `label` (NULL: none), names. */
+/* Whether a column called `name` holds the labels that ingest.edge_label names (NULL: none). */
 bool edge_word_is_label(const struct field *name, const char *label);
 /* Whether two names differ in their last character alone, which counts the two ends: txId1 and
  * txId2, node_a and node_b. */

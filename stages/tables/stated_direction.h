@@ -1,4 +1,5 @@
-/* stated_direction - what an input says about the direction of its edges; ingest.direction: auto follows it. */
+/* stated_direction - what an input says about the direction of its edges (ingest.direction:
+ * auto). */
 #ifndef STAGES_TABLES_STATED_DIRECTION_H
 #define STAGES_TABLES_STATED_DIRECTION_H
 

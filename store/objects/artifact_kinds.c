@@ -13,7 +13,8 @@
 
 static const char seal_mark[] = "_seal";
 
-/* Copies the name at `index` of a key, counted from 0: "part" is 2 of partition/<id>/part/<p>/topology. */
+/* Copies the name at `index` of a key, counted from 0: "part" is 2 of
+ * partition/<id>/part/<p>/topology. */
 static bool name_at(const char *key, int index, char name[ID_SIZE])
 {
     for (; index > 0 && key; index--) {
@@ -149,7 +150,7 @@ enum error_code artifact_verify(struct store *store, const char *key, struct err
     if (!kind)
         return no_such_name(key, err);
     const enum error_code rc = kind->verify(store, key, err);
-    /* What had to be copied here may have been damaged on its way. */
+    /* An artifact that was copied here may have been damaged on its way. */
     return rc == ERROR_CORRUPT && !(store_capabilities(store) & STORE_HAS_PATHS)
                ? kind->verify(store, key, err)
                : rc;

@@ -24,9 +24,10 @@
  *             run/<id>/wanted  run/<id>/failure  run/<id>/recheck  run/<id>/current_snapshot  run/<id>/finished
  *
  * Weights of version v are those that round v computes with: round r turns version r into r + 1.
- * What infer makes is named by the version of the weights it was made with, and outputs by a tag, too, when
- * the settings say something else of them than the defaults. The seal of an artifact has the artifact's key
- * with "_seal" behind it. Numbers have ten digits, so that the order of keys is the order of numbers.
+ * What infer makes is named by the version of the weights it was made with, and outputs by a tag,
+ * too, when the settings say something else of them than the defaults. The seal of an artifact has
+ * the artifact's key with "_seal" behind it. Numbers have ten digits, so that the order of keys is
+ * the order of numbers.
  */
 #ifndef STORE_OBJECTS_KEYS_H
 #define STORE_OBJECTS_KEYS_H

@@ -1,6 +1,6 @@
 /*
- * What is the same of records for every backend: they are hashed and compared, damaged ones make way, and a replay
- * compares instead of writing. Declared in store.h.
+ * What is the same of records for every backend: they are hashed and compared, damaged ones make
+ * way, and a replay compares instead of writing. Declared in store.h.
  */
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -44,7 +44,8 @@ static enum error_code decode(const struct stored_bytes *bytes, const char *key,
     return rc;
 }
 
-/* What was read under `key`, with the code `rc`, as a record; the bytes are the view's, or released. */
+/* What was read under `key`, with the code `rc`, as a record; the bytes are the view's, or
+ * released. */
 static enum error_code to_view(struct store *store, enum error_code rc, const char *key,
                                const char *owner_id, struct stored_bytes *bytes,
                                struct record_view *view, struct error *err)
@@ -65,7 +66,7 @@ static enum error_code to_view(struct store *store, enum error_code rc, const ch
     return rc;
 }
 
-/* A byte may have changed on its way, not where it is stored: a record counts as damaged when two reads say so. */
+/* A byte may have changed on its way here: a record is damaged only if two reads say so. */
 static enum error_code read_again(struct store *store, const char *key, const char *owner_id,
                                   struct record_view *view, struct error *err)
 {
@@ -212,8 +213,8 @@ static enum error_code alarm_of(const struct outgoing *out, const struct record_
         record_kind_name(out->record->kind), out->record->version, found, record_environment());
 }
 
-/* What stands there already: equal is success, other content is the alarm, and a damaged record of a
- * recomputable kind goes, so that the caller puts the good one (*again). */
+/* What stands there already: equal is success, other content is the alarm, and a damaged record of
+ * a recomputable kind goes, so that the caller puts the good one (*again). */
 static enum error_code meet_existing(struct store *store, const struct outgoing *out,
                                      const char *owner_id, enum store_durability durability,
                                      bool *again, struct error *err)

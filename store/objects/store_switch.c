@@ -48,7 +48,7 @@ static enum error_code read_switch(struct store *store, const char *key,
     return rc;
 }
 
-/* Puts `line` in the place of a switch that is damaged. *matched is false when it is sound, or gone. */
+/* Replaces a damaged switch by `line`. *matched is false if it is sound, or gone. */
 static enum error_code replace_damaged(struct store *store, const char *key, const char *line,
                                        bool *matched, struct error *err)
 {

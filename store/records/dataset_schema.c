@@ -40,7 +40,7 @@ static const struct schema_field fields[] = {
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
-/* Written only where it is true. */
+/* Writes a key only if it is true. */
 static const struct schema_field together = FIELD(pairs_together, FIELD_BOOL);
 
 /* Entry 0 stands for "unknown", which is never written. */
@@ -376,7 +376,7 @@ static enum error_code get_edge_columns(const struct json_node *root, const char
     return rc;
 }
 
-/* Both, or neither in a schema of an earlier release. */
+/* Reads both. A schema of an earlier release has neither. */
 static enum error_code get_weights(const struct json_node *root, const char *key,
                                    struct dataset_schema *out, struct error *err)
 {

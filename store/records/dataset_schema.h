@@ -18,15 +18,13 @@
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
  * Two keys stand only where they say something: "pairs_together" of a directed graph whose edges
- * and edges back are held out
- * together, and "back" of an edge type, which is then another relation.
+ * and edges back are held out together, and "back" of an edge type, which is then another relation.
  *
- * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h. "time_unit" is there where times were not
- * stored as they were written,
- * "weight_least" and "weight_most" where edges have weights (schemas of earlier releases lack
- * them). Of a graph with relations the column EDGE_TYPE of the edge chunks
- * is the relation; without that column all edges are of relation 0.
+ * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge
+ * column that there is, by its name in common/graph/edge_column.h. "time_unit" is there where times
+ * were not stored as they were written, "weight_least" and "weight_most" where edges have weights
+ * (schemas of earlier releases lack them). Of a graph with relations the column EDGE_TYPE of the
+ * edge chunks is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
 #define STORE_RECORDS_DATASET_SCHEMA_H
@@ -72,8 +70,8 @@ struct dataset_schema {
     bool undirected;     /* each edge is stored both ways */
     bool pairs_together; /* of a task of pairs: an edge and the edge back are held out together */
     struct edge_widths edge_width; /* the edge columns that there are */
-    char time_unit
-        [32]; /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
+    /* what times of edges mean (time_format_meaning()); "": numbers as they were given */
+    char time_unit[32];
     double weight_least,
         weight_most; /* the smallest and the largest size of a weight that is not 0; 0: not known */
     uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
@@ -90,11 +88,12 @@ struct dataset_schema {
     uint32_t target_type; /* the node type of labels and splits */
     uint32_t node_type_count, edge_type_count;
     struct node_type node_type[NODE_TYPE_COUNT_MAX];
-    /* Of a graph with relations: what each type has, "none" without; "" where an earlier release wrote the schema. */
+    /* Of a graph with relations: what each type has, "none" without; "" where an earlier release
+     * wrote the schema. */
     char type_origin[NODE_TYPE_COUNT_MAX][FEATURE_ORIGIN_SIZE];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
-    /* Of a graph with relations: 1 + the relation that has the edges back of most of each one's,
-     * found by content; 0: none. */
+    /* A graph with relations has here 1 + the relation with the edges back of most edges of each
+     * one, found by content; 0: none. */
     uint16_t back_plus[EDGE_TYPE_COUNT_MAX];
 };
 
@@ -116,12 +115,12 @@ MUST_CHECK enum error_code dataset_schema_get(struct store *store, const char *d
 MUST_CHECK enum error_code dataset_schema_put_with_report(struct store *store,
                                                           const struct dataset_schema *schema,
                                                           const char *report, struct error *err);
-/* *report is that JSON, or NULL for a dataset of an earlier version, which has none. Owned: free it with
- * memory_free(). Fails: ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_NO_MEMORY. */
+/* *report is that JSON, or NULL for a dataset of an earlier version, which has none. Owned: free it
+ * with memory_free(). Fails: ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code dataset_report_get(struct store *store, const char *dataset_id,
                                               char **report, struct error *err);
-/* The reading alone, of a decoded record of any origin: ERROR_CORRUPT names the key, what was expected
- * and what was found. */
+/* The reading alone, of a decoded record of any origin: ERROR_CORRUPT names the key, what was
+ * expected and what was found. */
 MUST_CHECK enum error_code dataset_schema_decode(const struct record_view *view,
                                                  struct dataset_schema *out, struct error *err);
 

@@ -1,9 +1,9 @@
 /*
  * dataset_types - the node types and relations of a dataset that computing tells apart.
  *
- * Of a graph with relations (dataset_schema.h) these are all that the schema names; of any other graph there is one
- * type, "node", and one relation, "edge", whatever names its schema lists. So who goes through types this way needs no
- * second path for homogeneous graphs.
+ * Of a graph with relations (dataset_schema.h) these are all that the schema names; of any other
+ * graph there is one type, "node", and one relation, "edge", whatever names its schema lists. So
+ * who goes through types this way needs no second path for homogeneous graphs.
  */
 #ifndef STORE_RECORDS_DATASET_TYPES_H
 #define STORE_RECORDS_DATASET_TYPES_H
@@ -17,7 +17,8 @@ uint32_t dataset_type_count(const struct dataset_schema *schema);
 uint32_t dataset_relation_count(const struct dataset_schema *schema);
 /* One of the types: its nodes and the width of their features, 0 for none. */
 struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type);
-/* Where their features come from: "given", "degree", "random", "degree+random", "none"; "" where nobody says. */
+/* Where their features come from: "given", "degree", "random", "degree+random", "none"; "" where
+ * nobody says. */
 const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t type);
 /* One of the relations. */
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation);
@@ -27,14 +28,14 @@ uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node);
 void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out);
 /* Of a task of pairs: the stored edges that are examples of training, all but those of reverses. */
 uint64_t dataset_pair_count(const struct dataset_schema *schema);
-/* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type behind the other. Where those of a type begin, */
+/* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type
+ * behind the other. Where those of a type begin, */
 uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32_t type);
 /* and how many there are. */
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
 
-/* The number of the one of the first `count` edge types that `text` [size] names: by its name, or
- * by its number where no name is a number
- * itself. -1 for none. */
+/* Finds the one of the first `count` edge types that `text` [size] names, by its name, or by its
+ * number if no name is a number. Returns -1 if there is none. */
 int32_t dataset_edge_type_of(const struct dataset_schema *schema, uint32_t count, const char *text,
                              size_t size);
 

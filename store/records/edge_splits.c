@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* With what held-out edges carry as messages; without it a record is as it was before. */
+/* A record has version 2 if held-out edges carry messages; without them it is as it was before. */
 enum { EDGE_SPLITS_PLAIN = 1, EDGE_SPLITS_OF_MESSAGES = 2 };
 
 const char *const held_out_name[HELD_OUT_COUNT] = {"valid", "test"};

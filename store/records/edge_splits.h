@@ -1,9 +1,11 @@
 /*
- * edge_splits - the edges that are held out for validation and test, of a task whose examples are pairs of nodes.
+ * edge_splits - the edges that are held out for validation and test, of a task whose examples are
+ * pairs of nodes.
  *
- * Written by ingest in ids of the dataset and by partition, in the same order, in its own, which sample and infer read.
- * Held-out edges are in no edge chunk and in no topology: messages do not travel over them. The training edges are those
- * of the topology, and no list of them is stored. Of an undirected graph a held-out edge stands here once.
+ * Written by ingest in ids of the dataset and by partition, in the same order, in its own, which
+ * sample and infer read. Held-out edges are in no edge chunk and in no topology: messages do not
+ * travel over them. The training edges are those of the topology, and no list of them is stored. Of
+ * an undirected graph a held-out edge stands here once.
  *
  *   key       dataset/<id>/edge_splits, partition/<id>/edge_splits
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
@@ -78,12 +80,13 @@ int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLI
 
 MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                            const struct edge_splits *splits, struct error *err);
-/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was found. */
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was
+ * found. */
 MUST_CHECK enum error_code edge_splits_get(struct store *store, const char *key, const char *owner,
                                            uint32_t node_count, struct edge_splits *out,
                                            struct error *err);
-/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released,
- * failure or not. */
+/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the
+ * two is to be released, failure or not. */
 MUST_CHECK enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
                                               struct edge_splits *out, struct error *err);
 

@@ -1,8 +1,9 @@
 /*
- * outputs_seal - what lies in the outputs of a run, how good the model is, and which weights it has.
+ * outputs_seal - what lies in the outputs of a run, how good the model is, and which weights it
+ * has.
  *
- * Written by infer after the outputs artifact is published; read by the driver (run, status, verify). It
- * is the end of a run: chain.h takes a run with this record as finished.
+ * Written by infer after the outputs artifact is published; read by the driver (run, status,
+ * verify). It is the end of a run: chain.h takes a run with this record as finished.
  *
  *   key       run/<id>/outputs/<v>[-<tag>]_seal
  *   sections  "files"   text, one line a file: name, bytes, XXH3-128; sorted by name
@@ -40,19 +41,19 @@ MUST_CHECK enum error_code outputs_seal_add(struct outputs_seal *seal, const cha
 /* The same of one file of `folder`, which is read. */
 MUST_CHECK enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *folder,
                                                  const char *name, struct error *err);
-/* Compares names and sizes alone; *bytes is how many there are in all. Fails: ERROR_NOT_FOUND naming the file;
- * ERROR_CORRUPT with size expected and found. */
+/* Compares names and sizes alone; *bytes is how many there are in all. Fails: ERROR_NOT_FOUND
+ * naming the file; ERROR_CORRUPT with size expected and found. */
 MUST_CHECK enum error_code outputs_seal_check_sizes(const struct outputs_seal *seal,
                                                     const char *folder, uint64_t *bytes,
                                                     struct error *err);
-/* Compares the files in `folder` with the seal. Fails: ERROR_CORRUPT naming the file, hash expected and
- * found. */
+/* Compares the files in `folder` with the seal. Fails: ERROR_CORRUPT naming the file, hash expected
+ * and found. */
 MUST_CHECK enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *folder,
                                               struct error *err);
 
-/* Acquires outputs as artifact_acquire() does. A copy is compared with the seal (NULL: with the
- * one that is stored), and fetched a second time if it
- * differs: it may have been damaged on its way. Fails: also ERROR_CORRUPT. */
+/* Acquires outputs as artifact_acquire() does. A copy is compared with the seal (NULL: the stored
+ * one), and fetched again if it differs: it may have been damaged on its way.
+ * Fails: ERROR_CORRUPT, and as artifact_acquire(). */
 MUST_CHECK enum error_code outputs_acquire(struct store *store, const char *key,
                                            const struct outputs_seal *seal,
                                            struct artifact_handle *out, struct error *err);

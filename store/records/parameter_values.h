@@ -1,8 +1,8 @@
 /*
  * parameter_values - the sections that hold one number for each model parameter, and their table.
  *
- * Weights, gradients, optimizer state and snapshots all carry such sections; what makes one valid is
- * said here once.
+ * Weights, gradients, optimizer state and snapshots all carry such sections; what makes one valid
+ * is said here once.
  */
 #ifndef STORE_RECORDS_PARAMETER_VALUES_H
 #define STORE_RECORDS_PARAMETER_VALUES_H
@@ -17,15 +17,15 @@
 /* Index of the first value that is NaN or infinite; `count` when all are finite. */
 size_t parameter_values_first_bad(const float *value, size_t count);
 
-/* Fails: ERROR_CORRUPT naming the record unless the version `found` inside is the one in its key. */
+/* Fails: ERROR_CORRUPT naming the record unless the version `found` inside is the one in its
+ * key. */
 MUST_CHECK enum error_code parameter_version_check(const struct record_view *view, uint64_t found,
                                                    int64_t expected, struct error *err);
 
 /* Any number of values, also none: a model may consist of learnt rows alone. */
 #define ANY_VALUE_COUNT UINT64_MAX
-/* A section of F32, borrowed from the view; all values are finite. It has `count` values, which
- * may be ANY_VALUE_COUNT; *found
- * says how many.
+/* A section of F32, borrowed from the view; all values are finite. It has `count` values, which may
+ * be ANY_VALUE_COUNT; *found says how many.
  * Fails: ERROR_CORRUPT naming record, section and index. */
 MUST_CHECK enum error_code parameter_values_get(const struct record_view *view, const char *name,
                                                 uint64_t count, const float **out, uint64_t *found,
@@ -46,7 +46,8 @@ MUST_CHECK enum error_code seed_counts_get(const struct record_view *view, uint6
                                            uint64_t *correct_count, double *loss_sum,
                                            struct error *err);
 
-/* "rounds", if it is there: [*round_count, progress_count] finite numbers. Borrows from the view. */
+/* "rounds", if it is there: [*round_count, progress_count] finite numbers. Borrows from the
+ * view. */
 MUST_CHECK enum error_code parameter_rounds_get(const struct record_view *view, int progress_count,
                                                 const double **rounds, uint64_t *round_count,
                                                 struct error *err);

@@ -1,9 +1,10 @@
 /*
  * partition_book - which part owns which nodes, and what a run has to know of the graph.
  *
- * Written by partition as the commit of a partition, after topologies, shards, splits, report and permutation;
- * read by every later stage, so it is small whatever the graph is (node_permutation.h has the N-sized maps). Part
- * p owns the partition ids book[p] .. book[p + 1]. Version 1 held the two maps as well, version 2 the task as a number.
+ * Written by partition as the commit of a partition, after topologies, shards, splits, report and
+ * permutation; read by every later stage, so it is small whatever the graph is (node_permutation.h
+ * has the N-sized maps). Part p owns the partition ids book[p] .. book[p + 1]. Version 1 held the
+ * two maps as well, version 2 the task as a number.
  *
  *   key       partition/<id>/book
  *   sections  "book"    U32 [part_count + 1]
@@ -25,10 +26,12 @@
  *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the reverse of each, 0: none
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
- * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first. "method" text:
- * only where partition.method stands for others (auto), the one that it came to; of a version of a dataset whose nodes kept their
- * parts "placed", or "moved". Then also "full_cut" F64 [1]: the share of cut edges when last all nodes were partitioned.
- * Of a vertex cut "part" has the nodes' masters, and "edge_part" U16 [M] the part of each edge, in the order of the edge chunks.
+ * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
+ * "method" text: only where partition.method stands for others (auto), the one that it came to; of
+ * a version of a dataset whose nodes kept their parts "placed", or "moved". Then also "full_cut"
+ * F64 [1]: the share of cut edges when last all nodes were partitioned. Of a vertex cut "part" has
+ * the nodes' masters, and "edge_part" U16 [M] the part of each edge, in the order of the edge
+ * chunks.
  */
 #ifndef STORE_RECORDS_PARTITION_BOOK_H
 #define STORE_RECORDS_PARTITION_BOOK_H
@@ -64,13 +67,13 @@ struct partition_book {
     const char (*type_name)[RELATION_NAME_SIZE]; /* [type_count] */
     const uint32_t *type_dim;                    /* [type_count] */
     const struct relation *relation;             /* [relation_count] */
-    const uint16_t *
-        back_plus; /* [relation_count] 1 + the reverse of each by content, 0: none; NULL: of none */
+    /* [relation_count] 1 + the reverse of each by content, 0: none; NULL: of none */
+    const uint16_t *back_plus;
     struct record_view view; /* release with store_release_record() */
 };
 
-/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one, but in a
- * graph with relations for those of reverses (relation_reverse.h). */
+/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored
+ * direction one, but in a graph with relations for those of reverses (relation_reverse.h). */
 uint64_t partition_book_train_count(const struct partition_book *book);
 
 /* Node types and relations that computing tells apart: one each of a graph without relations. */
@@ -101,7 +104,8 @@ MUST_CHECK enum error_code assignment_put_edges(struct store *store, const char 
                                                 const uint32_t *part, uint32_t node_count,
                                                 const uint16_t *edge_part, uint64_t edge_count,
                                                 struct error *err);
-/* *edge_part [edge_count] is borrowed from `view`. Fails: ERROR_CORRUPT unless there are as many, each below `part_count`. */
+/* *edge_part [edge_count] is borrowed from `view`. Fails: ERROR_CORRUPT unless there are as many,
+ * each below `part_count`. */
 MUST_CHECK enum error_code assignment_edges(const struct record_view *view, uint64_t edge_count,
                                             uint32_t part_count, const uint16_t **edge_part,
                                             struct error *err);
@@ -117,7 +121,8 @@ MUST_CHECK enum error_code assignment_put_kept(struct store *store, const char *
 /* *full_cut as there; below 0: all nodes were partitioned. Fails: ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_full_cut(const struct record_view *view, double *full_cut,
                                                struct error *err);
-/* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails: ERROR_CORRUPT. */
+/* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails:
+ * ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_method(const struct record_view *view, char *method,
                                              size_t size, struct error *err);
 

@@ -261,8 +261,7 @@ enum error_code snapshot_position_set(struct store *store, const char *run_id,
         return rc;
     write_position(position, text);
     /* The last writer may win: this sets a run back, or begins one. If a worker moves it on at the
-     * same time, the newest whole snapshot
-     * is found where the run is read next. */
+     * same time, the newest whole snapshot is found where the run is read next. */
     return store_switch_set(store, key_current_snapshot(run_id).text, text, err);
 }
 
@@ -351,8 +350,8 @@ enum error_code snapshot_newest_whole(struct store *store, const char *run_id, i
     }
 }
 
-/* The snapshot that a run stands at may be let go before it is read, by a run that goes on: then the switch
- * names another one by now. */
+/* The snapshot that a run stands at may be let go before it is read, by a run that goes on: then
+ * the switch names another one by now. */
 static bool moved_on(struct store *store, const char *run_id, struct snapshot_position *position)
 {
     const int64_t before = position->version;

@@ -1,14 +1,15 @@
 /*
  * snapshot - everything that is needed to go on from a version of the weights.
  *
- * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by checkpoint (the chain of snapshots),
- * by infer (which weights) and by the rebuild of the queue. Kept: the newest `keep`, and the one with the best
- * weights.
+ * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by
+ * checkpoint (the chain of snapshots), by infer (which weights) and by the rebuild of the queue.
+ * Kept: the newest `keep`, and the one with the best weights.
  *
- * The switch run/<id>/current_snapshot is two numbers, as "60 54": the run stands at snapshot 60, and all that
- * the retention rule keeps is there from weights 54 on (what is older was pruned, or never was). "0 0" is the
- * start of the run: whoever lost records sets a run back to the snapshot before them, and it goes on there. A
- * switch that is lost, or names a lost snapshot, stands for the newest whole snapshot there is.
+ * The switch run/<id>/current_snapshot is two numbers, as "60 54": the run stands at snapshot 60,
+ * and all that the retention rule keeps is there from weights 54 on (what is older was pruned, or
+ * never was). "0 0" is the start of the run: whoever lost records sets a run back to the snapshot
+ * before them, and it goes on there. A switch that is lost, or names a lost snapshot, stands for
+ * the newest whole snapshot there is.
  *
  *   key       run/<id>/snapshot/<v>
  *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best
@@ -91,21 +92,23 @@ MUST_CHECK enum error_code snapshot_position_set(struct store *store, const char
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
 
-/* The newest snapshot before version `limit` that is whole. Fails: ERROR_NOT_FOUND when there is none. */
+/* The newest snapshot before version `limit` that is whole. Fails: ERROR_NOT_FOUND when there is
+ * none. */
 MUST_CHECK enum error_code snapshot_newest_whole(struct store *store, const char *run_id,
                                                  int64_t limit, struct snapshot *out,
                                                  struct error *err);
-/* The snapshot that the run stands at: the one of the switch, or the newest whole one when switch or snapshot is
- * lost. Fails: ERROR_NOT_FOUND when there is none. */
+/* The snapshot that the run stands at: the one of the switch, or the newest whole one when switch
+ * or snapshot is lost. Fails: ERROR_NOT_FOUND when there is none. */
 MUST_CHECK enum error_code snapshot_get_current(struct store *store, const char *run_id,
                                                 struct snapshot *out, struct error *err);
-/* Its version; that of the switch is not looked at. *is_named: the switch names it; without any (ERROR_NOT_FOUND),
- * it names none. May be NULL. */
+/* Its version; that of the switch is not looked at. *is_named: the switch names it; without any
+ * (ERROR_NOT_FOUND), it names none. May be NULL. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, bool *is_named,
                                                     struct error *err);
-/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged;
- * *changed says whether they were. Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
+/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or
+ * damaged; *changed says whether they were. Round records are not flushed to disk, the snapshot is:
+ * after a crash of the host it may be all there is.
  * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_restore(struct store *store, const char *run_id,
                                             int64_t version, bool *changed, struct error *err);

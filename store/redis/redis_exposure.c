@@ -32,7 +32,8 @@ bool redis_exposure_is_open(const char *bind)
     return !any; /* the server binds everything */
 }
 
-/* The answer to CONFIG GET: a name and its value. A server that forbids the question has said nothing. */
+/* Reads the answer to CONFIG GET, a name and a value. A server that forbids the question says
+ * nothing. */
 static enum error_code ask_bind(struct redis_connection *connection, struct redisReply **reply,
                                 const char **bind, struct error *err)
 {

@@ -2,8 +2,7 @@
  * redis_exposure - whether strangers may use a server, or read its password.
  *
  * Who reaches the Redis of a run can change what its workers do. A run is not refused for that,
- * since networks may be closed in
- * other ways, but it is not silent, either.
+ * since networks may be closed in other ways, but it is not silent, either.
  */
 #ifndef STORE_REDIS_REDIS_EXPOSURE_H
 #define STORE_REDIS_REDIS_EXPOSURE_H
@@ -16,9 +15,8 @@
 /* Whether a server that has `bind` as the value of that setting ("* -::*", "127.0.0.1 -::1")
  * listens beyond this machine. */
 bool redis_exposure_is_open(const char *bind);
-/* Logs a warning when the server takes commands without a password from other machines. To be
- * called on a connection that
- * needed no password. Fails: ERROR_UNAVAILABLE. */
+/* Logs a warning if the server takes commands from other machines without a password. Call it on a
+ * connection that needed no password. Fails: ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code redis_exposure_warn(struct redis_connection *connection,
                                                const struct redis_address *address,
                                                struct error *err);

@@ -33,7 +33,7 @@ static enum error_code check_edges(const struct topology *topology,
     return ERROR_NONE;
 }
 
-/* One past the edges, from `at` on, that end in nodes up to `node`. */
+/* Returns one past the edges, from `at` on, that end in nodes up to `node`. */
 static uint64_t end_of(const struct joining *j, uint64_t at, uint32_t node)
 {
     while (at < j->end && j->others->target[at] <= node)

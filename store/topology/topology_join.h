@@ -6,9 +6,8 @@
  *   joined rows              row of b: a a c d
  *
  * A row ascends by source. Of edges of the same ends those of the topology come first, then the
- * others in their order. The rows lie in a
- * file without a name in scratch of this process (merged_rows.h), and no one else sees them: the
- * topology itself stays as it is.
+ * others in their order. The rows lie in a file without a name in scratch of this process
+ * (merged_rows.h), and no one else sees them: the topology itself stays as it is.
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_JOIN_H
 #define STORE_TOPOLOGY_TOPOLOGY_JOIN_H

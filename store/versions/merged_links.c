@@ -10,9 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Arrays that are copied as they are: types, labels, times, weights and features of each split,
- * its negatives' bounds; and of training
- * edges. */
+/* Arrays that are copied as they are: types, labels, times, weights and features of each split, the
+ * bounds of its negatives, and those of training edges. */
 enum { OTHER_LISTS = 6 * HELD_OUT_COUNT + 3, ALIGNMENT = 8 };
 
 struct list {

@@ -27,8 +27,8 @@ struct link_merger {
     const struct edge_splits *base;
     struct repeated_edges *repeated; /* or NULL */
     struct held_links links[HELD_OUT_COUNT];
-    uint64_t
-        *trained; /* [trained_count] lines of the base's given negatives of training that stay */
+    /* [trained_count] lines of the base's given negatives of training that stay */
+    uint64_t *trained;
     uint64_t trained_count;
 };
 
@@ -46,7 +46,7 @@ static int by_ends(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* ---- which stay ---------------------------------------------------------------------------------- */
+/* ---- which stay ------------------------------------------------------------------------------ */
 
 /* Whether an edge of the base stays; its ends in the version then. */
 static bool stays(const struct version_fold *fold, uint32_t *source, uint32_t *target,
@@ -119,8 +119,7 @@ static void note_repeated(const struct link_merger *m, const struct held_links *
 }
 
 /* If several links join the same two nodes, the earliest is the example. Where repeated edges are
- * kept each is one; labelled edges
- * are one each in any case, but for those that repeat another. */
+ * kept each is one; labelled edges are one each in any case, but for those that repeat another. */
 static void take_new(struct link_merger *m, int split)
 {
     struct held_links *links = &m->links[split];
@@ -145,7 +144,7 @@ static void take_new(struct link_merger *m, int split)
     links->count = count;
 }
 
-/* ---- given negatives ------------------------------------------------------------------------------ */
+/* ---- given negatives ------------------------------------------------------------------------- */
 
 /* Nodes of list `i` that stay. */
 static uint64_t count_ends(const struct link_merger *m, const struct negative_ends *ends,
@@ -171,9 +170,10 @@ static enum error_code find_trained(struct link_merger *m, struct error *err)
     return rc;
 }
 
-/* ---- the record ----------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
-/* Arrays one behind the other, each at a multiple of eight; without `data` they are only measured. */
+/* Arrays one behind the other, each at a multiple of eight; without `data` they are only
+ * measured. */
 struct layout {
     uint8_t *data;
     uint64_t used;
@@ -216,9 +216,8 @@ static void lay_out_negatives(const struct link_merger *m, int split, struct edg
     }
 }
 
-/* Copies a column of held-out edges, `width` floats each: of an edge of the base from its array,
- * of another from the update that brought
- * it. */
+/* Copies a column of held-out edges, `width` floats each. An edge of the base has it in the base's
+ * array, another edge in that of the update that brought it. */
 static void copy_column(const struct link_merger *m, const struct held_links *links,
                         const float *base, enum edge_column column, uint32_t width, float *out)
 {
@@ -310,7 +309,8 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
     }
 }
 
-/* Those of the base that stay; the sides of new nodes follow from their edges (stages/sampling/pair_sides.h). */
+/* Keeps the sides of the base's nodes that stay. Those of new nodes follow from their edges
+ * (stages/sampling/pair_sides.h). */
 static void lay_out_left(const struct link_merger *m, struct edge_splits *out,
                          struct layout *layout)
 {
@@ -349,7 +349,8 @@ static void lay_out(const struct link_merger *m, const uint64_t *train_class,
     out->train_class = classes;
 }
 
-/* A held-out edge is ranked among its negatives, so it has one at least: an update that takes the last is refused. */
+/* A held-out edge is ranked among its negatives, so it has one at least: an update that takes the
+ * last is refused. */
 static enum error_code check_negatives(const struct link_merger *m, struct error *err)
 {
     for (int s = 0; s < HELD_OUT_COUNT; s++)

@@ -1,6 +1,5 @@
 /* fuzz_hgb - whatever a folder of HGB says (node.dat, link.dat, label.dat and label.dat.test, a
- * byte 1 between them), it is refused, or every
- * edge and row is of a node. */
+ * byte 1 between them), it is refused, or every edge and row is of a node. */
 #include "stages/ingest/formats/hgb_reader.h"
 
 #include "tests/fuzz/checking_builder.h"

@@ -3,10 +3,10 @@
  * leaves nothing behind: edges and feature rows wait in scratch files, labels, splits and ids in
  * memory. Even repeated edges that are refused are looked for in a pass of their own.
  *
- * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed graphs
- * with degree features), and what the input has of 4 for its label (4 a class of multi-label), 1 and 4
- * for splits, 8 or its text for its id. Link prediction on one node type takes 5 more until an
- * edge shows that the graph is not bipartite.
+ * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed
+ * graphs with degree features), and what the input has of 4 for its label (4 a class of
+ * multi-label), 1 and 4 for splits, 8 or its text for its id. Link prediction on one node type
+ * takes 5 more until an edge shows that the graph is not bipartite.
  */
 #include "stages/ingest/build/dataset_builder.h"
 
@@ -146,7 +146,8 @@ static bool stores_both_ways(const struct pipeline_settings *settings, enum stat
            (settings->ingest.direction == DIRECTION_AUTO && stated == STATED_UNDIRECTED);
 }
 
-/* A maker for each type; those of types that are declared later take the place of the one of all nodes. */
+/* A maker for each type; those of types that are declared later take the place of the one of all
+ * nodes. */
 static enum error_code open_features(struct dataset_builder *builder, struct error *err)
 {
     const struct dataset_schema *schema = &builder->schema;
@@ -512,7 +513,7 @@ static enum error_code summarise(struct dataset_builder *builder, bool one_way, 
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
-/* Numbers that are stored as they were written need no word. */
+/* Says nothing of numbers that are stored as they were written. */
 static void note_time_unit(struct dataset_builder *builder)
 {
     char meaning[32];

@@ -116,7 +116,7 @@ static enum error_code check_attributes(const struct dataset_edges *edges,
     const enum edge_column found = edge_columns_not_finite(&piece->columns, i, &value);
     if (found != EDGE_COLUMN_COUNT)
         return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number",
-                         edge_column[found].words[0], value);
+                         edge_column[found].what, value);
     const uint16_t *type = piece->columns.data[EDGE_TYPE];
     if (type && type[i] >= dataset_edges_given_types(edges))
         return error_set(err, ERROR_INPUT,
@@ -167,8 +167,8 @@ static enum error_code note_weight(struct dataset_edges *edges, const struct edg
     return weight_scale_note(&edges->scale, weight[i], err);
 }
 
-/* Whether an edge is the same as the one before it: it would be removed later, and need not be put aside. So a
- * small packed file of one edge, a billion times, takes neither disk nor memory. */
+/* Whether an edge is the same as the one before it: it would be removed later, and need not be put
+ * aside. So a small packed file of one edge, a billion times, takes neither disk nor memory. */
 static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uint32_t target,
                          const struct edge_columns_view *columns, size_t i)
 {
@@ -179,7 +179,7 @@ static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uin
     return edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
-/* An edge of a declared reverse is one of its forward relation. */
+/* Counts an edge of a declared reverse as one of its forward relation. */
 static void note_direction(struct dataset_edges *edges, uint32_t source, uint32_t target,
                            const struct edge_columns_view *columns, size_t i)
 {
@@ -273,7 +273,8 @@ static enum error_code set_columns(struct dataset_edges *edges, const struct edg
                : rc;
 }
 
-/* A piece whose edges say their relation, where the reverses have another than what they are the reverses of. */
+/* A piece whose edges say their relation, where the reverses have another than what they are the
+ * reverses of. */
 static enum error_code give_type(struct dataset_edges *edges, struct edge_piece *piece,
                                  struct error *err)
 {
@@ -493,7 +494,8 @@ static uint64_t sum_in_degrees(const struct dataset_edges *edges, uint64_t *larg
     return sum;
 }
 
-/* What the budget leaves for sorting once a chunk and the buffers have their share. `later_bytes`: of arrays that are not filled yet. */
+/* What the budget leaves for sorting once a chunk and the buffers have their share. `later_bytes`:
+ * of arrays that are not filled yet. */
 static enum error_code share_out(const struct dataset_edges *edges,
                                  const struct edge_chunk_needs *needs, uint64_t later_bytes,
                                  uint64_t budget, uint64_t *sorting, struct error *err)

@@ -1,8 +1,8 @@
 /*
  * dataset_edges - the edges of a dataset, from pieces of the input to stored chunks.
  *
- * Takes pieces, checks them, counts in-degrees and puts the edges aside; then sorts them into rows by
- * the policies of the settings and stores the rows. What is counted goes into the schema.
+ * Takes pieces, checks them, counts in-degrees and puts the edges aside; then sorts them into rows
+ * by the policies of the settings and stores the rows. What is counted goes into the schema.
  */
 #ifndef STAGES_INGEST_BUILD_DATASET_EDGES_H
 #define STAGES_INGEST_BUILD_DATASET_EDGES_H
@@ -32,8 +32,8 @@ struct dataset_edges { /* {0} is closed */
     enum edge_policy self_loops, duplicates;
     bool reversed;
     bool adds_reverses; /* the second half of the relations are the reverses of the first */
-    uint16_t *
-        no_type; /* [no_type_count] zeros: the relation of edges that come without, when each has a reverse */
+    /* [no_type_count] zeros: the relation of edges that come without, when each has a reverse */
+    uint16_t *no_type;
     size_t no_type_count;
     struct edge_spool spool;
     struct weight_scale scale;
@@ -56,8 +56,8 @@ struct dataset_edges { /* {0} is closed */
     const struct graph_members *graphs; /* borrowed; NULL: the dataset is one */
     struct thread_pool *pool;           /* borrowed; NULL: the calling thread alone sorts */
     bool counts_process;                /* the budget is of the whole process (memory_held.h) */
-    struct edge_holdout
-        holdout; /* set by the caller, before the first edge; {0}: none is held out */
+    /* set by the caller, before the first edge; {0}: none is held out */
+    struct edge_holdout holdout;
 };
 
 /* `schema` is borrowed until close; its node_count and `undirected` are set. `path`: of the scratch
@@ -70,13 +70,13 @@ void dataset_edges_close(struct dataset_edges *edges);
 /* See dataset_builder.h. */
 MUST_CHECK enum error_code dataset_edges_add(struct dataset_edges *edges,
                                              const struct edge_piece *piece, struct error *err);
-/* When the nodes are known: about `edge_count` edges of the input will come. Fails: ERROR_NO_MEMORY when the budget cannot be enough for
- * dataset_edges_write(). */
+/* When the nodes are known: about `edge_count` edges of the input will come. Fails: ERROR_NO_MEMORY
+ * when the budget cannot be enough for dataset_edges_write(). */
 MUST_CHECK enum error_code dataset_edges_expect(const struct dataset_edges *edges,
                                                 uint64_t edge_count, uint64_t memory_bytes,
                                                 struct error *err);
-/* Fails: ERROR_INPUT for repeated edges that are refused, before anything is stored; ERROR_NO_MEMORY
- * when the budget is too small, saying what is needed. */
+/* Fails: ERROR_INPUT for repeated edges that are refused, before anything is stored;
+ * ERROR_NO_MEMORY when the budget is too small, saying what is needed. */
 MUST_CHECK enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *store,
                                                uint64_t memory_bytes, bool with_out_degree,
                                                struct error *err);
@@ -85,17 +85,17 @@ uint32_t dataset_edges_given_types(const struct dataset_edges *edges);
 /* [node_count] once written with_out_degree; borrowed. */
 const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
 
-/* Before the first edge: opens edges->reversals where somebody asks for edges back.
+/* Call this before the first edge. Opens edges->reversals if somebody asks for edges back.
  * `asks_direction`: the direction is to be found. */
 MUST_CHECK enum error_code dataset_edges_watch_direction(struct dataset_edges *edges,
                                                          bool asks_direction, struct error *err);
-/* Before writing: decides on the direction where it is asked for, and whether links are held out
- * both ways (edges_back.h). *one_way: no
- * edge was given in both directions; with `once_is_both` each is then stored both ways. */
+/* Call this before writing. Decides on the direction if it is asked for, and whether links are held
+ * out both ways (edges_back.h). *one_way: no edge was given in both directions; with `once_is_both`
+ * each is then stored both ways. */
 MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
                                                 bool *one_way, struct error *err);
-/* A node that has an edge to another, if only one that is held out, is not isolated. Ids are those of nodes; an edge from a node to itself
- * is none. */
+/* A node that has an edge to another, if only one that is held out, is not isolated. Ids are those
+ * of nodes; an edge from a node to itself is none. */
 void dataset_edges_note_link(struct dataset_edges *edges, int64_t source, int64_t target);
 /* Nodes without an edge to another node. */
 uint64_t dataset_edges_isolated(const struct dataset_edges *edges);

@@ -2,10 +2,8 @@
  * dataset_notes - what a reader understood of the user's files, and what in them looks like a slip.
  *
  * A reader adds a note when it has decided something that the user may have meant differently:
- * "ratings.csv: userId is the
- * source, movieId the target". Notes are printed by ingest and by `graphmill run`, and are stored
- * beside the schema, from
- * where the report reads them.
+ * "ratings.csv: userId is the source, movieId the target". Notes are printed by ingest and by
+ * `graphmill run`, and are stored beside the schema, from where the report reads them.
  */
 #ifndef STAGES_INGEST_BUILD_DATASET_NOTES_H
 #define STAGES_INGEST_BUILD_DATASET_NOTES_H
@@ -39,7 +37,8 @@ void dataset_notes_release(struct dataset_notes *notes);
 MUST_CHECK enum error_code dataset_notes_add(struct dataset_notes *notes, enum note_kind kind,
                                              struct error *err, const char *format, va_list values)
     PRINTF_LIKE(4, 0);
-/* Moves all notes of `from` behind those of `notes`; `from` is empty afterwards. Fails: ERROR_NO_MEMORY. */
+/* Moves all notes of `from` behind those of `notes`; `from` is then empty.
+ * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code dataset_notes_move(struct dataset_notes *notes,
                                               struct dataset_notes *from, struct error *err);
 

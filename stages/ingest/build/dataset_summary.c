@@ -59,7 +59,7 @@ enum error_code dataset_summary_count(struct dataset_summary *summary,
     return rc;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 struct lines { /* one run */
     const struct dataset_summary *summary;
@@ -185,7 +185,8 @@ static void say_features(const struct lines *lines)
         say(lines, true, "all features are zero");
 }
 
-/* Of a model that reads weights. What cannot be trained is refused elsewhere. */
+/* Warns of weights of very different sizes if the model reads them. Settings that cannot be trained
+ * with are refused elsewhere. */
 static void warn_of_weights(const struct lines *lines)
 {
     struct edge_use use;

@@ -1,9 +1,10 @@
 /*
  * dataset_summary - what came of the input, said in a few lines, and what in it looks like a slip.
  *
- * A graph may be read without an error and still not be what was meant: labels that begin at 1, an id among
- * the classes, edges listed once that were meant both ways, features that were not found. The builder counts,
- * the lines are written from the counts. Counts and warnings are stored beside the schema, for programs.
+ * A graph may be read without an error and still not be what was meant: labels that begin at 1, an
+ * id among the classes, edges listed once that were meant both ways, features that were not found.
+ * The builder counts, the lines are written from the counts. Counts and warnings are stored beside
+ * the schema, for programs.
  */
 #ifndef STAGES_INGEST_BUILD_DATASET_SUMMARY_H
 #define STAGES_INGEST_BUILD_DATASET_SUMMARY_H
@@ -52,10 +53,10 @@ MUST_CHECK enum error_code dataset_summary_count(struct dataset_summary *summary
 
 /* Gets each line; `is_warning`: it is about a likely slip. */
 typedef void (*summary_visitor)(void *context, bool is_warning, const char *line);
-/* Appends one object: {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
- * "input":["ratings.csv: userId is the source, ..",..],"warnings":["labels begin at 1: ..",..]};
- * of more than 1000 classes the
- * first 1000. */
+/* Appends one object:
+ * {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
+ * "input":["ratings.csv: userId is the source, ..",..],"warnings":["labels begin at 1: ..",..]}; of
+ * more than 1000 classes the first 1000. */
 void dataset_summary_report(const struct dataset_summary *summary,
                             const struct dataset_schema *schema,
                             const struct pipeline_settings *settings, struct json_writer *json);

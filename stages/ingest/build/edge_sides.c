@@ -46,7 +46,8 @@ static bool has(const uint8_t *bits, uint32_t node)
     return bits[node / 8] >> node % 8 & 1;
 }
 
-/* The root of the node's tree; *is_opposite: the two are in different groups. Halves the path. */
+/* Returns the root of the node's tree, and halves the path. *is_opposite: the two are in different
+ * groups. */
 static uint32_t find_root(struct edge_sides *sides, uint32_t node, bool *is_opposite)
 {
     *is_opposite = false;
@@ -61,7 +62,7 @@ static uint32_t find_root(struct edge_sides *sides, uint32_t node, bool *is_oppo
     return node;
 }
 
-/* The two ends of an edge are in different groups. A root is in its own group. */
+/* Puts the two ends of an edge into different groups. A root is in its own group. */
 static void join_groups(struct edge_sides *sides, uint32_t source, uint32_t target)
 {
     bool of_source = false, of_target = false;

@@ -22,7 +22,7 @@ static bool are_most(const struct reverse_share *share)
     return share->back > share->edges - share->back;
 }
 
-/* Each of the two is the reverse of the other, unless it has another already. */
+/* Makes each of the two the reverse of the other, unless it has another already. */
 static void pair_up(struct dataset_schema *schema, uint32_t relation, uint32_t back)
 {
     if (!schema->has_relations || relation == back)

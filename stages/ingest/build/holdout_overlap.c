@@ -21,7 +21,7 @@ static void mark(const struct overlap_search *search, uint32_t source, uint32_t 
         search->found[at] |= mark;
 }
 
-/* A training edge: marks the held-out edges that it gives away. */
+/* Marks the held-out edges that a training edge gives away. */
 static enum error_code see(void *context, const struct visited_edge *edge, struct error *err)
 {
     const struct overlap_search *search = context;

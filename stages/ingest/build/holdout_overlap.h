@@ -2,12 +2,11 @@
  * holdout_overlap - how many held-out edges join two nodes that a training edge joins, too.
  *
  * With edge_split random and leave_one_out all edges of a pair of nodes go together, so there are
- * none, but for edges back in a
- * directed graph that holds them out apart. A split by time tears pairs apart on purpose (an event
- * may repeat an earlier one,
- * or answer it), and files of edge_split given hold out what they like. Whoever reads a score has to know how
- * many of the answers stand in training already. Edges of another relation count only as the
- * reverse of the held-out one's.
+ * none, but for edges back in a directed graph that holds them out apart. A split by time tears
+ * pairs apart on purpose (an event may repeat an earlier one, or answer it), and files of
+ * edge_split given hold out what they like. Whoever reads a score has to know how many of the
+ * answers stand in training already. Edges of another relation count only as the reverse of the
+ * held-out one's.
  */
 #ifndef STAGES_INGEST_BUILD_HOLDOUT_OVERLAP_H
 #define STAGES_INGEST_BUILD_HOLDOUT_OVERLAP_H
@@ -25,8 +24,8 @@ struct holdout_overlap { /* {0}: not counted */
         back; /* held-out edges whose nodes a training edge joins the same way; that have one back */
 };
 
-/* Counts where there can be some, once the edges are held out. Reads the edges once, 9 bytes a
- * held-out edge, and 8 more while it sorts.
+/* Counts them once the edges are held out, if there can be some. Reads the edges once, and takes 9
+ * bytes a held-out edge, and 8 more while it sorts.
  * Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code holdout_overlap_count(const struct edge_holdout *holdout,
                                                  struct edge_spool *spool,

@@ -7,7 +7,7 @@
 
 enum { DIGIT_BITS = 16 };
 
-/* Times in the order of unsigned numbers, and back. */
+/* Turns times into unsigned numbers of the same order, and back. */
 static uint64_t to_ordered(int64_t time)
 {
     return (uint64_t)time ^ UINT64_C(1) << 63;
@@ -37,7 +37,8 @@ static enum error_code count_digit(void *context, const struct visited_edge *edg
     return ERROR_NONE;
 }
 
-/* The largest of the first `percent` percent of the times: digit after digit, in four passes over the edges. */
+/* The largest of the first `percent` percent of the times: digit after digit, in four passes over
+ * the edges. */
 static enum error_code find_time(struct edge_spool *spool, int percent, uint64_t *count,
                                  int64_t *time, struct error *err)
 {

@@ -45,7 +45,7 @@ static enum error_code note_last(void *context, const struct visited_edge *visit
     return ERROR_NONE;
 }
 
-/* Marks the last edges whose pair has the visited edge, unless that is one of the last edges itself. */
+/* Marks the last edges whose pair has the visited edge, unless it is a last edge itself. */
 static enum error_code note_earlier(void *context, const struct visited_edge *visited,
                                     struct error *err)
 {
@@ -64,8 +64,8 @@ static enum error_code note_earlier(void *context, const struct visited_edge *vi
     return ERROR_NONE;
 }
 
-/* The target of the last pair but `but_plus` that has all its edges among the first `count`, plus
- * 1; 0: there is none. */
+/* Returns 1 + the target of the last pair, other than `but_plus`, that has all its edges among the
+ * first `count`. 0: there is none. */
 static uint32_t last_pair(const struct last_edges *last, uint32_t count, uint32_t but_plus)
 {
     for (uint32_t i = 0; i < count; i++) {

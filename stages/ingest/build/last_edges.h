@@ -1,13 +1,12 @@
 /*
- * last_edges - the last edges of each source, and the two pairs of nodes that leave_one_out holds out of them.
+ * last_edges - the last edges of each source, and the two pairs of nodes that leave_one_out holds
+ * out of them.
  *
  * A pair is held out with all its edges, so no pair of the test stands in training, too. The pair
- * of the test is the last one
- * whose edges are all among the last two of the source; the pair of validation is the last other
- * one whose edges are all among
- * the last three. So a source that only repeats earlier edges at its end holds out nothing: an
- * older pair in their place
- * would be tested with newer edges of the same source in training.
+ * of the test is the last one whose edges are all among the last two of the source; the pair of
+ * validation is the last other one whose edges are all among the last three. So a source that only
+ * repeats earlier edges at its end holds out nothing: an older pair in their place would be tested
+ * with newer edges of the same source in training.
  */
 #ifndef STAGES_INGEST_BUILD_LAST_EDGES_H
 #define STAGES_INGEST_BUILD_LAST_EDGES_H
@@ -38,7 +37,7 @@ struct last_edges {
 
 /* What orders edges of one time, and splits by chance: of a pair of nodes, in this order. */
 uint64_t last_edges_draw(uint64_t seed, uint32_t a, uint32_t b);
-/* The search for them; `reverses`: edges of relations that are the reverse of another count for none. */
+/* The search for last edges. Edges of relations in `reverses` that are reverses do not count. */
 struct last_search {
     struct last_edges *last; /* [node_count], begins as {0} */
     uint32_t node_count;
@@ -50,7 +49,7 @@ struct last_search {
 /* Edges that repeat one count once. Fails: ERROR_IO. */
 MUST_CHECK enum error_code last_edges_find(struct last_search *search, struct edge_spool *spool,
                                            struct error *err);
-/* 0: the pair of the test of its source, 1: that of validation; -1: another. */
+/* Returns 0 for the pair of the test of its source, 1 for that of validation, -1 for another. */
 int last_edges_place(const struct last_edges *last, uint32_t target);
 
 #endif

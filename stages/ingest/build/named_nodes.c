@@ -50,7 +50,7 @@ static enum error_code say_origin(const struct named_nodes *nodes, const char *w
     return rc;
 }
 
-/* A number would lose the zeros in front of 007. A user who says that ids are integers wants that. */
+/* A number would lose the zeros of 007. A user who says that ids are integers wants that. */
 static bool loses_zeros(const struct named_nodes *nodes, const struct field *field)
 {
     const bool is_signed = field->size > 0 && field->text[0] == '-';
@@ -76,11 +76,11 @@ static enum error_code refer_integer(struct named_nodes *nodes, const struct fie
     return say_origin(nodes, where, rc, err);
 }
 
-/* ---- sides --------------------------------------------------------------------------------------------- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 enum { SIDE_ID_SIZE = 4096 };
 
-/* user:17 of the side `user` and the id 17. False where that is too long. */
+/* Writes user:17 for the side `user` and the id 17. False if that is too long. */
 static bool put_side(const struct named_nodes *nodes, int side, const struct field *field,
                      char text[SIDE_ID_SIZE], struct field *out)
 {
@@ -95,7 +95,7 @@ static bool put_side(const struct named_nodes *nodes, int side, const struct fie
     return true;
 }
 
-/* The side that an id names itself, or -1. */
+/* Returns the side that an id names itself, or -1. */
 static int side_of(const struct named_nodes *nodes, const struct field *field)
 {
     for (int side = 0; side < 2; side++) {
@@ -124,7 +124,7 @@ int64_t named_nodes_find_end(const struct named_nodes *nodes, int side, const st
     return put_side(nodes, side, field, text, &whole) ? find_text(nodes, side, &whole) : -1;
 }
 
-/* An id without its side is the node of the only side that has it. */
+/* Finds the node of an id without its side: that of the only side that has the id. */
 static int64_t find_in_sides(const struct named_nodes *nodes, const struct field *field)
 {
     const int side = side_of(nodes, field);
@@ -189,7 +189,7 @@ enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err)
     return rc;
 }
 
-/* ---- ids ----------------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 enum error_code named_nodes_refer(struct named_nodes *nodes, const struct field *field,
                                   const char *what, const char *where, int64_t line,

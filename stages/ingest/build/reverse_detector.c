@@ -33,13 +33,13 @@ static uint64_t hash_of(uint32_t low, uint32_t high)
     return x ^ (x >> 31);
 }
 
-/* The first slot that a pair may have. The sampled bits are the low ones; the place goes by the high ones. */
+/* Returns the first slot that a pair may have, by its high bits; the low ones choose the sample. */
 static uint64_t home_of(uint32_t low, uint32_t high)
 {
     return hash_of(low, high) >> 40 & (REVERSE_DETECTOR_SLOTS - 1);
 }
 
-/* The slot of a pair in a type, or the empty one where it belongs. */
+/* Returns the slot of a pair in a type, or the empty one where it belongs. */
 static struct pair_seen *find(const struct reverse_detector *detector, uint32_t low, uint32_t high,
                               uint16_t type)
 {
@@ -105,7 +105,8 @@ bool reverse_detector_is_one_way(const struct reverse_detector *detector)
     return detector->count > 0 && detector->both_ways == 0;
 }
 
-/* Counts, for the edges in slot `at`, the types of the edges back: back [type_count] of the type of the slot. */
+/* Counts the types of the edges back of those in slot `at`: back [type_count] for the slot's
+ * type. */
 static void count_back(const struct reverse_detector *detector, const struct pair_seen *pair,
                        uint32_t type_count, uint32_t *back)
 {

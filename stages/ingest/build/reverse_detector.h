@@ -1,14 +1,14 @@
 /*
  * reverse_detector - whether a list of edges names pairs of nodes in both directions.
  *
- * A list that names no pair both ways is most likely an undirected graph with each edge written once. Pairs
- * are remembered in a table of fixed size; when it is full, only pairs whose hash ends in one more zero bit
- * are kept. So small graphs are looked at whole, and of large ones some hundred thousand pairs drawn at
- * random, which show one reversed edge in ten thousand almost surely. Self loops do not count.
+ * A list that names no pair both ways is most likely an undirected graph with each edge written
+ * once. Pairs are remembered in a table of fixed size; when it is full, only pairs whose hash ends
+ * in one more zero bit are kept. So small graphs are looked at whole, and of large ones some
+ * hundred thousand pairs drawn at random, which show one reversed edge in ten thousand almost
+ * surely. Self loops do not count.
  *
  * Where edges have types, the edges of each type are pairs of their own; reverse_detector_shares()
- * then says how many edges of
- * a type have an edge back, and of which type most of those are.
+ * then says how many edges of a type have an edge back, and of which type most of those are.
  */
 #ifndef STAGES_INGEST_BUILD_REVERSE_DETECTOR_H
 #define STAGES_INGEST_BUILD_REVERSE_DETECTOR_H
@@ -37,7 +37,8 @@ void reverse_detector_add(struct reverse_detector *detector, uint32_t source, ui
 /* Whether there were edges, and none of a pair that was seen in the other direction too. */
 bool reverse_detector_is_one_way(const struct reverse_detector *detector);
 
-/* Of the edges of one type that were looked at; edges that repeat each other count once. */
+/* Counts of the edges of one type that the detector saw. Edges that repeat each other count
+ * once. */
 struct reverse_share {
     uint64_t edges;
     uint64_t back;      /* the edges that have one back, of the type below */

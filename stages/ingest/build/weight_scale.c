@@ -44,7 +44,7 @@ void weight_scale_finish(struct weight_scale *scale)
         qsort(scale->weight, scale->count, sizeof *scale->weight, by_size);
 }
 
-/* How many weights are at most `weight`. */
+/* Returns how many weights are at most `weight`. */
 static uint64_t at_most(const struct weight_scale *scale, float weight)
 {
     uint64_t low = 0, high = scale->count;

@@ -1,12 +1,15 @@
 /*
- * weight_scale - the weights of edges on another scale (ingest.weight_scale), for weights of very different sizes.
+ * weight_scale - the weights of edges on another scale (ingest.weight_scale), for weights of very
+ * different sizes.
  *
  *   as_given   w
  *   log        log(1 + w), and -log(1 - w) below 0: the sign stays, the order stays, and 0 stays 0
- *   rank       the share of the input's edges whose weight is at most w: above 0, up to 1, equal weights alike. It depends on all edges,
- *              so edges cannot be added to such a dataset by an update.
+ *   rank       the share of the input's edges whose weight is at most w: above 0, up to 1, equal
+ *              weights alike. It depends on all edges, so edges cannot be added to such a dataset
+ *              by an update.
  *
- * Both give the same number on every machine. Labels that are the weights (ingest.edge_label: weight) stay as they are.
+ * Both give the same number on every machine. Labels that are the weights (ingest.edge_label:
+ * weight) stay as they are.
  */
 #ifndef STAGES_INGEST_BUILD_WEIGHT_SCALE_H
 #define STAGES_INGEST_BUILD_WEIGHT_SCALE_H
@@ -26,10 +29,10 @@ struct weight_scale { /* {0}: as given */
 };
 
 void weight_scale_release(struct weight_scale *scale);
-/* Notes the weight of an edge of the input. Fails: ERROR_NO_MEMORY when ranks take more than they may. */
+/* Notes the weight of an edge of the input. Fails: ERROR_NO_MEMORY if ranks take too much. */
 MUST_CHECK enum error_code weight_scale_note(struct weight_scale *scale, float weight,
                                              struct error *err);
-/* When all are noted, before the first is scaled. */
+/* Call this when all weights are noted, before the first one is scaled. */
 void weight_scale_finish(struct weight_scale *scale);
 float weight_scale_of(const struct weight_scale *scale, float weight);
 

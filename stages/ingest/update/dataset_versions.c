@@ -17,7 +17,7 @@
 /* Each attempt that another update beats is one that made the chain longer. */
 enum { ATTEMPTS_MAX = 100 };
 
-/* ---- made again ---------------------------------------------------------------------------------- */
+/* ---- made again ------------------------------------------------------------------------------ */
 
 static enum error_code build(const struct version_place *place, const char *id,
                              const struct dataset_delta *delta, const struct update_places *places,
@@ -48,8 +48,9 @@ static enum error_code get_delta(const struct version_place *place, const char *
         id, key_dataset(id, "delta").text);
 }
 
-/* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is the version itself and, as long as they
- * are merged, or absent and so made of it, the ones before. */
+/* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is
+ * the version itself and, as long as they are merged, or absent and so made of it, the ones
+ * before. */
 static enum error_code find_absent(const struct version_place *place, const char *id,
                                    char absent[ID_SIZE], struct error *err)
 {
@@ -127,7 +128,7 @@ enum error_code dataset_versions_restore(const struct version_place *place, cons
                             : rc;
 }
 
-/* ---- a further one ------------------------------------------------------------------------------- */
+/* ---- a further one --------------------------------------------------------------------------- */
 
 static enum error_code read_update(const struct version_place *place,
                                    const struct update_request *request, const char *base,
@@ -177,9 +178,9 @@ static enum error_code name_version(const struct version_place *place, const cha
     return identity_find(place->store, digits, place->settings->name, id, err);
 }
 
-/* Finds the version that was made of the one that the files are for: others may stand on it by
- * now. It is the newest if there is none, or
- * if the request does not say which version the files are for. */
+/* Finds the version that was made of the one that the files are for; others may stand on it by now.
+ * It is the newest if there is none, or if the request does not say which version the files are
+ * for. */
 static enum error_code find_made(const struct version_place *place,
                                  const struct update_request *request, const char *newest,
                                  char id[ID_SIZE], struct error *err)
@@ -200,7 +201,7 @@ static enum error_code find_made(const struct version_place *place,
     return ERROR_NONE;
 }
 
-/* What is read of an update; large, so it is allocated. */
+/* What one attempt reads of an update. It is large, so it is allocated. */
 struct attempt {
     struct update_reader reader;
     struct dataset_schema schema; /* of the base */
@@ -224,9 +225,8 @@ static enum error_code attempt_new(const struct version_place *place,
     return rc == ERROR_NONE ? name_version(place, base, &(*out)->reader.delta, id, err) : rc;
 }
 
-/* A delta that is there, of a command that was killed, says the same, except for the names of its
- * files: it stays. One that is damaged is
- * replaced. */
+/* Keeps a delta that a killed command left: it says the same, except for the names of its files. A
+ * damaged one is replaced. */
 static enum error_code put_delta(const struct version_place *place, struct dataset_delta *delta,
                                  const char *id, struct error *err)
 {
@@ -330,7 +330,7 @@ static enum error_code remove_key(void *store, const char *key, bool is_artifact
     return store_remove(store, key, err);
 }
 
-/* Removes a version that another one was faster than. Nobody stands on it, and nobody ever will. */
+/* Removes a version that lost against a faster one. No other version will ever stand on it. */
 static enum error_code discard(const struct version_place *place, const char *id, struct error *err)
 {
     enum error_code rc = store_remove(place->store, key_dataset(id, "delta").text, err);
@@ -341,9 +341,8 @@ static enum error_code discard(const struct version_place *place, const char *id
                : rc;
 }
 
-/* Stores the version and makes it the next one. *lost: another version of the same base became
- * that; this one is removed. A version that is
- * refused while it is made leaves no delta behind. */
+/* Stores the version and makes it the next one. *lost: another version of the same base became the
+ * next one, and this one is removed. A version that is refused while it is made leaves no delta. */
 static enum error_code put_version(const struct version_place *place, struct update_reader *reader,
                                    const char *id, bool *lost, struct error *err)
 {
@@ -382,7 +381,7 @@ static enum error_code check_base(const struct update_request *request, const ch
                      request->base, newest);
 }
 
-/* One attempt, on the version that is the newest now. *lost: another update was faster. */
+/* Makes one attempt on the version that is the newest now. *lost: another update was faster. */
 static enum error_code update_newest(const struct version_place *place,
                                      const struct update_request *request, char id[ID_SIZE],
                                      bool *unchanged, bool *lost, struct error *err)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the first row ------------------------------------------------------------------------------- */
+/* ---- the first row --------------------------------------------------------------------------- */
 
 /* Without a header: source, target, then the columns that the dataset has. */
 static void take_plain(struct edge_fields *fields, const struct edge_widths *width)
@@ -33,7 +33,8 @@ static const char *name_relations(const struct update_reader *reader, char *text
     return text;
 }
 
-/* Which column says the relation. A dataset whose edges have none is of relation 0, and so is a file that does not say it. */
+/* Which column says the relation. A dataset whose edges have none is of relation 0, and so is a
+ * file that does not say it. */
 static enum error_code find_relation(struct update_edge_file *file, int64_t line, struct error *err)
 {
     const struct update_reader *reader = file->reader;
@@ -95,8 +96,7 @@ static void take_old_times(struct edge_fields *fields, const struct edge_widths 
 }
 
 /* The columns of a file with a header have the roles that they have in the edges of the input.
- * ingest.edge_columns counts if it names
- * columns of this header. */
+ * ingest.edge_columns counts if it names columns of this header. */
 static enum error_code take_header(struct update_edge_file *file, const struct table_look *look,
                                    struct error *err)
 {
@@ -157,15 +157,15 @@ static enum error_code survey(struct update_edge_file *file, struct error *err)
                             : rc;
 }
 
-/* ---- relations ------------------------------------------------------------------------------------ */
+/* ---- relations ------------------------------------------------------------------------------- */
 
 static bool is_name(const struct field *field, const char *name)
 {
     return strlen(name) == field->size && memcmp(name, field->text, field->size) == 0;
 }
 
-/* Whether a field says source:name:target of a relation; its name may have got those of the types already (user_likes_item). Of types
- * that are names only the ends are not kept, and may be any. */
+/* Whether a field says source:name:target of a relation; its name may have got those of the types
+ * already (user_likes_item). Of types that are names only the ends are not kept, and may be any. */
 static bool is_whole_name(const struct dataset_schema *schema, uint32_t relation,
                           const struct field *field)
 {
@@ -231,13 +231,13 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
     return ERROR_NONE;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 enum { TYPED_ID_SIZE = 4096 };
 
 /* The two ends of a list may be nodes of two types, which are called by type and id
- * (named_nodes.h). A file of edges may leave the type out:
- * 17 in the column of sources is user:17. */
+ * (named_nodes.h). A file of edges may leave the type out: then 17 among the sources means
+ * user:17. */
 static struct field with_type(const struct update_edge_file *file, uint32_t type,
                               const struct field *field, char text[TYPED_ID_SIZE])
 {

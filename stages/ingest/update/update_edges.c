@@ -1,4 +1,5 @@
-/* The file of an update that names edges that come, and where those of links go. Declared in update_reader.h. */
+/* The file of an update that names edges that come, and where those of links go. Declared in
+ * update_reader.h. */
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/input_lines.h"
@@ -74,7 +75,7 @@ bool update_chunk_keeps(const struct update_reader *reader, const struct edge_ch
     return false;
 }
 
-/* ---- edges that come --------------------------------------------------------------------------- */
+/* ---- edges that come ------------------------------------------------------------------------- */
 
 static enum error_code check_stays(const struct update_edge_file *file, uint32_t node, int64_t line,
                                    struct error *err)
@@ -132,7 +133,8 @@ static void name_place(const struct update_edge_file *file, int64_t line, char *
     input_lines_place(text, size, path, line);
 }
 
-/* A logarithm alone: ranks are refused before (update_reader.c). Labels that are the weights are taken already. */
+/* Takes logarithms; ranks were refused before (update_reader.c). Labels that are the weights were
+ * taken before this. */
 static void scale_weight(const struct update_edge_file *file)
 {
     const struct weight_scale scale = {
@@ -238,7 +240,7 @@ struct merged_edges update_edges_pass(const struct update_reader *reader)
                               MERGED_PIECE_BYTES);
 }
 
-/* ---- links that come, and are there ---------------------------------------------------------------- */
+/* ---- links that come, and are there ---------------------------------------------------------- */
 
 struct drawn_link {
     uint64_t key, index; /* which of the added edges */
@@ -251,7 +253,8 @@ static int by_link(const void *left, const void *right)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Those of a chunk that is trained on are trained on: numbers of nodes move when some go, and with them what a pair draws. */
+/* Those of a chunk that is trained on are trained on: numbers of nodes move when some go, and with
+ * them what a pair draws. */
 static void keep_trained(struct update_reader *reader, const struct edge_chunk *chunk,
                          const struct drawn_link *link, uint64_t count, uint64_t *next)
 {
@@ -263,9 +266,8 @@ static void keep_trained(struct update_reader *reader, const struct edge_chunk *
 
 enum { KEYS_OF_LINK = 4 }; /* that list_drawn() makes of an edge, at most */
 
-/* Each edge of old nodes that draws a split: its pair, the pair the other way where both go
- * together, and the same for edges that are
- * reverses. Returns how many. */
+/* Lists the keys of each edge of old nodes that draws a split: its pair, the pair the other way if
+ * both go together, and the same for edges that are reverses. Returns how many. */
 static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link *link)
 {
     const struct dataset_schema *schema = reader->schema;

@@ -119,7 +119,8 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
     return rc;
 }
 
-/* Whether links of the same ends are examples each, as labelled edges are. A list of given links has each once. */
+/* Whether links of the same ends are examples each, as labelled edges are. A list of given links
+ * has each link once. */
 static bool has_repeats(const struct update_reader *reader)
 {
     return task_labels_edges(reader->schema->task) ||
@@ -133,8 +134,8 @@ static uint64_t key_back(uint64_t key)
     return key << 32 | key >> 32;
 }
 
-/* The split that holds an edge between the nodes of `query`, back edges included where both
- * directions go together; -1: none. */
+/* Returns the split that holds an edge between the nodes of `query`, or an edge back if both go
+ * together; -1: none. */
 static int pair_held_in(const struct update_reader *reader, const struct held_query *query)
 {
     struct held_query back = *query;
@@ -146,9 +147,8 @@ static int pair_held_in(const struct update_reader *reader, const struct held_qu
     return held_in(reader, &back);
 }
 
-/* Edges that are examples each: those of two nodes go together, but with a split by time, where
- * one that is held out already, at the
- * same time, is no other edge. */
+/* Edges that are examples each: those of two nodes go together, but with a split by time, where one
+ * that is held out already, at the same time, is no other edge. */
 static int place_each(const struct update_reader *reader, const struct held_query *held,
                       int64_t time, int draw)
 {
@@ -193,7 +193,7 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
     return 1 + (held >= 0 ? held : draw);
 }
 
-/* ---- given negatives ------------------------------------------------------------------------------- */
+/* ---- given negatives ------------------------------------------------------------------------- */
 
 enum error_code update_links_check_new(const struct update_reader *reader, struct error *err)
 {

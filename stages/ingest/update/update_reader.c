@@ -77,7 +77,7 @@ static void tell_types(struct update_reader *reader)
     delta->columns_of_type = reader->columns_of_type;
 }
 
-/* Times of new edges are read in the unit that the dataset's have, whether or not ingest.time_format says how. */
+/* Reads times of new edges in the unit of the dataset's times, whatever ingest.time_format says. */
 static enum error_code open_times(struct update_reader *reader, struct error *err)
 {
     const struct dataset_schema *schema = reader->schema;

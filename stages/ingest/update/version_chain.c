@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two updates at once leave two whole versions of one base for as long as the faster one needs to set the link. */
+/* Two updates at once leave two whole versions of one base until the faster one sets the link. */
 enum { SEARCH_ATTEMPTS = 20, SEARCH_PAUSE_MS = 50, EXCHANGE_ATTEMPTS = 100 };
 
 static struct key newest_key(const char *root)
@@ -25,7 +25,7 @@ static struct key next_key(const char *id)
     return key_current("next", identity_digits_of(id));
 }
 
-/* Goes along the links from `id` to the last version. */
+/* Follows the links from `id` to the last version. */
 static enum error_code follow_links(const struct version_place *place, char id[ID_SIZE],
                                     struct error *err)
 {
@@ -53,7 +53,7 @@ enum error_code version_chain_leads(struct store *store, const char *from, const
     }
 }
 
-/* ---- versions that no link names ------------------------------------------------------------------ */
+/* ---- versions that no link names ------------------------------------------------------------- */
 
 struct version_name {
     char id[ID_SIZE];
@@ -100,7 +100,7 @@ static struct version_name *find_name(const struct version_names *names, const c
     return names->count ? bsearch(&name, names->name, names->count, sizeof name, by_digits) : NULL;
 }
 
-/* What a search for versions that no link names works on. */
+/* A search for versions that no link names. */
 struct search {
     const struct version_place *place;
     const char *last; /* where the links end */
@@ -218,7 +218,8 @@ static enum error_code seek_beyond(struct search *search, struct error *err)
     return rc;
 }
 
-/* Finds whole versions that stand on the last one, though no link names them. *count: 0, 1, or 2 for more. */
+/* Finds whole versions that stand on the last one but are named by no link. *count: 0, 1 or 2 (2 or
+ * more). */
 static enum error_code find_beyond(const struct version_place *place, const char *last,
                                    char found[2][ID_SIZE], int *count, struct error *err)
 {
@@ -230,7 +231,7 @@ static enum error_code find_beyond(const struct version_place *place, const char
     return rc;
 }
 
-/* ---- the newest ----------------------------------------------------------------------------------- */
+/* ---- the newest ------------------------------------------------------------------------------ */
 
 enum error_code version_chain_last(const struct version_place *place, char id[ID_SIZE],
                                    struct error *err)
@@ -278,7 +279,7 @@ enum error_code version_chain_newest(const struct version_place *place, char id[
     return ERROR_NONE;
 }
 
-/* ---- the one before -------------------------------------------------------------------------------- */
+/* ---- the one before -------------------------------------------------------------------------- */
 
 /* A search for the link that names a version. */
 struct link_search {
@@ -304,8 +305,8 @@ static enum error_code visit_link(void *context, const char *key, bool is_artifa
 }
 
 /* The links from the root do not lead to `id`. Either a link before it is lost: then the last link
- * still names `id`. Or that last link is
- * lost: then the links end at the base, which only the id of the version can confirm, and *depth is 0. */
+ * still names `id`. Or that last link is lost: then the links end at the base, which only the id of
+ * the version can confirm, and *depth is 0. */
 static enum error_code find_by_link(const struct version_place *place, const char *id,
                                     char base[ID_SIZE], uint64_t *depth, struct error *err)
 {
@@ -323,7 +324,7 @@ static enum error_code find_by_link(const struct version_place *place, const cha
     return ERROR_NONE;
 }
 
-/* Along the links from the root. */
+/* Follows the links from the root. */
 static enum error_code find_before(const struct version_place *place, const char *id,
                                    char base[ID_SIZE], uint64_t *depth, struct error *err)
 {
@@ -357,7 +358,7 @@ enum error_code version_chain_base(const struct version_place *place, const char
     return ERROR_NONE;
 }
 
-/* ---- a step ---------------------------------------------------------------------------------------- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 /* Sets the link unless there is one. *other: the version that it names then, "" if it is `id`. */
 static enum error_code set_link(const struct version_place *place, const char *base, const char *id,
@@ -384,7 +385,8 @@ static enum error_code set_link(const struct version_place *place, const char *b
     return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text);
 }
 
-/* Moves the switch of the root on to `id`, never back: a slower update may come behind the next one. */
+/* Moves the switch of the root on to `id`, never back: a slower update may come after the next
+ * one. */
 static enum error_code move_switch(const struct version_place *place, const char *id,
                                    struct error *err)
 {
@@ -425,7 +427,8 @@ enum error_code version_chain_mend(const struct version_place *place, const char
     while (strcmp(at, place->root) != 0) {
         uint64_t depth = 0;
         bool has_delta = false;
-        /* What is not certain gets no link: a version that is needed and cannot be read is named where it is needed. */
+        /* A version that is not certain gets no link: if it is needed and cannot be read, an error
+         * names it. */
         if (version_chain_base(place, at, base, &depth, &has_delta, NULL) != ERROR_NONE || !depth)
             break;
         const struct key key = next_key(base);

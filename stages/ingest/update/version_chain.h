@@ -4,14 +4,14 @@
  *   switch current/next/<digits of a version> = the version that was made of it     set once, by compare-and-set
  *   switch current/version/<digits of the root> = the newest version                follows the links
  *
- * The link decides. Two updates that are made of the same version at the same time both store
- * their version, but only one of them sets
- * the link. The other one is not part of the chain: it is discarded and made again from the version that won.
+ * The link decides. Two updates that are made of the same version at the same time both store their
+ * version, but only one of them sets the link. The other one is not part of the chain: it is
+ * discarded and made again from the version that won.
  *
- * The newest version is found from the switch of the root, then along the links. So an older
- * switch that was put back, a lost switch and a
- * lost link are each harmless. Where both are lost, the deltas in the store say which version stands on which. If they
- * allow two answers, the search fails and names both: nobody guesses which of the two was meant.
+ * The newest version is found from the switch of the root, then along the links. So an older switch
+ * that was put back, a lost switch and a lost link are each harmless. Where both are lost, the
+ * deltas in the store say which version stands on which. If they allow two answers, the search
+ * fails and names both: nobody guesses which of the two was meant.
  */
 #ifndef STAGES_INGEST_UPDATE_VERSION_CHAIN_H
 #define STAGES_INGEST_UPDATE_VERSION_CHAIN_H
@@ -32,11 +32,10 @@ MUST_CHECK enum error_code version_chain_leads(struct store *store, const char *
 /* Finds the version where the links end: the newest one unless links are lost. */
 MUST_CHECK enum error_code version_chain_last(const struct version_place *place, char id[ID_SIZE],
                                               struct error *err);
-/* Finds the version that `id` was made of, and its place in the chain (1: made of the root): by
- * its delta, or, where that cannot be read, by the
- * links. *has_delta tells which. *depth is 0 where the links are lost, too: then `base` is the one
- * version that it may be, and only the id of
- * what the files make of it confirms that. */
+/* Finds the version that `id` was made of, and its place in the chain (1: made of the root): by its
+ * delta, or, where that cannot be read, by the links. *has_delta tells which. *depth is 0 where the
+ * links are lost, too: then `base` is the one version that it may be, and only the id of what the
+ * files make of it confirms that. */
 MUST_CHECK enum error_code version_chain_base(const struct version_place *place, const char *id,
                                               char base[ID_SIZE], uint64_t *depth, bool *has_delta,
                                               struct error *err);

@@ -116,9 +116,9 @@ static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
     assert_null(arena.base);
 }
 
-/* In a child whose addresses are limited (ulimit -v): units grow to many times the first range,
- * and each byte that was handed
- * out keeps what was written. 0: all is as it should be. */
+/* Runs in a child whose addresses are limited (ulimit -v). Units grow to many times the first
+ * range, and each byte that was handed out keeps what was written. Returns 0 if all is as it should
+ * be. */
 static int grow_in_few_addresses(void)
 {
     enum { PIECES = 40, PIECE_BYTES = 1 << 20 };
@@ -188,7 +188,7 @@ static void a_budget_says_how_many_addresses_are_reserved(void **state)
 
 enum touch { TOUCH_INSIDE, TOUCH_BEHIND, TOUCH_BEFORE_THE_NEXT, TOUCH_AFTER_RESET, TOUCH_FREE };
 
-/* In a child: one byte is written somewhere. */
+/* Writes one byte somewhere, in a child. */
 static _Noreturn void touch(enum touch where)
 {
     struct arena arena = {0};

@@ -119,7 +119,8 @@ static void every_kind_is_known(void **state)
     }
 }
 
-/* A table is refused by what it is, packed or not, and the file stands in the line that makes a table of it. */
+/* A file that is no table is refused by name, packed or not, with a line that makes a table of
+ * it. */
 static void what_is_refused_says_what_reads_it(void **state)
 {
     static const char json[] = "{\"source\": \"a\"}\n{\"source\": \"b\"}\n";

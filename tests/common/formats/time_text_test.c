@@ -15,7 +15,7 @@ static struct time_format format_of(const char *setting)
     return format;
 }
 
-/* The value of a text by a setting. */
+/* Returns the value of a text by a setting. */
 static int64_t value_of(const char *setting, const char *text)
 {
     const struct time_format format = format_of(setting);

@@ -2,7 +2,8 @@
  * door_graph - a dataset as a reader of the user's own file would describe it: nodes, edges,
  * relations and classes by their names.
  *
- * For tests with small datasets. Edges that are held out are among the edges; an undirected edge is there once.
+ * For tests with small datasets. Edges that are held out are among the edges; an undirected edge is
+ * there once.
  */
 #ifndef TESTS_STAGES_INGEST_DOOR_GRAPH_H
 #define TESTS_STAGES_INGEST_DOOR_GRAPH_H
@@ -40,7 +41,7 @@ struct door_graph {
     char label[DOOR_NODES][DOOR_TEXT]; /* "": none */
 };
 
-/* ---- edges ---------------------------------------------------------------------------------------- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static int64_t door_time(const struct edge_columns_view *columns, uint64_t edge)
 {
@@ -103,7 +104,7 @@ static void door_read_held_out(struct door_graph *graph, struct error *err)
     store_release_record(&splits.view);
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint32_t door_type_of(const struct door_graph *graph, uint32_t node)
 {

@@ -7,8 +7,8 @@
 
 enum { ROUNDS_MAX = 64 };
 
-/* What is found of rounds of these losses, of one seed each, in epochs of `epoch` rounds, behind a
- * snapshot of the loss `previous`. */
+/* Returns what is found in rounds of these losses, of one seed each, in epochs of `epoch` rounds,
+ * after a snapshot of the loss `previous`. */
 static unsigned find(const double *loss, uint64_t count, uint64_t epoch, double previous)
 {
     static double rounds[ROUNDS_MAX * PROGRESS_COUNT];

@@ -275,8 +275,8 @@ static void an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect(v
     assert_non_null(strstr(identity(&settings, SETTING_OF_TRAINING), "aggregate.momentum = 0.9"));
 }
 
-/* Events that see the held-out ones before them are another dataset than those of before the setting was there, which it calls training;
- * and a text of that time says so by its silence. */
+/* Events that see earlier held-out ones are another dataset than those of before the setting was
+ * there, which did what it calls training. A text of that time does not name the setting. */
 static void a_history_counts_where_events_are_learnt(void **state)
 {
     (void)state;
@@ -413,7 +413,8 @@ static void changes_are_told_from_and_to(void **state)
                               "checkpoint.keep 2 -> 0, and 1 more");
 }
 
-/* A list of files is one text, whose items are absolute; it comes back as it was from that text and from --set. */
+/* A list of files is one text, whose items are absolute; it comes back as it was from that text and
+ * from --set. */
 static void paths_may_be_a_list(void **state)
 {
     (void)state;

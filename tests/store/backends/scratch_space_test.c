@@ -237,8 +237,8 @@ static void a_fork_makes_a_space_of_its_own(void **state)
     assert_true(file_exists(path));
 }
 
-/* Leases of what no live process can tell: without a boot id nobody is taken for of our kernel, and without any
- * lock or look nothing is taken for dead. */
+/* Leases of what no live process can tell: without a boot id nobody is taken for of our kernel, and
+ * without any lock or look nothing is taken for dead. */
 static void what_cannot_be_found_out_leaves_all_in_place(void **state)
 {
     struct place *p = *state;
@@ -298,7 +298,8 @@ static void more_than_can_be_watched_go_in_the_end(void **state)
     assert_int_equal(spaces_in(p), 0);
 }
 
-/* A folder of tmp/ that is none is told when it is looked through, and a name in it that is too long for a path. */
+/* A folder of tmp/ that is none is told when it is looked through, and a name in it that is too
+ * long for a path. */
 static void a_folder_that_cannot_be_looked_through_is_told(void **state)
 {
     struct place *p = *state;
@@ -313,7 +314,8 @@ static void a_folder_that_cannot_be_looked_through_is_told(void **state)
     scratch_space_close(&other);
 }
 
-/* The space is taken away, and no other can be made: each way to a name says so, and works again later. */
+/* The space is taken away, and no other can be made: each way to a name says so, and works again
+ * later. */
 static void an_owner_that_can_make_no_other_space_says_so(void **state)
 {
     struct place *p = *state;
@@ -356,7 +358,7 @@ static void a_space_that_vanishes_each_time_is_told(void **state)
     (void)failing_calls_end();
 }
 
-/* As on a machine where another user made the name before, or a link of it. */
+/* Another user of the machine may have made the name before, or a link of it. */
 static void a_link_in_the_place_of_the_folder_of_this_user_is_refused(void **state)
 {
     struct place *p = *state;

@@ -1,5 +1,5 @@
-/* Rows together with other edges: to the byte what a topology of all edges has, of any number of
- * parts; and what is wrong is named. */
+/* Tests that rows joined with other edges are to the byte those of a topology of all edges, for any
+ * number of parts, and that an error names what is wrong. */
 #include "common/base/random.h"
 #include "store/topology/topology_join.h"
 
@@ -12,7 +12,7 @@
 
 enum { NODES = 120, EDGES = 3000, PARTS = 4, WIDTH = 3 };
 
-/* A part without nodes, one with one. */
+/* Has a part without nodes and a part with one. */
 static const uint32_t bounds[PARTS + 1] = {0, 0, 1, 70, NODES};
 
 struct edge { /* by target, then source; `key` says which of equal ends is whose */
@@ -50,7 +50,8 @@ static void draw_edges(void)
     qsort(edge, EDGES, sizeof *edge, compare);
 }
 
-/* Of all edges, or of those that are others or not; values go by the place among all. */
+/* Makes a graph of all edges, or of those that are others, or that are not; values depend on the
+ * place among all. */
 static void make(struct graph *graph, bool topology, bool others)
 {
     *graph = (struct graph){.count = 0};

@@ -1,4 +1,4 @@
-/* The two sides of a bipartite graph, as its edges show them. */
+/* Tests of the two sides of a bipartite graph, as its edges show them. */
 #include "common/base/memory.h"
 #include "stages/ingest/build/edge_sides.h"
 

@@ -1,5 +1,5 @@
-/* Links between the same two nodes, both ways or at several times: what is held out together, and
- * what each is counted as. */
+/* Tests of links between the same two nodes, both ways or at several times: what is held out
+ * together, and how each is counted. */
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
@@ -111,7 +111,7 @@ static uint64_t held_count(void)
     return (uint64_t)schema.valid_count + schema.test_count;
 }
 
-/* 400 distinct pairs, of which `of_ten` in ten have an edge back of relation `back`. */
+/* Makes 400 distinct pairs, of which `of_ten` in ten have an edge back of relation `back`. */
 static void add_pairs(int of_ten, uint16_t back)
 {
     for (int64_t i = 0; i < 400; i++) {
@@ -122,7 +122,7 @@ static void add_pairs(int of_ten, uint16_t back)
     }
 }
 
-/* How many held-out edges have their reverse in training. */
+/* Returns how many held-out edges have their reverse in training. */
 static int leaks(void)
 {
     int found = 0;
@@ -165,8 +165,8 @@ static void edges_back_are_held_out_with_the_edge(void **state)
         }
 }
 
-/* Relations that are each other's reverse under names that do not say so; one that is listed both
- * ways; one of neither kind. */
+/* Makes two relations that are each other's reverse under names that do not say so, one that is
+ * listed both ways, and one of neither kind. */
 static void reverse_relations_are_found_by_content(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void reverse_relations_are_found_by_content(void **state)
                          0);
 }
 
-/* Each pair five times, the last three of them after the end of training. */
+/* Makes each pair five times, the last three of them after the end of training. */
 static void add_repeats(void)
 {
     for (int64_t k = 0; k < 5; k++)
@@ -236,7 +236,7 @@ static void repeated_interactions_are_examples_where_they_are_kept(void **state)
     }
 }
 
-/* Edges of node `from` in the order of time. */
+/* Makes edges of node `from` in the order of time. */
 static void add_list(int64_t from, const char *targets)
 {
     for (int i = 0; targets[i]; i++)

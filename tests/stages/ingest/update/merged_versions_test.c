@@ -1,6 +1,7 @@
 /*
- * Versions of a dataset after several updates at random, merged and whole, beside what ingest makes of the graph as it is then: this test
- * keeps the graph as its user knows it. Everything that is read is to the byte the same, and no update writes more than it changes.
+ * Versions of a dataset after several updates at random, merged and whole, beside what ingest makes
+ * of the graph as it is then: this test keeps the graph as its user knows it. Everything that is
+ * read is to the byte the same, and no update writes more than it changes.
  */
 #include "stages/sampling/sampler_list.h"
 #include "store/backends/memory_backend.h"
@@ -83,13 +84,14 @@ static void say_held(struct texts *t, const struct edge_splits *links)
                 links->target[s][i], (long long)edge_time_at(links->time[s], i));
 }
 
-/* Also where other edges of the same ends, of other times, are trained on. */
-static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
+/* Ingests labelled edges with times, a part of which is held out, as `before`, and gives those that
+ * are held out once more as an update. */
+static void give_held_again(struct temp_store *t, enum edge_policy duplicates,
+                            struct dataset_schema *before, struct edge_splits *links,
+                            char id[ID_SIZE])
 {
-    struct temp_store *t = *state;
     static struct world w;
     static struct texts texts;
-    static struct dataset_schema before, after;
     const struct kind kind = {.nodes = 20,
                               .edges = 900,
                               .dim = 1,
@@ -98,69 +100,52 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
                               .timed = true,
                               .links = true,
                               .labelled = true,
-                              .duplicates = EDGES_REMOVE};
+                              .duplicates = duplicates};
     const struct version_place place = {
         .store = t->store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
-    struct edge_splits links;
-    char id[ID_SIZE];
     bool unchanged = false;
     use_settings(&kind, true);
+    settings.sample.sampler =
+        duplicates == EDGES_KEEP ? SAMPLER_TEMPORAL_NEIGHBOR : SAMPLER_NEIGHBOR;
     (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split, "time 30/35/35");
     world_begin(&w, &kind);
     ingest(t->store, &w, "g-0000");
     world_end(&w);
-    assert_ok(dataset_schema_get(t->store, "g-0000", &before, &t->err), &t->err);
-    assert_ok(merged_edge_splits_get(t->store, "g-0000", before.node_count, &links, &t->err),
+    assert_ok(dataset_schema_get(t->store, "g-0000", before, &t->err), &t->err);
+    assert_ok(merged_edge_splits_get(t->store, "g-0000", before->node_count, links, &t->err),
               &t->err);
+    assert_true(links->count[HELD_OUT_VALID] > 100 && links->count[HELD_OUT_TEST] > 100);
     texts = (struct texts){.rows = ""};
-    say_held(&texts, &links);
-    store_release_record(&links.view);
+    say_held(&texts, links);
     const struct update_request request = request_of(&texts);
     assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+}
+
+/* Other edges of the same ends, of other times, may be trained on. */
+static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
+{
+    struct temp_store *t = *state;
+    static struct dataset_schema before, after;
+    struct edge_splits links;
+    char id[ID_SIZE];
+    give_held_again(t, EDGES_REMOVE, &before, &links, id);
+    store_release_record(&links.view);
     assert_ok(dataset_schema_get(t->store, id, &after, &t->err), &t->err);
-    assert_true(before.valid_count > 100 && before.test_count > 100);
     assert_int_equal(after.edge_count, before.edge_count);
     assert_int_equal(after.valid_count, before.valid_count);
     assert_int_equal(after.test_count, before.test_count);
 }
 
 /* Events of validation and test are messages of later ones, so a version knows the weights of all:
- * those of the base, and of the same edges
- * that came once more, which weigh 1. */
+ * those of the base, and a weight of 1 for the same edges that came once more. */
 static void held_out_events_keep_their_weights(void **state)
 {
     struct temp_store *t = *state;
-    static struct world w;
-    static struct texts texts;
     static struct dataset_schema schema;
-    struct kind kind = {.nodes = 20,
-                        .edges = 900,
-                        .dim = 1,
-                        .ids = NODE_ID_CONSECUTIVE,
-                        .weighted = true,
-                        .timed = true,
-                        .links = true,
-                        .labelled = true,
-                        .duplicates = EDGES_KEEP};
-    const struct version_place place = {
-        .store = t->store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
     struct edge_splits before, after;
     char id[ID_SIZE];
-    bool unchanged = false;
-    use_settings(&kind, true);
-    settings.sample.sampler = SAMPLER_TEMPORAL_NEIGHBOR;
-    (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split, "time 30/35/35");
-    world_begin(&w, &kind);
-    ingest(t->store, &w, "g-0000");
-    world_end(&w);
-    assert_ok(dataset_schema_get(t->store, "g-0000", &schema, &t->err), &t->err);
-    assert_ok(merged_edge_splits_get(t->store, "g-0000", schema.node_count, &before, &t->err),
-              &t->err);
-    assert_true(before.has_weights && before.count[HELD_OUT_VALID] > 100);
-    texts = (struct texts){.rows = ""};
-    say_held(&texts, &before);
-    const struct update_request request = request_of(&texts);
-    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+    give_held_again(t, EDGES_KEEP, &schema, &before, id);
+    assert_true(before.has_weights);
     assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
     assert_ok(merged_edge_splits_get(t->store, id, schema.node_count, &after, &t->err), &t->err);
     assert_true(after.has_weights);
@@ -234,7 +219,7 @@ static void graphs_of_a_set_are_those_of_the_whole(void **state)
     }
 }
 
-/* ---- an update whose n-th store call fails ------------------------------------------------------- */
+/* ---- an update whose n-th store call fails --------------------------------------------------- */
 
 static void fail_each_call(const struct kind *kind, bool is_merged)
 {

@@ -1,5 +1,6 @@
 /*
- * same_versions - versions of a changing graph (drawn_updates.h) beside what ingest makes of the whole graph: all that is read, to the byte.
+ * same_versions - versions of a changing graph (drawn_updates.h) beside what ingest makes of the
+ * whole graph: all that is read, to the byte.
  *
  * Include it in one file of a test program.
  */
@@ -13,7 +14,7 @@
 #include "tests/stages/ingest/update/drawn_updates.h"
 #include "tests/support/temp_store.h"
 
-/* ---- what is read ----------------------------------------------------------------------------------- */
+/* ---- what is read ---------------------------------------------------------------------------- */
 
 /* Of a set of graphs: called as the user calls them, in the order of their places. */
 static inline void assert_names(struct store *store, const char *id, const struct world *w)
@@ -30,7 +31,8 @@ static inline void assert_names(struct store *store, const char *id, const struc
     store_release_record(&graphs.view);
 }
 
-/* Which node is of which graph, but for what the user calls them: who ingests the whole numbers them anew. */
+/* Which node is of which graph, but for what the user calls them: who ingests the whole numbers
+ * them anew. */
 static inline void materialise_graphs(struct store *from, const struct dataset_schema *schema,
                                       struct store *to, const char *copy)
 {
@@ -89,7 +91,8 @@ static inline void materialise(struct store *from, const char *id, struct store 
     store_release_record(&ids.view);
 }
 
-/* To put other content under the same key is an alarm: so what ingest made is compared with what is read. */
+/* To put other content under the same key is an alarm: so what ingest made is compared with what is
+ * read. */
 static inline void assert_same(struct store *store, const char *id, struct store *whole,
                                const char *expected)
 {
@@ -144,7 +147,8 @@ static inline void close_store(struct temp_store *t)
     temp_dir_remove(&t->dir);
 }
 
-/* Which edges are held out, by relation, target and source; each once, unless repeated edges are kept. */
+/* Counts held-out edges by relation, target and source: each once, unless repeated edges are
+ * kept. */
 static inline uint8_t *held_of(struct store *store, const struct dataset_schema *schema)
 {
     struct error err = {0};
@@ -169,7 +173,8 @@ static inline uint8_t *held_of(struct store *store, const struct dataset_schema 
     return is_held;
 }
 
-/* No pair that is held out in any relation is in a row of one, nor turned in a row of a reverse, nor held out twice. */
+/* No pair that is held out in any relation is in a row of one, nor turned in a row of a reverse,
+ * nor held out twice. */
 static inline void assert_apart(struct store *store, const char *id)
 {
     struct error err = {0};
@@ -194,7 +199,8 @@ static inline void assert_apart(struct store *store, const char *id)
     store_release_record(&chunk.view);
 }
 
-/* In pieces of whatever size the edges are those of the chunks, and a piece takes no more than it may but for one row. */
+/* In pieces of whatever size the edges are those of the chunks, and a piece takes no more than it
+ * may but for one row. */
 static inline void assert_pieces(struct store *store, const char *id, uint64_t piece_bytes)
 {
     struct error err = {0};
