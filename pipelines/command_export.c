@@ -8,6 +8,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/options.h"
+#include "common/base/text.h"
 #include "common/formats/assignment_file.h"
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
@@ -255,12 +256,6 @@ static const struct exported {
     {"tensorboard", "events.out.tfevents.0.graphmill", NULL, false, write_tensorboard},
 };
 
-static bool ends_in_csv(const char *path)
-{
-    const size_t size = strlen(path);
-    return size > 4 && strcmp(path + size - 4, ".csv") == 0;
-}
-
 /* What --form says or leaves open. */
 static enum error_code choose_form(const struct exported *thing, struct export_options *options,
                                    struct error *err)
@@ -271,7 +266,7 @@ static enum error_code choose_form(const struct exported *thing, struct export_o
     if (form && !thing->csv)
         return error_set(err, ERROR_USAGE, "--form is of rows, and --what %s is none", thing->what);
     options->is_csv = form ? strcmp(form, "csv") == 0
-                           : thing->csv && options->output && ends_in_csv(options->output);
+                           : thing->csv && options->output && text_ends(options->output, ".csv");
     if (!options->output)
         options->output = options->is_csv ? thing->csv : thing->output;
     return ERROR_NONE;

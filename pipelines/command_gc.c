@@ -184,7 +184,7 @@ static enum error_code look_at_switch(void *context, const char *key, bool is_ar
     bool names = false;
     (void)is_artifact;
     for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
-        names |= strncmp(key, naming[i], strlen(naming[i])) == 0;
+        names |= text_begins(key, naming[i]);
     if (!names || store_switch_get(search->store, key, id, sizeof id, NULL) != ERROR_NONE)
         return ERROR_NONE;
     const enum error_code rc = store_switch_age(search->store, key, &seconds, err);

@@ -27,10 +27,8 @@ static enum error_code look_at(void *context, const char *name, struct error *er
 {
     struct search *search = context;
     (void)err;
-    for (const char *const *ending = search->endings; *ending; ending++) {
-        const size_t size = strlen(name), length = strlen(*ending);
-        search->found |= size >= length && strcmp(name + size - length, *ending) == 0;
-    }
+    for (const char *const *ending = search->endings; *ending; ending++)
+        search->found |= text_ends(name, *ending);
     return ERROR_NONE;
 }
 
@@ -220,8 +218,7 @@ static enum error_code take_header(void *context, const char *name, struct error
     const struct headers *headers = context;
     char path[FILE_PATH_SIZE], head[HEAD_BYTES + 1];
     size_t got = 0;
-    const size_t size = strlen(name);
-    if (size < 4 || (strcmp(name + size - 4, ".csv") != 0 && strcmp(name + size - 4, ".tsv") != 0))
+    if (!text_ends(name, ".csv") && !text_ends(name, ".tsv"))
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s", headers->facts->path, name);
     if (rc == ERROR_NONE)
@@ -305,31 +302,4 @@ enum error_code input_facts_find(const char *path, struct input_facts *out, stru
     (void)text_copy(out->format_name, sizeof out->format_name, spec->choices[out->format]);
     must(finders[out->format]);
     return finders[out->format](out, err);
-}
-
-/* --- tables --- */
-
-const char *input_facts_direction(const char *path, char said[FACT_SIZE])
-{
-    static const struct {
-        const char *words, *direction;
-    } known[] = {{"% asym", "as_given"},
-                 {"% sym", "undirected"},
-                 {"# Undirected graph", "undirected"},
-                 {"# Directed graph", "as_given"}};
-    char head[HEAD_BYTES + 1];
-    size_t got = 0;
-    if (file_kind_peek(path, NULL, 0, head, HEAD_BYTES, &got, NULL) != ERROR_NONE)
-        return NULL;
-    head[got] = '\0';
-    for (const char *line = head; line && (*line == '#' || *line == '%');) {
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            if (strncmp(line, known[i].words, strlen(known[i].words)) == 0) {
-                (void)text_copy(said, FACT_SIZE, known[i].words);
-                return known[i].direction;
-            }
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-    return NULL;
 }

@@ -40,9 +40,5 @@ struct input_facts {
 /* Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not clear, or the input is damaged. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
                                             struct error *err);
-/* Finds the direction that comments at the beginning of a table of edges state: KONECT's `% sym` and `%
- * asym`, SNAP's `# Directed graph`. NULL: nothing; else a value of ingest.direction, and `said`
- * [FACT_SIZE] is the words. */
-const char *input_facts_direction(const char *path, char said[FACT_SIZE]);
 
 #endif

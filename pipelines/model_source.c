@@ -209,7 +209,7 @@ static void compare_edges(const struct model_source *s, const struct dataset_sch
         if (!found)
             add(d,
                 "it has no %s, which layers read: expected a column \"%s\" in the table of edges",
-                edge_column[c].plural, edge_column[c].words[0]);
+                edge_column[c].plural, edge_column[c].what);
         else
             add(d, "%" PRIu32 " %s, expected %" PRIu32, found, edge_column[c].plural, expected);
     }

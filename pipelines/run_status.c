@@ -34,22 +34,17 @@ static enum error_code read_failure(struct store *store, const char *key, struct
     return ERROR_NONE;
 }
 
-static bool begins_with(const char *text, const char *beginning)
-{
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 static enum error_code see_switch(void *context, const char *key, bool is_artifact,
                                   struct error *err)
 {
     const struct beginnings *seen = context;
     (void)is_artifact;
     (void)err;
-    if (begins_with(key, "current/dataset/"))
+    if (text_begins(key, "current/dataset/"))
         seen->status->has_dataset = true;
-    else if (begins_with(key, "current/partition/"))
+    else if (text_begins(key, "current/partition/"))
         seen->status->has_partition = true;
-    else if (begins_with(key, "current/failure/"))
+    else if (text_begins(key, "current/failure/"))
         return read_failure(seen->store, key, seen->status);
     return ERROR_NONE;
 }

@@ -33,12 +33,17 @@ static enum error_code copy_field(char **out, const struct field *field, struct 
     return rc;
 }
 
+static bool is_text(const struct field *field, const char *text)
+{
+    const struct field other = {text, strlen(text)};
+    return fields_are_equal(field, &other);
+}
+
 static enum error_code note_word(struct survey_column *column, const struct field *field,
                                  struct error *err)
 {
     for (size_t i = 0; i < column->word_count; i++)
-        if (strlen(column->word[i]) == field->size &&
-            memcmp(column->word[i], field->text, field->size) == 0)
+        if (is_text(field, column->word[i]))
             return ERROR_NONE;
     if (column->word_count == SURVEY_WORDS_MAX)
         return ERROR_NONE;
@@ -57,8 +62,7 @@ static bool note_gap(struct survey_column *column, const struct field *field)
     if (!missing_words_are_usual(field) || field->size >= SURVEY_GAP_SIZE)
         return false;
     for (size_t i = 0; i < column->gap_count; i++)
-        if (strlen(column->gap[i]) == field->size &&
-            memcmp(column->gap[i], field->text, field->size) == 0) {
+        if (is_text(field, column->gap[i])) {
             column->gaps++;
             return true;
         }

@@ -121,6 +121,21 @@ static enum error_code check_dataset(const struct warm_start *warm,
     return rc;
 }
 
+/* A model of before train-step.inner has ReLU alone between the matrices of gin. Without a norm its tensors are the same. */
+static enum error_code check_inner(const struct warm_start *warm,
+                                   const struct pipeline_settings *settings, struct error *err)
+{
+    const struct pipeline_settings *theirs = &warm->source.card.settings;
+    if (theirs->train_step.model != settings->train_step.model || !pipeline_fills_gin(settings) ||
+        pipeline_fills_gin(theirs))
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT,
+        "the layers of run %s have ReLU alone between their matrices, and the settings "
+        "put their norm and activation there: expected train-step.inner: relu",
+        warm->source.run_id);
+}
+
 /* The dataset is of the model's kind, so that its tensors are those that the settings make of the model's own graph. */
 static enum error_code check_model(const struct warm_start *warm,
                                    const struct pipeline_settings *settings, struct error *err)
@@ -130,7 +145,10 @@ static enum error_code check_model(const struct warm_start *warm,
                                     .table = snapshot->table,
                                     .table_size = snapshot->table_size};
     struct model *model = NULL;
-    enum error_code rc = memory_new(&model, 1, "a model", err);
+    enum error_code rc = check_inner(warm, settings, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = memory_new(&model, 1, "a model", err);
     if (rc == ERROR_NONE)
         rc = run_model_init(model, settings, &warm->source.card.book, err);
     if (rc == ERROR_NONE)

@@ -285,6 +285,21 @@ enum error_code file_remove_all(const char *path, struct error *err)
     return rc;
 }
 
+/* Reads up to `size` bytes from `offset` on, fewer only at the end of the file. */
+static enum error_code read_some(int fd, uint64_t offset, char *buffer, size_t size, size_t *got,
+                                 const char *path, struct error *err)
+{
+    for (*got = 0; *got < size;) {
+        const ssize_t n = pread(fd, buffer + *got, size - *got, (off_t)(offset + *got));
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return error_set_errno(err, ERROR_IO, "%s cannot be read", path);
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    return ERROR_NONE;
+}
+
 enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
                           struct error *err)
 {
@@ -304,15 +319,8 @@ enum error_code file_read(const char *path, size_t limit, char **data, size_t *s
                        capacity - 1, limit);
     if (rc == ERROR_NONE)
         rc = memory_new(&buffer, capacity, path, err);
-    while (rc == ERROR_NONE && at + 1 < capacity) {
-        const ssize_t n = read(fd, buffer + at, capacity - 1 - at);
-        if (n == 0)
-            break;
-        if (n < 0 && errno != EINTR)
-            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", path);
-        else if (n > 0)
-            at += (size_t)n;
-    }
+    if (rc == ERROR_NONE)
+        rc = read_some(fd, 0, buffer, capacity - 1, &at, path, err);
     (void)close(fd);
     if (rc != ERROR_NONE) {
         memory_free(buffer);
@@ -332,16 +340,7 @@ enum error_code file_read_range(const char *path, uint64_t offset, void *buffer,
     *got = 0;
     if (rc != ERROR_NONE)
         return rc;
-    while (rc == ERROR_NONE && *got < size) {
-        const ssize_t n =
-            pread(fd, (char *)buffer + *got, size - *got, (off_t)(offset + (uint64_t)*got));
-        if (n == 0)
-            break;
-        if (n < 0 && errno != EINTR)
-            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", path);
-        else if (n > 0)
-            *got += (size_t)n;
-    }
+    rc = read_some(fd, offset, buffer, size, got, path, err);
     (void)close(fd);
     return rc;
 }

@@ -34,9 +34,7 @@ static int is_too_large(size_t count, size_t size)
 
 void *memory_alloc(size_t count, size_t size)
 {
-    if (is_too_large(count, size))
-        return NULL;
-    if (!allowed())
+    if (is_too_large(count, size) || !allowed())
         return NULL;
     void *p = calloc(count ? count : 1, size ? size : 1);
     if (p)
@@ -57,16 +55,12 @@ enum error_code memory_new_bytes(void **out, size_t count, size_t size, const ch
                                  struct error *err)
 {
     *out = memory_alloc(count, size);
-    if (*out)
-        return ERROR_NONE;
-    return refused(what, count, size, err);
+    return *out ? ERROR_NONE : refused(what, count, size, err);
 }
 
 void *memory_resize(void *p, size_t count, size_t size)
 {
-    if (is_too_large(count, size))
-        return NULL;
-    if (!allowed())
+    if (is_too_large(count, size) || !allowed())
         return NULL;
     const size_t bytes = count * size;
     void *grown = realloc(p, bytes ? bytes : 1);
@@ -106,28 +100,28 @@ void memory_trim(void)
 #endif
 }
 
-void *memory_map(size_t bytes)
+static void *map(size_t bytes, int protection, int flags)
 {
     if (!allowed())
         return NULL;
-    void *p =
-        mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    (void)madvise(p, bytes, MADV_HUGEPAGE); /* a hint; refused on kernels without it */
     atomic_fetch_add(&live_blocks, 1);
+    return p;
+}
+
+void *memory_map(size_t bytes)
+{
+    void *p = map(bytes ? bytes : 1, PROT_READ | PROT_WRITE, 0);
+    if (p)
+        (void)madvise(p, bytes, MADV_HUGEPAGE); /* a hint; refused on kernels without it */
     return p;
 }
 
 void *memory_reserve(size_t bytes)
 {
-    if (!allowed())
-        return NULL;
-    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    atomic_fetch_add(&live_blocks, 1);
-    return p;
+    return map(bytes, PROT_NONE, MAP_NORESERVE);
 }
 
 bool memory_commit(void *p, size_t bytes)

@@ -150,6 +150,16 @@ const char *text_nearest(const char *text, const char *const *names)
     return best;
 }
 
+bool text_begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool text_ends(const char *text, const char *with)
+{
+    return strlen(text) >= strlen(with) && strcmp(text + strlen(text) - strlen(with), with) == 0;
+}
+
 bool text_copy(char *target, size_t size, const char *source)
 {
     const size_t length = strlen(source);

@@ -38,6 +38,10 @@ const char *text_nearest(const char *text, const char *const *names);
 enum { TEXT_NUMBER_SIZE = 20 };
 size_t text_put_number(char *out, uint64_t value);
 
+/* Whether `text` begins with `with`, or ends with it. */
+bool text_begins(const char *text, const char *with);
+bool text_ends(const char *text, const char *with);
+
 /* Copies `source` into `target` [size] when it fits, NUL included. */
 bool text_copy(char *target, size_t size, const char *source);
 

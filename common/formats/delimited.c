@@ -260,6 +260,11 @@ size_t delimited_split_line(const struct text_line *line, enum delimiter delimit
     return split(cursor, field, limit);
 }
 
+bool fields_are_equal(const struct field *a, const struct field *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
+}
+
 bool field_is(const struct field *field, const char *word)
 {
     return strlen(word) == field->size && strncasecmp(field->text, word, field->size) == 0;

@@ -90,6 +90,7 @@ size_t delimited_split(const char *text, size_t size, enum delimiter delimiter, 
                        size_t limit);
 size_t delimited_split_line(const struct text_line *line, enum delimiter delimiter,
                             struct field *field, size_t limit);
+bool fields_are_equal(const struct field *a, const struct field *b);
 /* Whether the field is this word, upper and lower case alike. */
 bool field_is(const struct field *field, const char *word);
 

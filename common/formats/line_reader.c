@@ -159,6 +159,13 @@ enum error_code line_reader_open_memory(const char *name, const void *data, size
     return reader_new(rc, source, out, err);
 }
 
+enum error_code line_reader_open_input(const char *path, const void *data, size_t size,
+                                       struct line_reader **out, struct error *err)
+{
+    return data ? line_reader_open_memory(path, data, size, out, err)
+                : line_reader_open(path, out, err);
+}
+
 void line_reader_close(struct line_reader *reader)
 {
     if (!reader)

@@ -38,6 +38,9 @@ MUST_CHECK enum error_code line_reader_open(const char *path, struct line_reader
 /* The same over `data` [size], borrowed until the reader is closed; `name` stands in messages. */
 MUST_CHECK enum error_code line_reader_open_memory(const char *name, const void *data, size_t size,
                                                    struct line_reader **out, struct error *err);
+/* Opens `data` [size], or the file at `path` when that is NULL. */
+MUST_CHECK enum error_code line_reader_open_input(const char *path, const void *data, size_t size,
+                                                  struct line_reader **out, struct error *err);
 void line_reader_close(struct line_reader *reader); /* NULL is fine */
 
 /* The next line; *found is false behind the last one.

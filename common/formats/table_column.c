@@ -132,22 +132,22 @@ struct table_column table_column_of(const struct field *field)
     return column_tally_view(&tally);
 }
 
+static uint64_t count_of(const uint64_t *hash, uint64_t count, uint64_t wanted)
+{
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < count; i++)
+        found += hash[i] == wanted;
+    return found;
+}
+
 bool column_tally_has(const struct column_tally *tally, const struct field *field)
 {
-    const uint64_t hash = checksum_64(field->text, field->size);
-    for (uint64_t i = 0; i < tally->values; i++)
-        if (tally->hash[i] == hash)
-            return true;
-    return false;
+    return count_of(tally->hash, tally->values, checksum_64(field->text, field->size)) > 0;
 }
 
 bool table_column_has(const struct table_column *column, const struct field *field)
 {
-    const uint64_t hash = checksum_64(field->text, field->size);
-    for (uint64_t i = 0; i < column->distinct; i++)
-        if (column->hash[i] == hash)
-            return true;
-    return false;
+    return count_of(column->hash, column->distinct, checksum_64(field->text, field->size)) > 0;
 }
 
 uint64_t table_column_shared(const struct table_column *a, const struct table_column *b)
@@ -168,26 +168,17 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static uint64_t count_of(const struct column_tally *tally, uint64_t hash)
-{
-    uint64_t count = 0;
-    for (uint64_t i = 0; tally && i < tally->values; i++)
-        count += tally->hash[i] == hash;
-    return count;
-}
-
 uint64_t column_tally_distinct(const struct column_tally *tally, const struct column_tally *other,
                                uint64_t *once)
 {
     uint64_t distinct = 0;
     *once = 0;
     for (uint64_t i = 0; i < tally->values; i++) {
-        uint64_t above = 0;
-        for (uint64_t j = 0; j < i; j++)
-            above += tally->hash[j] == tally->hash[i];
-        distinct += above == 0;
-        *once += above == 0 && count_of(tally, tally->hash[i]) == 1 &&
-                 count_of(other, tally->hash[i]) == 0;
+        const uint64_t hash = tally->hash[i];
+        const bool is_first = count_of(tally->hash, i, hash) == 0;
+        distinct += is_first;
+        *once += is_first && count_of(tally->hash, tally->values, hash) == 1 &&
+                 (!other || count_of(other->hash, other->values, hash) == 0);
     }
     return distinct;
 }

@@ -19,14 +19,6 @@ void table_look_release(struct table_look *look)
     *look = (struct table_look){0};
 }
 
-static enum error_code open_table(const struct table_request *request, struct line_reader **out,
-                                  struct error *err)
-{
-    return request->data
-               ? line_reader_open_memory(request->path, request->data, request->size, out, err)
-               : line_reader_open(request->path, out, err);
-}
-
 /* ---- separator ------------------------------------------------------------------------------- */
 
 struct vote { /* what one separator makes of the first rows */
@@ -111,7 +103,8 @@ static enum error_code find_delimiter(const struct table_request *request, enum 
     struct text_line line;
     enum delimiter of_first = DELIMITER_COMMA;
     bool found = true;
-    enum error_code rc = open_table(request, &reader, err);
+    enum error_code rc =
+        line_reader_open_input(request->path, request->data, request->size, &reader, err);
     while (rc == ERROR_NONE && ballot.rows < TABLE_LOOK_LINES) {
         rc = delimited_read(reader, NULL, &line, &found, err);
         if (rc != ERROR_NONE || !found)
@@ -285,11 +278,13 @@ static enum error_code check_width(const struct look_run *run, struct error *err
 
 static enum error_code read_rows(struct look_run *run, struct error *err)
 {
+    const struct table_request *request = run->request;
     struct line_reader *reader = NULL;
     struct text_line line;
     struct table_look *look = run->look;
     bool found = true;
-    enum error_code rc = open_table(run->request, &reader, err);
+    enum error_code rc =
+        line_reader_open_input(request->path, request->data, request->size, &reader, err);
     while (rc == ERROR_NONE && look->rows + 1 < TABLE_LOOK_ROWS) {
         rc = delimited_read(reader, &look->delimiter, &line, &found, err);
         if (rc != ERROR_NONE || !found)
@@ -454,7 +449,7 @@ int table_look_find(const struct table_look *look, const struct field *name, boo
     *twice = false;
     for (size_t i = 0; i < look->judged; i++) {
         const struct field *own = &look->column[i].name;
-        if (own->size != name->size || memcmp(own->text, name->text, name->size) != 0)
+        if (!fields_are_equal(own, name))
             continue;
         *twice |= found >= 0;
         found = found >= 0 ? found : (int)i;

@@ -39,9 +39,8 @@ enum { EDGE_COLUMN_WIDTH_MAX = 1 << 16 };
 struct edge_column_row {
     /* of its section, of its array in a topology and in the schema; below 16 bytes */
     const char *name;
-    const char *shown; /* in exports and messages; NULL: the name */
-    const char *words
-        [8]; /* in the header of a table of edges; the first also in messages. NULL-terminated */
+    const char *shown;      /* in exports and messages; NULL: the name */
+    const char *what;       /* in messages about one edge: "edge type" */
     const char *plural;     /* for people: "edge weights" */
     const char *file;       /* the stem of a file of its own beside the edges; NULL: none */
     enum element_type type; /* F32, F64, I64 or U16 */

@@ -3,15 +3,9 @@
 #include "common/base/key_sort.h"
 #include "common/base/memory.h"
 
-static uint64_t pair_of(const struct edge_index *index, uint32_t source, uint32_t target)
-{
-    const bool turns = index->undirected && source > target;
-    return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
-}
-
 static uint64_t pair_at(const struct edge_index *index, uint64_t edge)
 {
-    return pair_of(index, index->source[edge], index->target[edge]);
+    return edge_pair_of(index->undirected, index->source[edge], index->target[edge]);
 }
 
 static uint16_t type_at(const struct edge_index *index, uint64_t edge)
@@ -55,7 +49,7 @@ void edge_index_release(struct edge_index *index)
 uint64_t edge_index_find(const struct edge_index *index, uint32_t source, uint32_t target,
                          uint16_t type)
 {
-    const uint64_t pair = pair_of(index, source, target);
+    const uint64_t pair = edge_pair_of(index->undirected, source, target);
     uint64_t low = 0, high = index->count;
     while (low < high) { /* the first that is not below */
         const uint64_t middle = low + (high - low) / 2;

@@ -13,6 +13,13 @@
 
 #define EDGE_INDEX_NONE UINT64_MAX
 
+/* Returns both ends of an edge as one number: source above, or both ways alike the smaller end. */
+static inline uint64_t edge_pair_of(bool undirected, uint32_t source, uint32_t target)
+{
+    const bool turns = undirected && source > target;
+    return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
+}
+
 struct edge_index {                  /* {0} is of no edges, and releasable */
     const uint32_t *source, *target; /* [count], borrowed */
     const uint16_t *type;            /* [count], borrowed; NULL: edges have none */

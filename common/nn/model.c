@@ -92,6 +92,7 @@ static int add_parameter(struct model *model, const char *name, const struct lay
     parameter->rows = own->rows;
     parameter->cols = own->cols;
     parameter->bound = own->bound;
+    parameter->start = own->start;
     parameter->offset = model->value_count;
     model->value_count += (uint64_t)parameter->rows * parameter->cols;
     return model->parameter_count++;
@@ -112,23 +113,16 @@ static void add_own_parameters(struct model *model, struct model_layer *layer, i
     }
 }
 
-/* The name that PyG gives a tensor of a norm: that of a batch norm is inside a module of its own. */
-static void norm_name(const struct model_layer *layer, int number, const char *suffix,
-                      char name[PARAMETER_NAME_SIZE])
-{
-    (void)snprintf(name, PARAMETER_NAME_SIZE, "norms.%d.%s%s", number,
-                   layer->norm == NORM_BATCH ? "module." : "", suffix);
-}
-
+/* A tensor of the norm behind layer `number`, by its name in PyG: that of a batch norm is inside a module of its own. */
 static int add_vector(struct model *model, const struct model_layer *layer, int number,
                       const char *suffix, float start)
 {
     char name[PARAMETER_NAME_SIZE];
-    const struct layer_parameter own = {.dim_count = 1, .rows = layer->output_dim, .cols = 1};
-    norm_name(layer, number, suffix, name);
-    const int index = add_parameter(model, name, &own);
-    model->parameter[index].start = start;
-    return index;
+    const struct layer_parameter own = {
+        .dim_count = 1, .rows = layer->output_dim, .cols = 1, .start = start};
+    (void)snprintf(name, sizeof name, "norms.%d.%s%s", number,
+                   layer->norm == NORM_BATCH ? "module." : "", suffix);
+    return add_parameter(model, name, &own);
 }
 
 static void add_tail_parameters(struct model *model, struct model_layer *layer, int number)
@@ -149,17 +143,33 @@ static void add_tail_parameters(struct model *model, struct model_layer *layer, 
     (void)add_vector(model, layer, number, "bias", 0);
 }
 
+/* The running statistics of a batch norm whose names begin with `module`. Returns the first one's number. */
+static int add_statistics(struct model *model, uint32_t dim, const char *module)
+{
+    static const char *const names[] = {"running_mean", "running_var", "num_batches_tracked"};
+    char name[PARAMETER_NAME_SIZE];
+    const int first = model->parameter_count;
+    for (int i = 0; i < 3; i++) {
+        const struct layer_parameter own = {
+            .dim_count = 1, .rows = i < 2 ? dim : 1, .cols = 1, .start = i == 1 ? 1 : 0};
+        (void)snprintf(name, sizeof name, "%s.%s", module, names[i]);
+        model->parameter[add_parameter(model, name, &own)].is_count = i == 2;
+    }
+    return first;
+}
+
 /* Behind all that is trained. */
 static void add_buffers(struct model *model, struct model_layer *layer, int number)
 {
-    char name[PARAMETER_NAME_SIZE];
-    const struct layer_parameter steps = {.dim_count = 1, .rows = 1, .cols = 1};
-    if (layer->norm != NORM_BATCH)
-        return;
-    layer->buffer_parameter = add_vector(model, layer, number, "running_mean", 0);
-    (void)add_vector(model, layer, number, "running_var", 1);
-    norm_name(layer, number, "num_batches_tracked", name);
-    model->parameter[add_parameter(model, name, &steps)].is_count = true;
+    char module[PARAMETER_NAME_SIZE - sizeof ".num_batches_tracked"];
+    if (layer->norm == NORM_BATCH) {
+        (void)snprintf(module, sizeof module, "norms.%d.module", number);
+        layer->buffer_parameter = add_statistics(model, layer->output_dim, module);
+    }
+    if (layer->inner_norm == NORM_BATCH) {
+        (void)snprintf(module, sizeof module, "convs.%d.nn.norms.0.module", number);
+        layer->inner_buffer_parameter = add_statistics(model, layer->output_dim, module);
+    }
 }
 
 /* The layer whose output the lowest of its kind below `number` reads. */
@@ -201,6 +211,8 @@ static void add_layer(struct model *model, int number)
                                   .norm = own->norm,
                                   .activation = own->activation,
                                   .dropout = own->dropout,
+                                  .inner_norm = own->inner_norm,
+                                  .inner_activation = own->inner_activation,
                                   .hop = model->hop_count,
                                   .second_input = -1};
     if (layer->type->reads_edges >> EDGE_FEATURE & 1)

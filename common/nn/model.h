@@ -43,12 +43,14 @@ enum {
     LAYER_PARAMETER_COUNT_MAX = 7, /* of a kind's own */
     TAIL_PARAMETER_COUNT =
         6, /* of what follows a layer: residual, norm, and its running statistics */
+    INNER_PARAMETER_COUNT = 3, /* running statistics of a batch norm inside a layer */
     PARAMETER_COUNT_MAX = 1024,
     PARAMETER_NAME_SIZE = 192, /* some hold the names of a relation and of its two types */
     PARAMETER_DIM_COUNT_MAX = 4
 };
 _Static_assert((int)PARAMETER_COUNT_MAX >=
-                   (LAYER_PARAMETER_COUNT_MAX + TAIL_PARAMETER_COUNT) * LAYER_COUNT_MAX,
+                   (LAYER_PARAMETER_COUNT_MAX + TAIL_PARAMETER_COUNT + INNER_PARAMETER_COUNT) *
+                       LAYER_COUNT_MAX,
                "a plain model has room for all layers");
 
 #define ROW(constant, name, help) LAYER_##constant,
@@ -61,6 +63,11 @@ extern const char *const layer_names[LAYER_KIND_COUNT + 1];
 enum layer_aggr { LAYER_AGGR_LIST(ROW) LAYER_AGGR_COUNT };
 #undef ROW
 extern const char *const layer_aggr_names[LAYER_AGGR_COUNT + 1];
+
+#define ROW(constant, name) LAYER_INNER_##constant,
+enum layer_inner { LAYER_INNER_LIST(ROW) LAYER_INNER_COUNT };
+#undef ROW
+extern const char *const layer_inner_names[LAYER_INNER_COUNT + 1];
 
 /* Settings that some kinds have (layer_list.h). */
 struct layer_options {
@@ -85,6 +92,9 @@ struct layer_config {
     enum norm_kind norm;
     enum activation_kind activation;
     float dropout; /* of that, and of what the kind drops inside the layer */
+    /* Of gin: what stands between its two matrices (layer_config_set_inner()). */
+    enum norm_kind inner_norm;
+    enum activation_kind inner_activation;
 };
 
 /* What the layer behind all others reads (Xu et al. 2018), as PyG's JumpingKnowledge: LAST what the layer below gives, CAT
@@ -195,6 +205,8 @@ struct model_layer {
     enum norm_kind norm;
     enum activation_kind activation;
     float dropout;
+    enum norm_kind inner_norm; /* as in layer_config, as is the next */
+    enum activation_kind inner_activation;
     int hop;          /* how many hops the layers below take: its own block, if it uses edges */
     bool reads_all;   /* what all layers below give, joined by model_join_rows() */
     int second_input; /* the layer whose output it reads beside that of the layer below; -1: none */
@@ -204,6 +216,7 @@ struct model_layer {
     int residual_parameter;               /* [output_dim, input_dim]; -1: none; likewise below */
     int norm_parameter;                   /* weight, and then bias */
     int buffer_parameter;                 /* running mean, running variance, steps */
+    int inner_buffer_parameter;           /* the same of the norm inside; only of a batch norm */
     /* Of a typed model: [types], in place of the three above. */
     struct tail_parameters {
         int residual, norm, buffer;
@@ -228,6 +241,10 @@ struct model {
     bool needs_value_sum;
 };
 
+/* Sets what stands between the two matrices of a layer of gin by its option `inner`: `norm` and `activation`, or ReLU
+ * alone. Layers of other kinds stay as they are. */
+void layer_config_set_inner(struct layer_config *layer, enum norm_kind norm,
+                            enum activation_kind activation);
 /* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */
 MUST_CHECK enum error_code model_config_of(struct model_config *out,
                                            const struct model_outline *outline, struct error *err);

@@ -226,6 +226,8 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
         else
             out.matrix[matrices++] = gradient + parameter[i].offset;
     }
+    for (int i = 0; own->inner_norm == NORM_BATCH && i < 3; i++)
+        out.statistics[i] = gradient + model->parameter[own->inner_buffer_parameter + i].offset;
     return out;
 }
 

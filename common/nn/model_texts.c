@@ -184,6 +184,16 @@ static bool ends_in_matrix(const struct model *model)
            (model_is_typed(model) && c->layer[c->layer_count - 1].kind == LAYER_MLP);
 }
 
+/* What stands behind hidden layers, or, in a model of a single layer, inside it. */
+static void put_norm_and_activation(struct model_texts *texts, const struct model_layer *first,
+                                    bool is_alone)
+{
+    const bool is_inner = is_alone && first->kind == LAYER_GIN;
+    put_text(texts, "norm", norm_names[is_inner ? first->inner_norm : first->norm]);
+    put_text(texts, "activation",
+             activation_names[is_inner ? first->inner_activation : first->activation]);
+}
+
 enum error_code model_texts_find(struct model_texts *out, const struct model *model,
                                  const char *run_id, int64_t version, enum model_flavor flavor,
                                  const char *card, struct error *err)
@@ -203,8 +213,7 @@ enum error_code model_texts_find(struct model_texts *out, const struct model *mo
     put_options(out, last);
     if (last->edge_dim)
         put(out, "edge_dim", "%" PRIu32, last->edge_dim);
-    put_text(out, "norm", norm_names[first->norm]);
-    put_text(out, "activation", activation_names[first->activation]);
+    put_norm_and_activation(out, first, c->layer_count == 1);
     put_text(out, "residual", flag(first->residual));
     put_text(out, "jumping_knowledge", jumping_knowledge_names[c->jumping_knowledge]);
     put_decoder(out, c);

@@ -7,10 +7,11 @@
  *   model             the class of torch_geometric.nn (of which the layers are, for PyG)
  *   kind              train-step.model
  *   num_layers        without the matrix behind jumping knowledge, or behind layers over relations;  in_channels, hidden_channels, out_channels, dropout
- *   heads, aggr, train_eps, alpha, ...   those options that the kind has (layer_list.h); aggr is never auto
+ *   heads, aggr, train_eps, alpha, ...   those options that the kind has (layer_list.h); aggr and inner are never auto.
+ *                     A file of gin without inner is of before that option, which is inner relu
  *   v2                of kinds with heads: whether it is GATv2
  *   edge_dim          columns of the edge features that are read; not there without any
- *   norm, activation, residual   behind every layer but the last
+ *   norm, activation, residual   behind every layer but the last; of a model of one layer of gin, inside it
  *   jumping_knowledge
  *   layers            all of it layer by layer, as JSON: what a model of train-step.layers is built from
  *   graph             of a model over relations, as JSON: node_types, relations (source, name, target; PyG's edge types), both in

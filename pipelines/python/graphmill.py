@@ -301,9 +301,9 @@ class Run:
             model = torch_geometric.nn.MLP(in_channels=sizes[0], hidden_channels=sizes[1], num_layers=sizes[2], out_channels=sizes[3], **more)
         else:
             model = getattr(torch_geometric.nn, texts["model"])(*sizes, **more)
-        if texts["model"] == "GIN":  # PyG also has the norm between the two matrices of a layer; graphmill has it behind the layer alone
+        if texts["model"] == "GIN" and texts.get("inner", "relu") == "relu":  # also in files of before train-step.inner
             for conv in model.convs:
-                conv.nn.norms[0] = torch.nn.Identity()
+                conv.nn.norms[0], conv.nn.act = torch.nn.Identity(), torch.nn.ReLU()
         model.load_state_dict(self.state_dict(), strict=True)
         return model.eval()
 

@@ -65,12 +65,6 @@ void watch_inbox_close(struct watch_inbox *inbox)
 
 /* --- what is there --- */
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t size = strlen(name), end_size = strlen(end);
-    return size >= end_size && strcmp(name + size - end_size, end) == 0;
-}
-
 static bool may_be_update(const struct watch_inbox *inbox, const char *name)
 {
     for (int i = 0; i < inbox->left_count; i++)
@@ -79,7 +73,7 @@ static bool may_be_update(const struct watch_inbox *inbox, const char *name)
     for (size_t i = 0; i < sizeof own_folders / sizeof *own_folders; i++)
         if (strcmp(name, own_folders[i]) == 0)
             return false;
-    return name[0] != '.' && !ends_with(name, ".partial");
+    return name[0] != '.' && !text_ends(name, ".partial");
 }
 
 enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path, struct error *err)

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/graph/edge_index.h"
 #include "stages/sampling/known_pairs.h"
 
 #include <inttypes.h>
@@ -51,12 +52,6 @@ static int by_pair(const void *a, const void *b)
     return compare(a, b);
 }
 
-static uint64_t pair_of(const struct edge_splits *splits, uint32_t source, uint32_t target)
-{
-    const bool turns = splits->undirected && source > target;
-    return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
-}
-
 static uint16_t type_of(const struct edge_splits *splits, int split, uint64_t i)
 {
     return splits->type[split] ? splits->type[split][i] : 0;
@@ -73,9 +68,9 @@ static enum error_code list_held(struct bank *bank, struct error *err)
     const enum error_code rc = memory_new(&bank->held, count, "the pairs of EdgeBank", err);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         for (uint64_t i = 0; i < splits->count[s]; i++)
-            bank->held[bank->held_count++] =
-                (struct held_pair){pair_of(splits, splits->source[s][i], splits->target[s][i]),
-                                   edge_time_at(splits->time[s], i), type_of(splits, s, i)};
+            bank->held[bank->held_count++] = (struct held_pair){
+                edge_pair_of(splits->undirected, splits->source[s][i], splits->target[s][i]),
+                edge_time_at(splits->time[s], i), type_of(splits, s, i)};
     if (rc == ERROR_NONE && count)
         qsort(bank->held, count, sizeof *bank->held, by_pair);
     return rc;
@@ -123,7 +118,8 @@ static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t t
 static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
                          int64_t time)
 {
-    const struct held_pair asked = {pair_of(bank->config->splits, source, target), time, type};
+    const struct held_pair asked = {edge_pair_of(bank->config->splits->undirected, source, target),
+                                    time, type};
     const int64_t held = last_held(bank, &asked);
     const int64_t trained = last_trained(bank, source, target, type, time);
     return held > trained ? held : trained;

@@ -45,7 +45,7 @@ static enum error_code check_demand(const struct edge_switch *of, bool is_read, 
         return error_set(err, ERROR_INPUT,
                          "%s is true, but the graph has no %s: expected a column \"%s\" in the "
                          "table of edges, or a file %s.npy beside it",
-                         of->setting, column->plural, column->words[0], column->file);
+                         of->setting, column->plural, column->what, column->file);
     return ERROR_NONE;
 }
 
@@ -87,7 +87,7 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
                              "sample.sampler is %s, which goes by %s, but the graph has none: "
                              "expected a column \"%s\" in the table of edges, a file %s.npy beside "
                              "it, or another sampler",
-                             sampler->name, edge_column[c].plural, edge_column[c].words[0],
+                             sampler->name, edge_column[c].plural, edge_column[c].what,
                              edge_column[c].file);
     if (sampler->refuses_negatives && schema->negative_weight_count > 0)
         return error_set(err, ERROR_INPUT,

@@ -1,5 +1,6 @@
 /* What is right for one setting and wrong beside another. */
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/formats/time_text.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
@@ -206,12 +207,6 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     return ERROR_NONE;
 }
 
-static bool is_array(const char *path)
-{
-    const size_t size = strlen(path);
-    return size >= 4 && strcmp(path + size - 4, ".npy") == 0;
-}
-
 /* Columns by name are those of tables of nodes. */
 static enum error_code check_columns(const struct pipeline_settings *s,
                                      const struct split_shares *shares, struct error *err)
@@ -228,7 +223,7 @@ static enum error_code check_columns(const struct pipeline_settings *s,
                          "ingest.split is '%s', but ingest.time_column is empty: add a line "
                          "`time_column: NAME` below `ingest:`",
                          s->ingest.split);
-    if (is_array(s->ingest.features.path) && s->ingest.feature_columns[0])
+    if (text_ends(s->ingest.features.path, ".npy") && s->ingest.feature_columns[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_columns is '%.60s', but ingest.features is an .npy file, "
                          "which has no header: remove the line",
@@ -263,7 +258,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
                          "and metis have files beside them: remove the line, or change "
                          "ingest.format",
                          s->ingest.features.path);
-    if (s->ingest.feature_ids[0] && !is_array(s->ingest.features.path))
+    if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
                          "of a text file stand in its first column",

@@ -114,10 +114,64 @@ enum history_choice pipeline_history(const struct pipeline_settings *settings)
                                             : HISTORY_TRAINING;
 }
 
+/* Whether a model of train-step.model has more than ReLU that may stand inside its layers. */
+static bool inner_matters(const struct pipeline_settings *settings)
+{
+    return settings->train_step.layers.count == 0 && settings->train_step.model == LAYER_GIN &&
+           (settings->train_step.norm != NORM_NONE ||
+            settings->train_step.activation != ACTIVATION_RELU);
+}
+
+/* The same of an item of train-step.layers. */
+static bool item_inner_matters(const struct layer_setting *item)
+{
+    return item->kind == LAYER_GIN &&
+           (item->norm != NORM_NONE || item->activation > ACTIVATION_RELU + 1);
+}
+
+bool pipeline_fills_gin(const struct pipeline_settings *settings)
+{
+    return inner_matters(settings) && settings->train_step.option.inner != LAYER_INNER_RELU;
+}
+
+/* The option `inner` of the item `number` of train-step.layers, or of train-step.model for -1. */
+struct inner_option {
+    int64_t *inner;
+    bool matters;
+};
+
+static struct inner_option inner_of(struct pipeline_settings *settings, int64_t number)
+{
+    if (number < 0)
+        return (struct inner_option){&settings->train_step.option.inner, inner_matters(settings)};
+    struct layer_setting *item = &settings->train_step.layers.item[number];
+    return (struct inner_option){&item->option.inner, item_inner_matters(item)};
+}
+
+void pipeline_inner_for_ids(struct pipeline_settings *settings)
+{
+    for (int64_t i = -1; i < settings->train_step.layers.count; i++) {
+        const struct inner_option at = inner_of(settings, i);
+        *at.inner =
+            at.matters && *at.inner != LAYER_INNER_RELU ? LAYER_INNER_SAME : LAYER_INNER_AUTO;
+    }
+}
+
+static void date_inner(struct pipeline_settings *settings)
+{
+    for (int64_t i = -1; i < settings->train_step.layers.count; i++) {
+        const struct inner_option at = inner_of(settings, i);
+        if (at.matters && *at.inner == LAYER_INNER_AUTO)
+            *at.inner = LAYER_INNER_RELU;
+    }
+}
+
 void pipeline_settings_date(struct pipeline_settings *settings, const char *text)
 {
     if (!strstr(text, "infer.history = ") && pipeline_learns_events(settings))
         settings->infer.history = HISTORY_TRAINING;
+    if (!strstr(text, "train-step.inner = "))
+        date_inner(settings);
 }
 
 bool pipeline_learns_pairs(const struct pipeline_settings *settings)

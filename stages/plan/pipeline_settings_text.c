@@ -53,6 +53,7 @@ static enum error_code collect(const struct pipeline_settings *settings, unsigne
     /* Runs of before the setting was there did what it calls `training`, and keep their ids. */
     defaults.infer.history = HISTORY_TRAINING;
     copy.infer.history = pipeline_history(settings);
+    pipeline_inner_for_ids(&copy);
     out[0] = '\0';
     for (const struct setting_spec *spec = next_by_name(""); rc == ERROR_NONE && spec;
          spec = next_by_name(spec->name)) {

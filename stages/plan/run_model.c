@@ -35,6 +35,9 @@ static struct layer_config config_of_item(const struct pipeline_settings *settin
         .dropout = (float)item->dropout};
     if (item->activation)
         config.activation = (enum activation_kind)(item->activation - 1);
+    /* The last layer has no activation behind it, which says nothing of the inside. */
+    layer_config_set_inner(&config, config.norm,
+                           gives_logits ? ACTIVATION_RELU : config.activation);
     return config;
 }
 

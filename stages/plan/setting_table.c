@@ -234,7 +234,7 @@ static const struct setting_items layer_items = {
  *     What should be otherwise gets a setting or choice of another name, or, for all at once, IDENTITY_VERSION
  *     (stages/plan/identity_digits.h) goes up, and everything is made again;
  *     (infer.history is such a setting whose default is not what was done before: for ids its value of before, training,
- *     counts as the default, pipeline_settings_text.c);
+ *     counts as the default, pipeline_settings_text.c; so is train-step.inner, for which relu counts as the default);
  *   - a setting that changes no bit is OPERATION; one that only later stages see belongs to those.
  * Of a PATH neither the text nor the place counts, but the content of what lies there.
  */

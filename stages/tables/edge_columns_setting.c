@@ -1,7 +1,6 @@
 #include "stages/tables/edge_columns_setting.h"
 
 #include "common/base/text.h"
-#include "common/graph/edge_column.h"
 
 #include <string.h>
 
@@ -37,25 +36,13 @@ static struct field without_quotes(struct field field)
     return field;
 }
 
-/* The words of the setting are few: a name that data sets use for a role may be the name of another
- * column. */
+/* The words for the two ends are few: what data sets call an end may be the name of a column. */
 static struct edge_word role_of(const struct field *word)
 {
-    static const struct {
-        const char *word;
-        struct edge_word role;
-    } roles[] = {{"source", {.role = EDGE_ROLE_SOURCE}},
-                 {"target", {.role = EDGE_ROLE_TARGET}},
-                 {"weight", {.role = EDGE_ROLE_COLUMN, .column = EDGE_WEIGHT}},
-                 {"time", {.role = EDGE_ROLE_COLUMN, .column = EDGE_TIME}},
-                 {"etype", {.role = EDGE_ROLE_COLUMN, .column = EDGE_TYPE}},
-                 {"edge_id", {.role = EDGE_ROLE_COLUMN, .column = EDGE_ID}},
-                 {"feat", {.role = EDGE_ROLE_COLUMN, .column = EDGE_FEATURE}}};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (field_is(word, roles[i].word))
-            return roles[i].role;
     const struct edge_word known = edge_word_of(word);
-    return known.role == EDGE_ROLE_COLUMN ? known : (struct edge_word){.role = EDGE_ROLE_NONE};
+    const bool is_end = field_is(word, "source") || field_is(word, "target");
+    return is_end || known.role == EDGE_ROLE_COLUMN ? known
+                                                    : (struct edge_word){.role = EDGE_ROLE_NONE};
 }
 
 enum error_code edge_columns_setting_next(const char **text, struct column_entry *out, bool *found,

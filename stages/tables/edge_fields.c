@@ -176,9 +176,7 @@ enum error_code edge_fields_value(const struct field *field, enum edge_column co
                                   struct value_notes *notes, const char *where, int64_t line,
                                   void *data, uint32_t element, struct error *err)
 {
-    const struct edge_column_row *row = &edge_column[column];
-    const struct place place = {notes, field, row->shown ? row->shown : row->words[0],
-                                where, line,  element};
+    const struct place place = {notes, field, edge_column[column].what, where, line, element};
     return take_value(&place, column, data, element, err);
 }
 

@@ -14,27 +14,40 @@ void edge_list_survey_release(struct edge_list_survey *survey)
 
 /* ---- comments -------------------------------------------------------------------------------- */
 
-static bool begins(const struct text_line *line, const char *text)
-{
-    const size_t size = strlen(text);
-    return line->size >= size && memcmp(line->text, text, size) == 0;
-}
-
 struct comments {
     enum stated_direction stated;
+    const char *words; /* which say it; NULL: none */
     bool is_konect, has_sides;
 };
+
+/* Whether the line begins with the words; those of KONECT stand alone. */
+static bool begins(const struct text_line *line, const char *words)
+{
+    const size_t size = strlen(words);
+    return line->size >= size && memcmp(line->text, words, size) == 0 &&
+           (words[1] == '%' || *words == '#' || (line->size > size && line->text[size] == ' '));
+}
 
 static enum error_code take_comment(struct comments *comments, const struct text_line *line,
                                     const char *where, struct error *err)
 {
-    const bool is_bipartite = begins(line, "% bip ");
-    if (begins(line, "# Undirected graph") || begins(line, "% sym "))
-        comments->stated = STATED_UNDIRECTED;
-    if (begins(line, "# Directed graph") || begins(line, "% asym ") || is_bipartite)
-        comments->stated = STATED_DIRECTED;
-    comments->is_konect |= begins(line, "% sym ") || begins(line, "% asym ") || is_bipartite;
-    comments->has_sides |= is_bipartite;
+    static const struct {
+        const char *words;
+        enum stated_direction stated;
+        bool has_sides;
+    } known[] = {{"# Undirected graph", STATED_UNDIRECTED, false},
+                 {"# Directed graph", STATED_DIRECTED, false},
+                 {"% sym", STATED_UNDIRECTED, false},
+                 {"% asym", STATED_DIRECTED, false},
+                 {"% bip", STATED_DIRECTED, true}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!begins(line, known[i].words))
+            continue;
+        comments->stated = known[i].stated;
+        comments->words = known[i].words;
+        comments->is_konect |= *known[i].words == '%';
+        comments->has_sides |= known[i].has_sides;
+    }
     if (begins(line, "%%MatrixMarket"))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected an edge list, found a Matrix Market file: write "
@@ -50,9 +63,8 @@ static enum error_code read_comments(const struct edge_survey_request *request,
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
-    enum error_code rc = request->data ? line_reader_open_memory(request->path, request->data,
-                                                                 request->size, &reader, err)
-                                       : line_reader_open(request->path, &reader, err);
+    enum error_code rc =
+        line_reader_open_input(request->path, request->data, request->size, &reader, err);
     while (rc == ERROR_NONE) {
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found || !text_line_is_skipped(&line))
@@ -97,7 +109,9 @@ static enum error_code find_roles(const struct edge_survey_request *request,
         .label = settings ? pipeline_edge_label(settings) : NULL,
         .features = request->features};
     const enum error_code rc = edge_roles_find(&roles, &out->roles, err);
-    out->stated = out->roles.stated != STATED_NOTHING ? out->roles.stated : comments->stated;
+    const bool is_column = out->roles.stated != STATED_NOTHING;
+    out->stated = is_column ? out->roles.stated : comments->stated;
+    out->comment = is_column ? NULL : comments->words;
     return rc;
 }
 

@@ -25,6 +25,7 @@ struct edge_list_survey { /* {0} is releasable */
     bool of_strings; /* ids are kept as they are written */
     bool has_zeros;  /* ... because some begin with a zero, such as 007 */
     enum stated_direction stated;
+    const char *comment; /* the words of a comment that state it, such as "% asym"; NULL: none do */
 };
 
 struct edge_survey_request { /* borrowed */

@@ -81,19 +81,16 @@ const char *edge_role_line(const struct table_look *look, int source, int target
 const char *edge_role_setting(const struct table_look *look, const struct edge_roles *roles,
                               bool has_sides, char *text)
 {
-    static const char *const word[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "weight",
-                                                        [EDGE_TYPE] = "etype",
-                                                        [EDGE_TIME] = "time",
-                                                        [EDGE_ID] = "edge_id",
-                                                        [EDGE_FEATURE] = "feat"};
     const struct edge_fields *fields = &roles->fields;
     text[0] = '\0';
     put_ends(text, look, fields->source, fields->target, has_sides);
     for (size_t i = 0; i < fields->count; i++) {
         const int column = (int)i == roles->type_field ? EDGE_TYPE : fields->use[i].column;
-        if (column == EDGE_FIELD_NONE || !word[column])
+        const char *word =
+            column == EDGE_FIELD_NONE ? NULL : edge_word_for((enum edge_column)column);
+        if (!word)
             continue;
-        put(text, "; %s: ", word[column]);
+        put(text, "; %s: ", word);
         put_name(text, look, (int)i);
     }
     return text;

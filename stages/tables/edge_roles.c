@@ -157,10 +157,8 @@ static void take_groups(struct role_search *s)
     for (int side = 0; side < 2; side++)
         if (end[side] != EDGE_FIELD_NONE)
             group[side] = edge_word_group(&column_at(s, (size_t)end[side])->name);
-    if (!group[0].size || !group[1].size || !group[0].text || !group[1].text ||
-        group[0].size >= TYPE_NAME_SIZE || group[1].size >= TYPE_NAME_SIZE)
-        return;
-    if (group[0].size == group[1].size && memcmp(group[0].text, group[1].text, group[0].size) == 0)
+    if (!group[0].size || !group[1].size || group[0].size >= TYPE_NAME_SIZE ||
+        group[1].size >= TYPE_NAME_SIZE || fields_are_equal(&group[0], &group[1]))
         return;
     for (int side = 0; side < 2; side++) {
         memcpy(s->out->side[side], group[side].text, group[side].size);
@@ -255,8 +253,8 @@ static bool has_twins(const struct role_search *s)
     for (size_t i = 0; i < s->count; i++)
         for (size_t j = i + 1; j < s->count; j++) {
             const struct field *a = &column_at(s, i)->name, *b = &column_at(s, j)->name;
-            if (is_free(s, i) && is_free(s, j) && a->size && a->size == b->size &&
-                memcmp(a->text, b->text, a->size) == 0 && may_be_ids(s, i) && may_be_ids(s, j))
+            if (is_free(s, i) && is_free(s, j) && a->size && fields_are_equal(a, b) &&
+                may_be_ids(s, i) && may_be_ids(s, j))
                 return true;
         }
     return false;
@@ -345,20 +343,17 @@ static enum error_code take_unnamed(struct role_search *s, size_t i, struct erro
 {
     const struct table_column *column = column_at(s, i);
     const bool is_fraction = column->are_numbers && column->has_fraction;
+    const char *why = NULL;
     if (i == 2 && column->values && !column->are_numbers && !column->are_dates)
-        return edge_role_refuse(s, "column 3 holds words, so it is not known which columns are",
-                                err);
-    if (i == 2 && column->are_integers && occurs_as_id(s, i))
-        return edge_role_refuse(
-            s,
-            "column 3 holds integers that may be ids, relations or weights, so it is not known "
-            "which columns are",
-            err);
-    if (is_fraction && is_beyond_float(column))
-        return edge_role_refuse(s,
-                                "a column without a name holds large numbers with a fraction, "
-                                "which may be times; say which columns are",
-                                err);
+        why = "column 3 holds words, so it is not known which columns are";
+    else if (i == 2 && column->are_integers && occurs_as_id(s, i))
+        why = "column 3 holds integers that may be ids, relations or weights, so it is not known "
+              "which columns are";
+    else if (is_fraction && is_beyond_float(column))
+        why = "a column without a name holds large numbers with a fraction, which may be times; "
+              "say which columns are";
+    if (why)
+        return edge_role_refuse(s, why, err);
     if (is_fraction && !take_column(s, i, EDGE_WEIGHT) &&
         s->request->features == EDGE_FEATURES_AUTO)
         (void)take_column(s, i, EDGE_FEATURE);
@@ -369,20 +364,18 @@ static enum error_code take_unnamed(struct role_search *s, size_t i, struct erro
 static enum error_code take_positions(struct role_search *s, struct error *err)
 {
     const struct table_look *look = s->request->look;
+    const char *why = NULL;
     enum error_code rc = ERROR_NONE;
     if (look->header_is_weak)
-        return edge_role_refuse(
-            s,
-            "the first line may be a header or an edge: none of its words occurs again, though "
-            "most others do; name",
-            err);
-    if (column_at(s, 0)->are_dates)
-        return edge_role_refuse(
-            s, "the first column holds dates, so it is not known which columns are", err);
-    if (s->count > 2 && look->rows > 2 && column_at(s, 0)->counts_up && may_be_ids(s, 1) &&
-        may_be_ids(s, 2))
-        return edge_role_refuse(
-            s, "the first column may be a row number, so it is not known which columns are", err);
+        why = "the first line may be a header or an edge: none of its words occurs again, though "
+              "most others do; name";
+    else if (column_at(s, 0)->are_dates)
+        why = "the first column holds dates, so it is not known which columns are";
+    else if (s->count > 2 && look->rows > 2 && column_at(s, 0)->counts_up && may_be_ids(s, 1) &&
+             may_be_ids(s, 2))
+        why = "the first column may be a row number, so it is not known which columns are";
+    if (why)
+        return edge_role_refuse(s, why, err);
     (void)take_end(s, 0, EDGE_ROLE_SOURCE);
     (void)take_end(s, 1, EDGE_ROLE_TARGET);
     for (size_t i = 2; rc == ERROR_NONE && i < s->count; i++)

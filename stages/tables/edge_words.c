@@ -32,30 +32,32 @@ static const char *const type_words[] = {
     "etype",         "edge_type",    "relation",  "rel",      "predicate",
     "pred",          "type",         "rel_type",  "r",        "p",
     "relation_type", "relationship", "link_type", "property", NULL};
-static const char *const time_words[] = {
-    "time",     "timestamp", "ts",   "t",          "date",      "datetime",   "unixts", "unix_time",
-    "unixtime", "day",       "year", "time_stamp", "date_time", "created_at", NULL};
-static const char *const id_words[] = {"edge", "eid", NULL};
+static const char *const time_words[] = {"time", "timestamp",  "unixts",    "t",          "ts",
+                                         "date", "datetime",   "unix_time", "unixtime",   "day",
+                                         "year", "time_stamp", "date_time", "created_at", NULL};
+static const char *const id_words[] = {"edge_id", "eid", "edge", NULL};
 static const char *const feature_words[] = {"feat",         "feature", "edge_feat",
                                             "edge_feature", "msg",     NULL};
 
 struct word_list {
-    const char *const *words;
+    const char *const *words; /* those of a column begin with the one of ingest.edge_columns */
     struct edge_word meaning;
-    bool has_number; /* feat_0, feat1: the number does not count */
+    size_t label_words; /* so many of them mean the column as ingest.edge_label, too */
+    bool has_number;    /* feat_0, feat1: the number does not count */
 };
 
 static const struct word_list lists[] = {
-    {source_words, {.role = EDGE_ROLE_SOURCE}, false},
-    {target_words, {.role = EDGE_ROLE_TARGET}, false},
-    {actor_words, {.role = EDGE_ROLE_SOURCE, .is_kind = true}, false},
-    {thing_words, {.role = EDGE_ROLE_TARGET, .is_kind = true}, false},
-    {weight_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_WEIGHT}, false},
-    {type_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TYPE}, false},
-    {time_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TIME}, false},
-    {id_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_ID}, false},
-    {feature_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_FEATURE}, true},
+    {source_words, {.role = EDGE_ROLE_SOURCE}, 0, false},
+    {target_words, {.role = EDGE_ROLE_TARGET}, 0, false},
+    {actor_words, {.role = EDGE_ROLE_SOURCE, .is_kind = true}, 0, false},
+    {thing_words, {.role = EDGE_ROLE_TARGET, .is_kind = true}, 0, false},
+    {weight_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_WEIGHT}, 4, false},
+    {type_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TYPE}, 3, false},
+    {time_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TIME}, 4, false},
+    {id_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_ID}, 2, false},
+    {feature_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_FEATURE}, 5, true},
 };
+enum { LIST_COUNT = sizeof lists / sizeof *lists };
 
 /* ---- the plain form of a name ---------------------------------------------------------------- */
 
@@ -152,11 +154,19 @@ struct edge_word edge_word_of(const struct field *name)
     cut_id(word);
     memcpy(without, word, sizeof without);
     cut_number(without);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    for (size_t i = 0; i < LIST_COUNT; i++)
         if (is_one_of(lists[i].has_number ? without : word, lists[i].words))
             return lists[i].meaning;
     (void)begins_with_end(word, &meaning);
     return meaning;
+}
+
+const char *edge_word_for(enum edge_column column)
+{
+    for (size_t i = 0; i < LIST_COUNT; i++)
+        if (lists[i].meaning.role == EDGE_ROLE_COLUMN && lists[i].meaning.column == column)
+            return *lists[i].words;
+    return NULL;
 }
 
 bool edge_word_is_known(const struct field *name)
@@ -182,10 +192,11 @@ bool edge_words_are_pair(const struct field *first, const struct field *second)
 
 enum edge_column edge_word_label(const struct field *name)
 {
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        for (const char *const *word = edge_column[c].words; *word; word++)
-            if (field_is(name, *word))
-                return (enum edge_column)c;
+    char word[WORD_SIZE];
+    for (size_t i = 0; make_plain(name, word) && i < LIST_COUNT; i++)
+        for (size_t k = 0; k < lists[i].label_words; k++)
+            if (strcmp(word, lists[i].words[k]) == 0)
+                return lists[i].meaning.column;
     return EDGE_LABEL;
 }
 

@@ -28,12 +28,14 @@ struct edge_word {
 
 /* Returns what the name means by itself. */
 struct edge_word edge_word_of(const struct field *name);
+/* Returns the word of ingest.edge_columns for a column, NULL if there is none. */
+const char *edge_word_for(enum edge_column column);
 /* Returns `Person` of `:START_ID(Person)`; size 0: the name has no group. */
 struct field edge_word_group(const struct field *name);
 /* Whether the name means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
-/* The column that ingest.edge_label means by a name: one of edge_column[] whose words have the name
- * (`weight` says that weights are labels, too), else EDGE_LABEL. */
+/* Returns the column that ingest.edge_label means by a name: a column of some of the words here
+ * (`weight`: the weights are the labels, too), else EDGE_LABEL. */
 enum edge_column edge_word_label(const struct field *name);
 /* Whether a column called `name` holds the labels that ingest.edge_label names (NULL: none). */
 bool edge_word_is_label(const struct field *name, const char *label);

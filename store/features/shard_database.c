@@ -13,11 +13,6 @@ enum { READAHEAD_BYTES = 4 << 20 };
 /* What RocksDB was doing when it failed. */
 enum shard_use { SHARD_READ, SHARD_BUILD };
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* RocksDB's C interface tells the kind of a failure by the text in front. */
 static enum error_code code_of_rocksdb(const char *text, enum shard_use use)
 {
@@ -30,12 +25,12 @@ static enum error_code code_of_rocksdb(const char *text, enum shard_use use)
     if (strstr(text, "No space left on device") || strstr(text, "Disk quota exceeded"))
         return ERROR_NO_SPACE;
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-        if (begins(text, passing[i]))
+        if (text_begins(text, passing[i]))
             return ERROR_UNAVAILABLE;
     for (size_t i = 0; use == SHARD_READ && i < sizeof damage / sizeof *damage; i++)
-        if (begins(text, damage[i]))
+        if (text_begins(text, damage[i]))
             return ERROR_CORRUPT;
-    const bool missing = begins(text, "IO error") && strstr(text, "No such file");
+    const bool missing = text_begins(text, "IO error") && strstr(text, "No such file");
     return use == SHARD_READ && missing ? ERROR_CORRUPT : ERROR_IO;
 }
 

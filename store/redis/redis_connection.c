@@ -101,15 +101,10 @@ static enum error_code broken(struct redis_connection *c, enum error_code rc, st
     return error_context(err, rc, "Redis at %s", c->url);
 }
 
-static bool starts_with(const char *text, const char *word)
-{
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 static bool says_one_of(const char *text, bool anywhere, const char *const *word, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (anywhere ? strstr(text, word[i]) != NULL : starts_with(text, word[i]))
+        if (anywhere ? strstr(text, word[i]) != NULL : text_begins(text, word[i]))
             return true;
     return false;
 }
@@ -123,13 +118,13 @@ enum error_code redis_error_code(const char *text)
     static const char *const refused[] = {"NOAUTH", "WRONGPASS", "NOPERM", "ERR invalid password",
                                           "ERR AUTH"};
     const bool in_script = strstr(text, "user_script") != NULL;
-    if (starts_with(text, "NOGROUP") || starts_with(text, "UNBLOCKED"))
+    if (text_begins(text, "NOGROUP") || text_begins(text, "UNBLOCKED"))
         return ERROR_NOT_FOUND;
     if (says_one_of(text, in_script, later, sizeof later / sizeof *later))
         return ERROR_UNAVAILABLE;
     if (says_one_of(text, in_script, refused, sizeof refused / sizeof *refused))
         return ERROR_INVALID;
-    return in_script || starts_with(text, "WRONGTYPE") ? ERROR_CORRUPT : ERROR_IO;
+    return in_script || text_begins(text, "WRONGTYPE") ? ERROR_CORRUPT : ERROR_IO;
 }
 
 /* Sends one command; the answer is still to come. */
@@ -182,7 +177,7 @@ static enum error_code take_answer(struct redis_connection *c, const char **argv
     if (rc != ERROR_NONE || !text)
         return rc;
     if (unknown_script)
-        *unknown_script = starts_with(text, "NOSCRIPT");
+        *unknown_script = text_begins(text, "NOSCRIPT");
     rc = error_set(err, redis_error_code(text), "Redis at %s: %s: %s", c->url, argv[0], text);
     freeReplyObject(*reply);
     *reply = NULL;

@@ -65,10 +65,10 @@ def options(texts):
 
 
 def build_gin(texts):
-    """PyG's GIN has its norm inside each layer's two matrices as well; graphmill's has it behind the layer alone."""
+    """PyG's GIN. With `inner: relu`, and in files of before that option, ReLU alone stands between the matrices of a layer."""
     model = GIN(*sizes(texts), **options(texts))
-    for conv in model.convs:
-        conv.nn.norms[0] = torch.nn.Identity()
+    for conv in model.convs if texts.get("inner", "relu") == "relu" else ():
+        conv.nn.norms[0], conv.nn.act = torch.nn.Identity(), torch.nn.ReLU()
     return model
 
 
@@ -117,7 +117,8 @@ def layers_of_batch(model, x, edge_index, hop_end):
     """What a BasicGNN computes, each layer only for the nodes that the layers above it want: those a batch norm is over."""
     for layer, conv in enumerate(model.convs):
         count = int(hop_end[model.num_layers - 1 - layer])
-        x = conv(x, edge_index)[:count]
+        into = edge_index[:, edge_index[1] < count]
+        x = conv((x, x[:count]), into, size=(len(x), count))  # so that a norm inside the layer is over those, too
         edge_index = edge_index[:, (edge_index < count).all(0)]
         if layer + 1 < model.num_layers:
             x = model.act(model.norms[layer](x))

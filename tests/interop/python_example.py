@@ -37,8 +37,10 @@ def main():
         graphmill.save(data, work / "cora")
         (work / "cora.yaml").write_text("name: cora\nepochs: 30\ningest: {path: cora}\npartition: {parts: 4}\n"
                                         "sample: {fanouts: [10, 10], batch_size: 140}\ntrain-step: {hidden: 64, dropout: 0.5}\n")
-        for kind, norm in (("sage", "none"), ("gcn", "none"), ("gat", "none"), ("gin", "batch")):
-            run = graphmill.run(work / "cora.yaml", directory=work / kind, quiet=True, **{"train-step.model": kind, "train-step.norm": norm})
+        for kind, more in (("sage", {}), ("gcn", {}), ("gat", {}), ("gin", {"norm": "batch"}), ("gin", {"norm": "layer", "activation": "elu"}),
+                           ("gin", {"norm": "batch", "activation": "elu", "inner": "relu"})):
+            named = {f"train-step.{name}": value for name, value in {"model": kind, **more}.items()}
+            run = graphmill.run(work / "cora.yaml", directory=work / "-".join((kind, *more.values())), quiet=True, **named)
             model = run.model()
             with torch.no_grad():
                 logits = model(data.x, data.edge_index)

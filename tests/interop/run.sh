@@ -10,6 +10,7 @@
 #   tests/interop/run.sh --metrics                              metrics.json beside scikit-learn alone
 #   tests/interop/run.sh --dashboard                            k8s/grafana by Grafana's schema alone
 #   tests/interop/run.sh --typed-accuracy FOLDER [OPTION...]    PyG's test accuracy on a graph with relations: typed_accuracy.py
+#   tests/interop/run.sh --graph-accuracy FOLDER [OPTION...]    PyG's test accuracy on many graphs: graph_accuracy.py
 #
 # GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
 set -euo pipefail
@@ -78,6 +79,10 @@ fi
 if [ "${1:-}" = --typed-accuracy ]; then
     shift
     exec "$pyg/bin/python" -W ignore "$here/typed_accuracy.py" "$@"
+fi
+if [ "${1:-}" = --graph-accuracy ]; then
+    shift
+    exec "$pyg/bin/python" -W ignore "$here/graph_accuracy.py" "$@"
 fi
 dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
 run_python() {

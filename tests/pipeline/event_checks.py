@@ -4,24 +4,17 @@ FOLDER are outputs of a run (sage of two layers, dot decoder, all nodes ranked a
 `source,target,weight,time` with a header, whose first PERCENTS (60/15/25) train. With HISTORY all an event is scored from all events
 that are strictly earlier, with training from those that train. Scores, ranks and the figures of EdgeBank are those of the run.
 """
-import array
 import json
-import struct
 import sys
+
+from link_checks import read_step
 
 
 def read_tensors(path):
-    with open(path, "rb") as file:
-        head = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        data = file.read()
-    tensors = {}
-    for name, about in head.items():
-        if name != "__metadata__" and about["dtype"] == "F32":
-            values = array.array("f")
-            values.frombytes(data[slice(*about["data_offsets"])])
-            rows, columns = (about["shape"] + [1])[:2]
-            tensors[name] = [list(values[row * columns:(row + 1) * columns]) for row in range(rows)]
-    return tensors
+    """The rows of each tensor; a vector has rows of one number."""
+    tensors, _, shapes = read_step(path)
+    width = {name: (shape + [1])[1] for name, shape in shapes.items() if shape}
+    return {name: [values[i:i + width[name]] for i in range(0, len(values), width[name])] for name, values in tensors.items()}
 
 
 def read_events(path, percents):

@@ -288,16 +288,9 @@ PYTHON
 gzip -k graph.mtx small.graphml
 zstd -q graph.mtx
 
-pipeline() { # name, format, path, more lines of the ingest section
-    printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
-}
-mkdir runs
+. "$source_folder/tests/support/format_runs.sh"
 all='edge_chunk feature_chunk node_labels node_splits'
 beside="  labels: $work/labels.csv\n  features: $work/features.csv\n  train: $work/train.csv\n  valid: $work/valid.csv\n  test: $work/test.csv\n"
-ingest() { # name, format, path, more
-    pipeline "$@"
-    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
-}
 ingest columns folder columns
 records columns $all >expected.all
 records columns edge_chunk >expected.edges
@@ -412,11 +405,6 @@ cmp <(records weighted_matrix_market edge_chunk) <(records weighted_graphml edge
 [ "$(sed -n 2p runs/market/outputs/predictions.csv | cut -d, -f1)" = 1 ] || fail "the first node of a matrix is not called 1"
 
 # --- what is broken ---
-bad() { # pattern, format, path, more
-    pipeline bad "$2" "$3" "${4:-}"
-    expect 65 "$1" "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
-    [ ! -e runs/bad/store/dataset ] || [ -z "$(find runs/bad/store/dataset -name schema.record)" ] || fail "a dataset was stored of $3"
-}
 text() { printf "$1" >broken; }
 market='%%%%MatrixMarket matrix coordinate pattern general\n'
 text ''; bad 'broken: expected a matrix, found an empty file' matrix_market broken "$beside"

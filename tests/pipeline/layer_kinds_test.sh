@@ -9,6 +9,8 @@ sage,aggr=max                  convs.1.lin_l.weight
 graph_conv                     convs.1.lin_rel.weight
 graph_conv,aggr=mean           convs.1.lin_root.weight
 gin,train_eps=true             convs.1.nn.lins.1.weight
+gin,norm=batch                 convs.1.nn.norms.0.module.running_var
+gin,norm=layer                 convs.0.nn.norms.0.bias
 sgc                            lin.weight
 appnp,alpha=0.2                lins.1.weight
 le                             convs.1.lin2.weight
@@ -34,7 +36,7 @@ while read -r settings tensor; do
     [ "$other" = "$hash" ] || fail "$settings: three workers give $other, one gave $hash"
     cmp -s "$work/$name/outputs/embeddings.npy" "$work/$name-3/outputs/embeddings.npy" ||
         fail "$settings: three workers give other embeddings"
-    names=$(head -c 4096 "$work/$name/outputs/model.safetensors" | tr -c '[:print:]' ' ')
+    names=$(head -c 16384 "$work/$name/outputs/model.safetensors" | tr -c '[:print:]' ' ')
     [[ $names == *"\"$tensor\""* ]] || fail "$settings: the model's file has no $tensor: $names"
 done <<<"$kinds"
 
@@ -43,6 +45,7 @@ expect 78 'the model has no tensors to train' run none "$pipeline" --set train-s
 expect 78 'as many columns as it reads' run none "$pipeline" --set train-step.model=propagate
 [ ! -e "$work/none" ] || fail "something was written"
 expect 78 'for PyG alone' "$bin/graphmill" export "$work/graph_conv" --flavor dgl --output "$work/graph_conv.dgl"
+expect 78 'has a norm' "$bin/graphmill" export "$work/gin-norm-batch" --flavor dgl --output "$work/gin-norm.dgl"
 "$bin/graphmill" export "$work/gin-train_eps-true" --flavor dgl --output "$work/gin.dgl" >/dev/null
 names=$(head -c 4096 "$work/gin.dgl" | tr -c '[:print:]' ' ')
 [[ $names == *layers.1.apply_func.2.weight* ]] || fail "DGL's names of gin are $names"

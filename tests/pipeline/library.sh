@@ -73,6 +73,19 @@ expect() {
     grep -qE -- "$pattern" "$work/stderr" || fail "'$*' did not say '$pattern' but: $(tail -3 "$work/stderr")"
 }
 
+# 300 nodes of four classes: random_graph FOLDER SEED EDGES writes edges.csv and labels.csv
+random_graph() {
+    python3 - "$@" <<'PYTHON'
+import random
+import sys
+dice = random.Random(int(sys.argv[2]))
+with open(sys.argv[1] + "/edges.csv", "w") as file:
+    file.writelines("%d,%d\n" % (dice.randrange(300), dice.randrange(300)) for _ in range(int(sys.argv[3])))
+with open(sys.argv[1] + "/labels.csv", "w") as file:
+    file.writelines("%d,%d\n" % (node, dice.randrange(4)) for node in range(300))
+PYTHON
+}
+
 # A graph with relations: N papers in three classes, 2 N / 3 authors before them, 3 venues behind, a class each: papers_graph FOLDER N
 papers_graph() {
     local folder=$1 papers=$2 authors=$((2 * $2 / 3)) split=$((4 * $2 / 3))

@@ -2,14 +2,7 @@
 # The delta of a version is damaged or lost: verify names it and says what mends it, no run uses another version, and the same files make it again.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
-python3 - <<'PYTHON'
-import random
-dice = random.Random(1)
-with open("edges.csv", "w") as file:
-    file.writelines("%d,%d\n" % (dice.randrange(300), dice.randrange(300)) for _ in range(1200))
-with open("labels.csv", "w") as file:
-    file.writelines("%d,%d\n" % (node, dice.randrange(4)) for node in range(300))
-PYTHON
+random_graph . 1 1200
 cat >g.yaml <<'END'
 name: g
 epochs: 2

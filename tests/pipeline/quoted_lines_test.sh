@@ -38,15 +38,11 @@ for name, ids in ("plain", plain), ("odd", odd):
     write(f"{name}/dgl/nodes.csv", [("node_id", "label", "feat", "train_mask")] + [(ids[i], i % 2, "1,2,3", int(i < 30)) for i in order])
     write(f"{name}/dgl/edges.csv", [("src_id", "dst_id")] + [row[:2] for row in table])
 MAKE
-pipeline() { # name, format, path, more lines of the ingest section
-    printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
-}
-mkdir runs
+. "$source_folder/tests/support/format_runs.sh"
 agree() { # name, format, path, more, kinds: the same of odd ids as of plain ones
     local ids
     for ids in plain odd; do
-        pipeline "$1_$ids" "$2" "$ids/$3" "${4//IDS/$work/$ids}"
-        "$bin/graphmill" partition "$1_$ids.yaml" --directory "runs/$1_$ids" >"$1.out" 2>"$1.err" || fail "$1_$ids: $(tail -3 "$1.err")"
+        ingest "$1_$ids" "$2" "$ids/$3" "${4//IDS/$work/$ids}"
     done
     [ "$(records "$1_plain" $5 | wc -l)" -ge "$(wc -w <<<"$5")" ] || fail "$1: too few records"
     cmp <(records "$1_plain" $5) <(records "$1_odd" $5) || fail "$1: a graph with line ends in its ids is another"

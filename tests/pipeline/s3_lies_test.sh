@@ -5,23 +5,19 @@
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 seaweedfs
-mkdir "$work/relay"
-python3 "$source_folder/tests/support/s3_relay.py" "${endpoint#http://}" "$work/relay" &
-started+=($!)
-for _ in $(seq 100); do [ -s "$work/relay/port" ] && break; sleep 0.1; done
-relay=http://127.0.0.1:$(cat "$work/relay/port")
 cd "$work"
+start_relay() { # folder, which gets its port, and its plan from the test
+    mkdir "$1"
+    python3 "$source_folder/tests/support/s3_relay.py" "${endpoint#http://}" "$work/$1" &
+    started+=($!)
+    for _ in $(seq 100); do [ -s "$1/port" ] && break; sleep 0.1; done
+}
+start_relay relay
+relay=http://127.0.0.1:$(cat relay/port)
 
 # The input: 300 nodes, whose edges lie in the bucket.
 mkdir graph
-python3 - <<'PYTHON'
-import random
-dice = random.Random(5)
-with open("graph/edges.csv", "w") as file:
-    file.writelines("%d,%d\n" % (dice.randrange(300), dice.randrange(300)) for _ in range(1500))
-with open("graph/labels.csv", "w") as file:
-    file.writelines("%d,%d\n" % (node, dice.randrange(4)) for node in range(300))
-PYTHON
+random_graph graph 5 1500
 settings='epochs: 2
 ingest: {format: edge_list, path: PLACE/edges.csvQUERY, labels: PLACE/labels.csvQUERY, features: degree, split: hash 60/20/20, self_loops: remove}
 partition: {parts: 2}
@@ -46,11 +42,8 @@ for file in metrics.json predictions.csv; do
 done
 rm relay/lies # and anew, for a process that reads everything
 kill "${started[-1]}"
-mkdir again
-python3 "$source_folder/tests/support/s3_relay.py" "${endpoint#http://}" "$work/again" &
-started+=($!)
+start_relay again
 echo lies >again/plan
-for _ in $(seq 100); do [ -s again/port ] && break; sleep 0.1; done
 again="s3://graphmill/store?endpoint=http://127.0.0.1:$(cat again/port)"
 "$bin/graphmill" verify --store "$again" >verify.txt 2>&1 || fail "verify behind lies: $(tail -3 verify.txt)"
 [ "$(wc -l <again/lies)" -ge 20 ] || fail "verify was told no lies: $(cat again/lies)"

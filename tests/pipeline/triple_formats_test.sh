@@ -99,24 +99,8 @@ import numpy
 numpy.save("typed/1-feat.npy", numpy.array([[i + 0.5, 1] for i in range(4)], dtype=numpy.float32))
 PYTHON
 
-pipeline() { # name, format, path, more lines of the ingest section
-    printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
-}
-mkdir runs
-ingest() { # name, format, path, more
-    pipeline "$@"
-    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
-    "$bin/graphmill" verify "runs/$1" --list |
-        awk '$2 ~ /^(edge_chunk|feature_chunk|node_labels|node_splits|edge_splits)$/ && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' >"$1.found"
-}
-agree() { # name, the name of what it is compared with
-    [ "$(wc -l <"$1.found")" -ge "${3:-2}" ] || fail "too few records of $1: $(cat "$1.found")"
-    cmp -s "$1.found" "$2.found" || fail "$1 is another dataset than $2: $(diff "$1.found" "$2.found")"
-}
-bad() { # pattern, format, path, more
-    pipeline bad "$2" "$3" "${4:-}"
-    expect 65 "$1" "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
-}
+. "$source_folder/tests/support/format_runs.sh"
+kinds='edge_chunk feature_chunk node_labels node_splits edge_splits'
 links='  task: link_prediction\n  features: degree\n'
 given="$links  edge_split: given\n"
 

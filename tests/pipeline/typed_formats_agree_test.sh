@@ -211,25 +211,9 @@ arrays("arrays-count", lambda f: np.savez(f + "num_nodes_dict.npz", **{t: np.arr
 arrays("arrays-label", lambda f: np.savez(f + "node-label.npz", paper=y[:-1]))
 PYTHON
 
-pipeline() { # name, format, path, more lines of the ingest section
-    printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"
-}
+. "$source_folder/tests/support/format_runs.sh"
 relations='  relations: true\n  missing_features: degree\n'
-mkdir runs
-ingest() { # name, format, path, more
-    pipeline "$@"
-    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
-    "$bin/graphmill" verify "runs/$1" --list |
-        awk '$2 ~ /^(edge_chunk|feature_chunk|node_labels|node_splits)$/ && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' >"$1.found"
-}
-agree() { # name, the name of what it is compared with
-    cmp -s "$1.found" "$2.found" || fail "$1 is another dataset than $2: $(diff "$1.found" "$2.found")"
-}
-bad() { # pattern, format, path, more
-    pipeline bad "$2" "$3" "${4:-$relations}"
-    expect 65 "$1" "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
-    [ ! -e runs/bad/store/dataset ] || [ -z "$(find runs/bad/store/dataset -name schema.record)" ] || fail "a dataset was stored of $3"
-}
+lines_of_bad=$relations kinds='edge_chunk feature_chunk node_labels node_splits'
 ingest plain folder plain "$relations"
 [ "$(wc -l <plain.found)" -ge 5 ] || fail "too few records: $(cat plain.found)"
 

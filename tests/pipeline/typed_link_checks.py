@@ -2,11 +2,10 @@
 
 Scores are DistMult of the embeddings and model.safetensors; ranks are filtered, among the nodes of the type of each end.
 """
-import array
 import csv
-import json
-import struct
 import sys
+
+from link_checks import read_rows, read_step
 
 folder, run = sys.argv[1:]
 
@@ -16,24 +15,14 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-def floats(data, width):
-    flat = array.array("f")
-    flat.frombytes(data)
-    return [flat[i : i + width] for i in range(0, len(flat), width)]
-
-
 types = [(int(row["first_id"]), int(row["count"])) for row in table(f"{folder}/node-types.csv")]
 names = [row["name"] for row in table(f"{folder}/node-types.csv")]
 ends = [(names.index(row["source"]), names.index(row["target"])) for row in table(f"{folder}/edge-types.csv")]
 known = {(int(row["src"]), int(row["dst"]), int(row["etype"])) for row in table(f"{folder}/edges.csv")}
-with open(f"{run}/outputs/model.safetensors", "rb") as file:
-    head = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-    data = file.read()
-place = head["decoder.rel_emb.weight"]
-weight = floats(data[slice(*place["data_offsets"])], place["shape"][1])
-with open(f"{run}/outputs/embeddings.npy", "rb") as file:
-    npy = file.read()
-rows = floats(npy[10 + struct.unpack("<H", npy[8:10])[0] :], place["shape"][1])
+tensors, _, shapes = read_step(f"{run}/outputs/model.safetensors")
+learnt, width = tensors["decoder.rel_emb.weight"], shapes["decoder.rel_emb.weight"][1]
+weight = [learnt[i : i + width] for i in range(0, len(learnt), width)]
+rows = read_rows(f"{run}/outputs/embeddings.npy")
 assert len(weight) == len(ends), f"{len(weight)} relations are learnt, expected {len(ends)}"
 assert len(rows) == sum(count for _, count in types), f"{len(rows)} rows"
 

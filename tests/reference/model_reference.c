@@ -159,31 +159,6 @@ static void gcn_row(const struct layer *layer, const char *bias, uint32_t i, dou
     memory_free(row);
 }
 
-static void gin_row(const struct layer *layer, uint32_t i, double *y)
-{
-    double *row = memory_alloc(layer->in, sizeof *row),
-           *hidden = memory_alloc(layer->out, sizeof *row);
-    must(row && hidden);
-    const struct message_block *block = layer->block;
-    for (uint32_t c = 0; c < layer->in; c++) {
-        double sum = 0;
-        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
-            sum += input_row(layer, block->neighbor[e])[c];
-        row[c] = (1 + *tensor(layer, "eps")) * input_row(layer, i)[c] + correction(block, i) * sum;
-    }
-    for (uint32_t o = 0; o < layer->out; o++)
-        hidden[o] = 0;
-    add_product(layer, "nn.lins.0.weight", row, hidden);
-    add_bias(layer, "nn.lins.0.bias", hidden);
-    for (uint32_t o = 0; o < layer->out; o++)
-        for (uint32_t h = 0; h < layer->out; h++)
-            y[o] +=
-                tensor(layer, "nn.lins.1.weight")[(size_t)o * layer->out + h] * fmax(hidden[h], 0);
-    add_bias(layer, "nn.lins.1.bias", y);
-    memory_free(row);
-    memory_free(hidden);
-}
-
 /* The sum of w (W_1 x_j + b_1 - W_2 x_i), edge by edge, and W_3 x_i + b_3. */
 static void le_row(const struct layer *layer, uint32_t i, double *y)
 {
@@ -228,8 +203,6 @@ static void linear_row(const struct layer *layer, uint32_t i, double *y)
         gcn_row(layer, "bias", i, y);
     if (kind == LAYER_SGC)
         gcn_row(layer, "lin.bias", i, y);
-    if (kind == LAYER_GIN)
-        gin_row(layer, i, y);
     if (kind == LAYER_PROPAGATE)
         propagate(layer, i, y);
     if (kind == LAYER_APPNP)
@@ -328,13 +301,79 @@ static double activated(enum activation_kind kind, double x)
     return kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
 }
 
+/* W_0 ((1 + eps) x_i + the sum of the neighbours) + b_0, into y [out], which is zero before. */
+static void gin_hidden_row(const struct layer *layer, uint32_t i, double *y)
+{
+    const struct message_block *block = layer->block;
+    double *row = memory_alloc(layer->in, sizeof *row);
+    must(row);
+    for (uint32_t c = 0; c < layer->in; c++) {
+        double sum = 0;
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+            sum += input_row(layer, block->neighbor[e])[c];
+        row[c] = (1 + *tensor(layer, "eps")) * input_row(layer, i)[c] + correction(block, i) * sum;
+    }
+    add_product(layer, "nn.lins.0.weight", row, y);
+    add_bias(layer, "nn.lins.0.bias", y);
+    memory_free(row);
+}
+
+/* The norm between the two matrices, whose tensors PyG calls nn.norms.0. */
+static struct norm_reference gin_norm(const struct layer *layer)
+{
+    struct norm_reference norm = {.kind = own_of(layer)->inner_norm};
+    if (norm.kind == NORM_LAYER) {
+        norm.weight = tensor(layer, "nn.norms.0.weight");
+        norm.bias = tensor(layer, "nn.norms.0.bias");
+    } else if (norm.kind == NORM_BATCH) {
+        norm.weight = tensor(layer, "nn.norms.0.module.weight");
+        norm.bias = tensor(layer, "nn.norms.0.module.bias");
+        norm.mean = tensor(layer, "nn.norms.0.module.running_mean");
+        norm.variance = tensor(layer, "nn.norms.0.module.running_var");
+    }
+    return norm;
+}
+
+static double *gin_output(const struct layer *layer, bool by_batch)
+{
+    const uint32_t rows = layer->block->destination_count, width = layer->out;
+    const struct norm_reference norm = gin_norm(layer);
+    double *hidden = memory_alloc((size_t)rows * width, sizeof *hidden);
+    double *y = memory_alloc((size_t)rows * width, sizeof *y);
+    must(hidden && y);
+    for (size_t at = 0; at < (size_t)rows * width; at++)
+        hidden[at] = y[at] = 0;
+    for (uint32_t i = 0; i < rows; i++)
+        gin_hidden_row(layer, i, hidden + (size_t)i * width);
+    norm_reference_apply(&norm, rows, width, by_batch, hidden);
+    for (uint32_t i = 0; i < rows; i++) {
+        for (uint32_t o = 0; o < width; o++)
+            for (uint32_t h = 0; h < width; h++)
+                y[(size_t)i * width + o] +=
+                    tensor(layer, "nn.lins.1.weight")[(size_t)o * width + h] *
+                    activated(own_of(layer)->inner_activation, hidden[(size_t)i * width + h]);
+        add_bias(layer, "nn.lins.1.bias", y + (size_t)i * width);
+    }
+    memory_free(hidden);
+    return y;
+}
+
+/* What the layer itself gives, before its tail. */
+static double *own_output(const struct layer *layer, const struct random_stream *dropout,
+                          bool by_batch)
+{
+    if (own_of(layer)->type->has_heads)
+        return attention_output(layer, dropout);
+    return own_of(layer)->kind == LAYER_GIN ? gin_output(layer, by_batch) : linear_output(layer);
+}
+
 static double *layer_output(const struct layer *layer, const struct random_stream *dropout,
                             bool by_batch)
 {
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
     const uint32_t rows = layer->block->destination_count;
     const struct model_layer *own = &layer->model->layer[layer->number];
-    double *y = own->type->has_heads ? attention_output(layer, dropout) : linear_output(layer);
+    double *y = own_output(layer, dropout, by_batch);
     tail_reference_apply(layer->model, layer->number, layer->value, layer->x, rows, by_batch, y);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < layer->out; o++) {

@@ -27,33 +27,44 @@ static void center(double *y, size_t stride, uint32_t count)
         y[i * stride] = (y[i * stride] - mean) / sqrt(variance + 1e-5);
 }
 
+void norm_reference_apply(const struct norm_reference *norm, uint32_t rows, uint32_t dim,
+                          bool by_batch, double *y)
+{
+    if (norm->kind == NORM_NONE)
+        return;
+    for (uint32_t i = 0; norm->kind == NORM_LAYER && i < rows; i++)
+        center(y + (size_t)i * dim, 1, dim);
+    for (uint32_t c = 0; norm->kind == NORM_BATCH && c < dim; c++) {
+        if (by_batch && rows > 1) {
+            center(y + c, dim, rows);
+            continue;
+        }
+        for (uint32_t i = 0; i < rows; i++)
+            y[(size_t)i * dim + c] =
+                (y[(size_t)i * dim + c] - norm->mean[c]) / sqrt(norm->variance[c] + 1e-5);
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t c = 0; c < dim; c++)
+            y[(size_t)i * dim + c] = y[(size_t)i * dim + c] * norm->weight[c] + norm->bias[c];
+}
+
 void tail_reference_apply(const struct model *model, int layer, const double *value,
                           const double *x, uint32_t rows, bool by_batch, double *y)
 {
     const struct model_layer *own = &model->layer[layer];
     const struct parameter *p = model->parameter;
-    const uint32_t dim = own->output_dim;
+    struct norm_reference norm = {.kind = own->norm};
     if (own->residual)
         add_residual(own,
                      own->residual_parameter < 0 ? NULL : value + p[own->residual_parameter].offset,
                      x, rows, y);
-    if (own->norm == NORM_NONE)
-        return;
-    for (uint32_t i = 0; own->norm == NORM_LAYER && i < rows; i++)
-        center(y + (size_t)i * dim, 1, dim);
-    for (uint32_t c = 0; own->norm == NORM_BATCH && c < dim; c++) {
-        if (by_batch && rows > 1) {
-            center(y + c, dim, rows);
-            continue;
-        }
-        const double mean = value[p[own->buffer_parameter].offset + c];
-        const double variance = value[p[own->buffer_parameter + 1].offset + c];
-        for (uint32_t i = 0; i < rows; i++)
-            y[(size_t)i * dim + c] = (y[(size_t)i * dim + c] - mean) / sqrt(variance + 1e-5);
+    if (own->norm != NORM_NONE) {
+        norm.weight = value + p[own->norm_parameter].offset;
+        norm.bias = value + p[own->norm_parameter + 1].offset;
     }
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t c = 0; c < dim; c++)
-            y[(size_t)i * dim + c] =
-                y[(size_t)i * dim + c] * value[p[own->norm_parameter].offset + c] +
-                value[p[own->norm_parameter + 1].offset + c];
+    if (own->norm == NORM_BATCH) {
+        norm.mean = value + p[own->buffer_parameter].offset;
+        norm.variance = value + p[own->buffer_parameter + 1].offset;
+    }
+    norm_reference_apply(&norm, rows, own->output_dim, by_batch, y);
 }

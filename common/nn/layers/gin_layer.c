@@ -3,20 +3,25 @@
  *
  *   y_i = W_1 relu(W_0 a_i + b_0) + b_1,   a_i = (1 + eps) x_i + sum over the neighbours j of i of x_j
  *
+ * As in PyG, the norm and the activation of the hidden layers also stand between the two matrices, in the place of relu:
+ * layer->inner_norm and inner_activation. PyG calls the norm convs.<k>.nn.norms.0. train-step.inner: relu leaves them out.
+ *
  * The sum over sampled neighbours is scaled to all of them (neighbor_weights.h). eps is 0, and trained when
  * train-step.train_eps says so: deps = sum over i of da_i . x_i. Edge values do not count, as in PyG.
  *
  * DGL's GINConv is given apply_func = Sequential(Linear, ReLU, Linear).
  *
- * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1.
+ * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1. If more than ReLU stands
+ * between them, the first of the two has a tail (layer_tail.h).
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
+#include "common/nn/layers/layer_tail.h"
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
 
-enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, PARAMETER_COUNT };
+enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, NORM_WEIGHT, NORM_BIAS, PARAMETER_COUNT };
 
 static const char what[] = "the sums of neighbours"; /* wants memory */
 
@@ -24,8 +29,21 @@ static const char what[] = "the sums of neighbours"; /* wants memory */
 struct gin {
     struct model_layer layer[2];
     struct layer_pass pass[2];
-    float *self_scale; /* [destinations]: 1 + eps */
+    struct layer_tail between; /* of the first one, if its layer has a tail */
+    float *self_scale;         /* [destinations]: 1 + eps */
 };
+
+/* PyG keeps the tensors of a batch norm in a module of its own. */
+static int norm_parameters(const struct model_layer *layer, struct layer_parameter *out)
+{
+    const bool is_batch = layer->inner_norm == NORM_BATCH;
+    const struct layer_parameter vector = {.dim_count = 1, .rows = layer->output_dim, .cols = 1};
+    out[NORM_WEIGHT] = out[NORM_BIAS] = vector;
+    out[NORM_WEIGHT].suffix = is_batch ? "nn.norms.0.module.weight" : "nn.norms.0.weight";
+    out[NORM_WEIGHT].start = 1;
+    out[NORM_BIAS].suffix = is_batch ? "nn.norms.0.module.bias" : "nn.norms.0.bias";
+    return PARAMETER_COUNT;
+}
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -56,7 +74,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                            .rows = width,
                                            .cols = 1,
                                            .bound = layer_linear_bound(width)};
-    return PARAMETER_COUNT;
+    return layer->inner_norm == NORM_NONE ? NORM_WEIGHT : norm_parameters(layer, out);
 }
 
 /* An eps that is not trained is 0, so a_i does not depend on the weights. */
@@ -88,8 +106,35 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
 static const struct layer_type sum_type = {
     .uses_edges = true, .projects_first = neighbor_weights_project_first, .weigh = weigh};
 
-static enum error_code begin(struct gin *gin, const struct layer_pass *pass, struct arena *arena,
-                             struct error *err)
+/* The two linear layers. */
+static void make_layers(const struct layer_pass *pass, struct model_layer layer[2])
+{
+    const struct model_layer *own = pass->layer;
+    layer[0] = (struct model_layer){.type = &sum_type,
+                                    .input_dim = pass->input_dim,
+                                    .output_dim = pass->output_dim,
+                                    .norm = own->inner_norm,
+                                    .activation = own->inner_activation,
+                                    .has_tail = own->inner_norm != NORM_NONE ||
+                                                own->inner_activation != ACTIVATION_RELU,
+                                    .residual_parameter = -1};
+    layer[1] = (struct model_layer){.type = layer_type_of(LAYER_MLP),
+                                    .input_dim = pass->output_dim,
+                                    .output_dim = pass->output_dim,
+                                    .activation = ACTIVATION_NONE};
+}
+
+static enum error_code begin_tail(struct gin *gin, const struct layer_pass *pass, bool keep,
+                                  struct arena *arena, struct error *err)
+{
+    gin->between = (struct layer_tail){.weight = pass->parameter[NORM_WEIGHT],
+                                       .bias = pass->parameter[NORM_BIAS],
+                                       .running = {pass->running[0], pass->running[1]}};
+    return layer_tail_place(&gin->between, &gin->pass[0], keep, arena, err);
+}
+
+static enum error_code begin(struct gin *gin, const struct layer_pass *pass, bool keep,
+                             struct arena *arena, struct error *err)
 {
     const uint32_t rows = pass->block.destination_count, width = pass->output_dim;
     const struct message_block every_row = {.destination_count = rows, .source_count = rows};
@@ -97,14 +142,7 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
     struct input_rows between = {.stride = width}, rows_read = pass->input;
     if (pass->layer->option.train_eps)
         rows_read.mostly_zero = false; /* eps wants the gradient of the sums */
-    gin->layer[0] = (struct model_layer){.type = &sum_type,
-                                         .input_dim = pass->input_dim,
-                                         .output_dim = width,
-                                         .activation = ACTIVATION_RELU};
-    gin->layer[1] = (struct model_layer){.type = layer_type_of(LAYER_MLP),
-                                         .input_dim = width,
-                                         .output_dim = width,
-                                         .activation = ACTIVATION_NONE};
+    make_layers(pass, gin->layer);
     enum error_code rc =
         layer_pass_init_matrix(sum, &gin->layer[0], pass->parameter[WEIGHT_0],
                                pass->parameter[BIAS_0], &pass->block, &rows_read, arena, err);
@@ -122,6 +160,10 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
     sum->aggregated_count = pass->aggregated_count;
     sum->aggregation.sum = pass->sum;
     between.base = sum->output;
+    if (gin->layer[0].has_tail)
+        rc = begin_tail(gin, pass, keep, arena, err);
+    if (rc != ERROR_NONE)
+        return rc;
     rc = layer_pass_init_matrix(last, &gin->layer[1], pass->parameter[WEIGHT_1],
                                 pass->parameter[BIAS_1], &every_row, &between, arena, err);
     last->activation = pass->activation;
@@ -138,10 +180,12 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
     if (rc != ERROR_NONE)
         return rc;
     pass->state = gin;
-    rc = begin(gin, pass, arena, err);
-    for (int i = 0; rc == ERROR_NONE && i < 2; i++)
-        rc = layer_pass_forward(&gin->pass[i], keep, arena, pool, err);
-    return rc;
+    rc = begin(gin, pass, keep, arena, err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_forward(&gin->pass[0], keep, arena, pool, err);
+    if (rc == ERROR_NONE && gin->layer[0].has_tail)
+        rc = layer_tail_forward(&gin->between, &gin->pass[0], arena, pool, err);
+    return rc == ERROR_NONE ? layer_pass_forward(&gin->pass[1], keep, arena, pool, err) : rc;
 }
 
 CPU_KERNEL_OF(float, dots_of_rows,
@@ -176,6 +220,27 @@ static enum error_code find_eps_gradient(struct layer_pass *sum, struct arena *a
     return ERROR_NONE;
 }
 
+/* The gradient of the first layer's rows before what stands between the two, after the second one's backward. */
+static enum error_code between_backward(struct gin *gin, const struct layer_gradient *out,
+                                        struct arena *arena, struct thread_pool *pool,
+                                        const float **gradient, struct error *err)
+{
+    static const struct gradient_parts none;
+    struct tail_backward tail = {.tail = &gin->between,
+                                 .pass = &gin->pass[0],
+                                 .above = &gin->pass[1],
+                                 .parts = &none,
+                                 .is_first = true, /* nothing goes past the layer */
+                                 .gradient = {.weight = out->parameter[NORM_WEIGHT],
+                                              .bias = out->parameter[NORM_BIAS],
+                                              .batch_mean = out->statistics[0],
+                                              .batch_variance = out->statistics[1],
+                                              .batch_count = out->statistics[2]}};
+    const enum error_code rc = layer_tail_backward(&tail, arena, pool, err);
+    *gradient = tail.layer_gradient;
+    return rc;
+}
+
 static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
                                 const float *logits_gradient, bool is_first,
                                 const struct layer_gradient *out, struct arena *arena,
@@ -187,12 +252,15 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
                                           .bias = out->parameter[BIAS_0]};
     const struct layer_gradient of_last = {.matrix = {out->parameter[WEIGHT_1]},
                                            .bias = out->parameter[BIAS_1]};
-    const bool trains_eps = pass->layer->option.train_eps;
+    const bool trains_eps = pass->layer->option.train_eps, has_tail = gin->layer[0].has_tail;
+    const float *gradient = NULL;
     enum error_code rc =
         layer_pass_backward(last, above, logits_gradient, false, &of_last, arena, pool, err);
+    if (rc == ERROR_NONE && has_tail)
+        rc = between_backward(gin, out, arena, pool, &gradient, err);
     if (rc == ERROR_NONE)
-        rc = layer_pass_backward(sum, last, NULL, is_first && !trains_eps, &of_sum, arena, pool,
-                                 err);
+        rc = layer_pass_backward(sum, has_tail ? NULL : last, gradient, is_first && !trains_eps,
+                                 &of_sum, arena, pool, err);
     if (rc == ERROR_NONE && trains_eps)
         rc = find_eps_gradient(sum, arena, pool, out->parameter[EPS], err);
     if (rc != ERROR_NONE || arena->counts)

@@ -15,6 +15,10 @@ const char *const layer_names[LAYER_KIND_COUNT + 1] = {LAYER_LIST(ROW) NULL};
 const char *const layer_aggr_names[LAYER_AGGR_COUNT + 1] = {LAYER_AGGR_LIST(ROW) NULL};
 #undef ROW
 
+#define ROW(constant, name) #name,
+const char *const layer_inner_names[LAYER_INNER_COUNT + 1] = {LAYER_INNER_LIST(ROW) NULL};
+#undef ROW
+
 const struct layer_type *layer_type_of(enum layer_kind kind)
 {
     must(kind < LAYER_KIND_COUNT);
@@ -34,13 +38,27 @@ void layer_parameter_name(const struct layer_type *type, int number, const char 
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
                                      bool is_last)
 {
-    return (struct layer_config){.kind = kind,
+    struct layer_config layer = {.kind = kind,
                                  .output_dim = is_last ? outline->output_dim : outline->hidden_dim,
                                  .option = outline->option,
                                  .residual = !is_last && outline->residual,
                                  .norm = is_last ? NORM_NONE : outline->norm,
                                  .activation = is_last ? ACTIVATION_NONE : outline->activation,
                                  .dropout = outline->dropout};
+    layer_config_set_inner(&layer, outline->norm, outline->activation);
+    return layer;
+}
+
+void layer_config_set_inner(struct layer_config *layer, enum norm_kind norm,
+                            enum activation_kind activation)
+{
+    if (layer->kind != LAYER_GIN)
+        return;
+    if (layer->option.inner == LAYER_INNER_AUTO)
+        layer->option.inner = LAYER_INNER_SAME;
+    const bool same = layer->option.inner == LAYER_INNER_SAME;
+    layer->inner_norm = same ? norm : NORM_NONE;
+    layer->inner_activation = same ? activation : ACTIVATION_RELU;
 }
 
 float layer_linear_bound(uint32_t input_dim)

@@ -27,7 +27,8 @@ struct layer_parameter {
     bool dgl_transposes;
     int dim_count; /* as in struct parameter, as are the next two */
     uint32_t rows, cols;
-    float bound; /* first values are uniform in [-bound, bound) */
+    float bound; /* first values are uniform in [-bound, bound), */
+    float start; /* or, unless it is 0, this */
 };
 
 struct layer_pass;

@@ -31,6 +31,9 @@
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
 
+/* What stands between the two matrices of a layer of gin. AUTO: SAME. */
+#define LAYER_INNER_LIST(ROW) ROW(AUTO, auto) ROW(SAME, same) ROW(RELU, relu)
+
 /* INT(name, kinds that have it, default, least, most, help): the field `name` of struct layer_options.
  * REAL(name, kinds that have it, default, least, most, help), FLAG(name, kinds that have it, default, help),
  * CHOICE(name, kinds that have it, default, names, help): the same. */
@@ -38,6 +41,7 @@
     INT(heads, "gat,gatv2,hgt,rgat", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
     CHOICE(aggr, "sage,graph_conv,rgcn", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage and rgcn, add for graph_conv") \
     FLAG(train_eps, "gin", "false", "whether the weight of the own row beside the neighbours' is trained; else it is 1") \
+    CHOICE(inner, "gin", "auto", layer_inner_names, "what stands between the two matrices of a layer: auto or same (the norm and the activation that follow the hidden layers, as in PyG), or relu (ReLU alone)") \
     INT(bases, "rgcn,rgat", "0", 0, 4096, "matrices of which those of all relations are made (basis decomposition); 0: each has its own") \
     INT(blocks, "rgcn,rgat", "0", 0, 4096, "blocks on the diagonal of a relation's matrix, outside of which it is 0; 0: it has none") \
     REAL(alpha, "appnp", "0.1", 0, 1, "how much of the rows before all hops comes in at each hop")

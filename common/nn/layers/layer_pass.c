@@ -94,6 +94,8 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
         else
             matrix[out->matrix_count++] = values;
     }
+    for (int i = 0; own->inner_norm == NORM_BATCH && i < 2; i++)
+        out->running[i] = value + model->parameter[own->inner_buffer_parameter + i].offset;
     return own->type->forward ? ERROR_NONE : prepare_linear(out, matrix, arena, err);
 }
 

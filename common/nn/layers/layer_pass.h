@@ -62,6 +62,7 @@ struct layer_pass {
     /* Of a kind that reads_start: [destinations, input_dim]; backward writes the gradient of it. */
     const float *second_input;
     float *second_gradient;
+    const float *running[2]; /* mean and variance of the batch norm inside the layer; else NULL */
     uint32_t input_dim, output_dim;
     size_t aggregated_dim; /* columns of the weight matrix */
     struct aggregation aggregation;
@@ -106,6 +107,7 @@ struct layer_gradient {
     float *parameter[LAYER_PARAMETER_COUNT_MAX]; /* in the order of the layer's row of the table */
     float *matrix[LAYER_PARAMETER_COUNT_MAX];    /* of them, [output_dim, input_dim] each */
     float *bias;                                 /* [output_dim] */
+    float *statistics[3]; /* of the batch norm inside the layer: mean, variance, count; else NULL */
 };
 
 /* The gradient of the output comes from `above` after its own backward, or for the last layer (`above`

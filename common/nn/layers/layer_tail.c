@@ -82,6 +82,12 @@ enum error_code layer_tail_begin(struct layer_tail *tail, const struct model *mo
                                  struct arena *arena, struct error *err)
 {
     *tail = tail_of_layer(model, pass->layer, value, tail->dropout);
+    return layer_tail_place(tail, pass, keep, arena, err);
+}
+
+enum error_code layer_tail_place(struct layer_tail *tail, struct layer_pass *pass, bool keep,
+                                 struct arena *arena, struct error *err)
+{
     tail->uses_batch = keep && pass->layer->norm == NORM_BATCH && pass->block.destination_count > 1;
     tail->output = tail->before = pass->output;
     if (!keep)

@@ -116,7 +116,7 @@ static enum error_code check_attributes(const struct dataset_edges *edges,
     const enum edge_column found = edge_columns_not_finite(&piece->columns, i, &value);
     if (found != EDGE_COLUMN_COUNT)
         return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number",
-                         edge_column[found].words[0], value);
+                         edge_column[found].what, value);
     const uint16_t *type = piece->columns.data[EDGE_TYPE];
     if (type && type[i] >= dataset_edges_given_types(edges))
         return error_set(err, ERROR_INPUT,

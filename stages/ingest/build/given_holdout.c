@@ -1,6 +1,7 @@
 #include "stages/ingest/build/given_holdout.h"
 
 #include "common/base/memory.h"
+#include "common/graph/edge_index.h"
 #include "stages/ingest/build/spool_walk.h"
 #include "store/records/node_ids.h"
 
@@ -9,8 +10,7 @@
 
 uint64_t given_holdout_pair(const struct edge_holdout *holdout, uint32_t source, uint32_t target)
 {
-    const bool turns = holdout->schema->undirected && source > target;
-    return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
+    return edge_pair_of(holdout->schema->undirected, source, target);
 }
 
 static uint64_t place_of(const struct edge_holdout *holdout, uint64_t pair, uint16_t type)

@@ -117,6 +117,17 @@ static void write_file(const struct temp_dir *root, const char *folder, const ch
     assert_ok(file_replace(path, text, strlen(text), false, &err), &err);
 }
 
+/* Writes a limit into a group, and expects so many MiB of memory then. */
+static void limit_memory(const struct temp_dir *root, const char *group, const char *file,
+                         const char *limit, uint64_t mib)
+{
+    char folder[FILE_PATH_SIZE];
+    struct error err = {0};
+    assert_ok(file_path(folder, &err, "/sys/fs/cgroup/%s", group), &err);
+    write_file(root, folder, file, limit);
+    assert_int_equal(host_memory_bytes_below(root->path), mib << 20);
+}
+
 static void make_version_1(struct temp_dir *root)
 {
     temp_dir_make(root);
@@ -145,14 +156,10 @@ static void every_level_of_version_1_counts(void **state)
     make_version_1(&root);
     const uint64_t machine = host_memory_bytes_below(root.path);
     const int cores = host_core_count_below(root.path);
-    write_file(&root, "/sys/fs/cgroup/memory/batch/job", "memory.limit_in_bytes", "33554432\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
-    write_file(&root, "/sys/fs/cgroup/memory/batch", "memory.limit_in_bytes", "16777216\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 16 << 20);
-    write_file(&root, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "8388608\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 8 << 20);
-    write_file(&root, "/sys/fs/cgroup/memory/other", "memory.limit_in_bytes", "4096\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 8 << 20);
+    limit_memory(&root, "memory/batch/job", "memory.limit_in_bytes", "33554432\n", 32);
+    limit_memory(&root, "memory/batch", "memory.limit_in_bytes", "16777216\n", 16);
+    limit_memory(&root, "memory", "memory.limit_in_bytes", "8388608\n", 8);
+    limit_memory(&root, "memory/other", "memory.limit_in_bytes", "4096\n", 8);
     write_file(&root, "/sys/fs/cgroup/cpu,cpuacct/batch", "cpu.cfs_quota_us", "50000\n");
     write_file(&root, "/sys/fs/cgroup/cpu,cpuacct/batch", "cpu.cfs_period_us", "100000\n");
     assert_int_equal(host_core_count_below(root.path), 1);
@@ -167,10 +174,8 @@ static void every_level_of_version_2_counts(void **state)
     make_version_2(&root);
     write_file(&root, "/sys/fs/cgroup/system.slice/batch/job", "memory.max", "max\n");
     assert_true(host_memory_bytes_below(root.path) > 64 << 20);
-    write_file(&root, "/sys/fs/cgroup/system.slice/batch", "memory.max", "33554432\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
-    write_file(&root, "/sys/fs/cgroup/system.slice", "memory.high", "16777216\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 16 << 20);
+    limit_memory(&root, "system.slice/batch", "memory.max", "33554432\n", 32);
+    limit_memory(&root, "system.slice", "memory.high", "16777216\n", 16);
     write_file(&root, "/sys/fs/cgroup/system.slice", "cpu.max", "10000 100000\n");
     assert_int_equal(host_core_count_below(root.path), 1);
     temp_dir_remove(&root);
@@ -185,10 +190,8 @@ static void a_mount_of_a_part_of_the_hierarchy_is_read(void **state)
     write_file(&root, "/proc/self", "mountinfo",
                "35 31 0:32 /docker/1f /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
     write_file(&root, "/proc/self", "cgroup", "4:memory:/docker/1f/job\n");
-    write_file(&root, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "33554432\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
-    write_file(&root, "/sys/fs/cgroup/memory/job", "memory.limit_in_bytes", "16777216\n");
-    assert_int_equal(host_memory_bytes_below(root.path), 16 << 20);
+    limit_memory(&root, "memory", "memory.limit_in_bytes", "33554432\n", 32);
+    limit_memory(&root, "memory/job", "memory.limit_in_bytes", "16777216\n", 16);
     write_file(&root, "/proc/self", "cgroup", "4:memory:/../elsewhere\n");
     assert_int_equal(host_memory_bytes_below(root.path), 32 << 20);
     temp_dir_remove(&root);

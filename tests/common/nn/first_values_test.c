@@ -64,6 +64,10 @@ static const struct trial trials[] = {
     {.kind = LAYER_GRAPH_CONV, .expected = {{"convs.0", LINEAR, INPUT, 0}}},
     {.kind = LAYER_GIN,
      .expected = {{"eps", CONSTANT, 0, 0}, {"nn.lins.0", LINEAR, INPUT, 0}, {"nn.lins.1", LINEAR, HIDDEN, 0}}},
+    {.kind = LAYER_GIN, .norm = NORM_BATCH,
+     .expected = {{"eps", CONSTANT, 0, 0}, {"nn.lins.0", LINEAR, INPUT, 0}, {"nn.lins.1", LINEAR, HIDDEN, 0},
+                  {"module.weight", CONSTANT, 1, 0}, {"module.bias", CONSTANT, 0, 0},
+                  {"running_mean", CONSTANT, 0, 0}, {"running_var", CONSTANT, 1, 0}, {"num_batches", CONSTANT, 0, 0}}},
     {.kind = LAYER_SGC, .expected = {{"lin.", LINEAR, INPUT, 0}}},
     {.kind = LAYER_LE, .expected = {{"convs.0", LINEAR, INPUT, 0}}},
 
@@ -183,6 +187,7 @@ static struct model_config config_of(const struct trial *trial)
                                             .residual = trial->residual,
                                             .norm = trial->norm,
                                             .activation = ACTIVATION_RELU};
+    layer_config_set_inner(&config.layer[0], trial->norm, ACTIVATION_RELU);
     config.layer[1] = (struct layer_config){
         .kind = LAYER_MLP, .output_dim = OUTPUT, .activation = ACTIVATION_NONE};
     config.types.pair_relations = trial->relations;

@@ -10,6 +10,8 @@ static const struct layer_list trials[] = {
     {2, {LAYER_GAT, LAYER_GAT}, NORM_NONE, false, false},
     {2, {LAYER_GATV2, LAYER_GAT}, NORM_NONE, true, false},
     {2, {LAYER_GIN, LAYER_GIN}, NORM_NONE, false, false},
+    {2, {LAYER_GIN, LAYER_GIN}, NORM_LAYER, false, false},
+    {3, {LAYER_MLP, LAYER_GIN, LAYER_GIN}, NORM_BATCH, true, false},
     {2, {LAYER_LE, LAYER_SAGE}, NORM_NONE, false, false},
     {2, {LAYER_GRAPH_CONV, LAYER_GRAPH_CONV}, NORM_NONE, false, true},
     {2, {LAYER_PROPAGATE, LAYER_SGC}, NORM_NONE, false, false},

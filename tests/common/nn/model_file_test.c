@@ -236,6 +236,18 @@ static void the_metadata_has_what_the_kind_has(void **state)
     outline.option.train_eps = true;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "train_eps", "True");
+    expect_text(&w, "inner", "same");
+    forget(&w);
+    outline.norm = NORM_BATCH;
+    outline.hop_count = 1; /* nothing is behind the only layer, and the norm inside it */
+    write_outline(&w, &outline, MODEL_FLAVOR_PYG);
+    expect_text(&w, "norm", "batch");
+    expect_text(&w, "activation", "relu");
+    forget(&w);
+    outline.option.inner = LAYER_INNER_RELU;
+    write_outline(&w, &outline, MODEL_FLAVOR_PYG);
+    expect_text(&w, "inner", "relu");
+    expect_text(&w, "norm", "none");
     forget(&w);
 }
 

@@ -116,6 +116,7 @@ static inline struct model_config config_of_list(const struct layer_list *list,
                                   .residual = list->residual && !is_last,
                                   .norm = is_last ? NORM_NONE : list->norm,
                                   .activation = is_last ? ACTIVATION_NONE : activation};
+        layer_config_set_inner(&config.layer[i], list->norm, activation);
     }
     return config;
 }

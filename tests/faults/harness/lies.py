@@ -41,11 +41,6 @@ class Liar:
         self.child.wait()
 
 
-def said_by(words):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600)
-    return done.returncode, done.stdout, done.stderr
-
-
 def lie(bench, room, rng):
     """A run behind a liar, then verify behind another one: each object is told wrongly once to each."""
     bucket = places.Bucket(room)
@@ -53,14 +48,14 @@ def lie(bench, room, rng):
     store = f"s3://graphmill/lies-{rng.randrange(1 << 30)}?endpoint="
     folder = os.path.join(room, "run")
     try:
-        status, _, said = said_by([bench.program("graphmill"), "run", bench.yaml(pipeline.TINY), "--directory", folder, "--store", store + first.endpoint,
-                                   "--quiet", "--json"])
+        status, _, said = pipeline.call([bench.program("graphmill"), "run", bench.yaml(pipeline.TINY), "--directory", folder,
+                                         "--store", store + first.endpoint, "--quiet", "--json"], timeout=600)
         if status:
             raise pipeline.Violation(f"behind lies {first.told()}: status {status}: {said[-400:]}")
         peace, found = (pipeline.output_hashes(one) for one in (bench.reference(pipeline.TINY).whole, folder))
         if found != peace:
             raise pipeline.Violation(f"behind lies: {found}, in peace {peace}")
-        status, out, said = said_by([bench.program("graphmill"), "verify", "--store", store + second.endpoint])
+        status, out, said = pipeline.call([bench.program("graphmill"), "verify", "--store", store + second.endpoint], timeout=600)
         if status:
             raise pipeline.Violation(f"verify behind lies: status {status}: {(out + said)[-400:]}")
         told = first.told() + second.told()

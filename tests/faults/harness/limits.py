@@ -6,7 +6,7 @@ import socket
 import subprocess
 
 from . import pipeline
-from .trials import Outcome, Skipped, Trial
+from .trials import Outcome, Skipped, Trial, counts
 
 
 def machine_bytes():
@@ -68,9 +68,9 @@ class Groups:
         program = os.path.join(os.path.dirname(os.path.dirname(bench.program("graphmill"))), "tests", "host_test")
         if not os.path.exists(program):
             raise Skipped("host_test is not built")
-        result = subprocess.run([program], capture_output=True, check=False, text=True)
-        if result.returncode != 0:
-            raise pipeline.Violation(f"made-up groups of versions 1 and 2: {result.stdout[-400:]}{result.stderr[-400:]}")
+        status, answer, said = pipeline.call([program])
+        if status != 0:
+            raise pipeline.Violation(f"made-up groups of versions 1 and 2: {answer[-400:]}{said[-400:]}")
         return Outcome(1, notes={"both versions on made-up trees": 1})
 
     @staticmethod
@@ -125,9 +125,7 @@ class Groups:
                     pass
         return Outcome(1, notes={f"status {status}": 1})
 
-    @staticmethod
-    def figure(_samples, notes):
-        return ", ".join(f"{name} {count}" for name, count in sorted(notes.items()))
+    figure = staticmethod(counts)
 
 
 class SpecialFiles:
@@ -163,17 +161,17 @@ class SpecialFiles:
         SpecialFiles.KINDS[kind](path)
         command = [bench.program("graphmill-ingest"), "--store", f"dir:{room}/store", "--pipeline", settings]
         try:
-            result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=20)
+            status, _, said = pipeline.call(command, timeout=20)
         except subprocess.TimeoutExpired as gone:
             raise pipeline.Violation(f"{name} is a {kind}: nothing in 20 s") from gone
-        if result.returncode != 65 or f"{name} is a {kind}" not in result.stderr:
-            raise pipeline.Violation(f"{name} is a {kind}: status {result.returncode}: {result.stderr[-300:]}")
+        if status != 65 or f"{name} is a {kind}" not in said:
+            raise pipeline.Violation(f"{name} is a {kind}: status {status}: {said[-300:]}")
         os.remove(path)
         with open(path, "w", encoding="ascii") as out:
             out.write(SpecialFiles.FILES[name])
-        result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
-        if result.returncode != 0:
-            raise pipeline.Violation(f"{name} is mended: status {result.returncode}: {result.stderr[-300:]}")
+        status, _, said = pipeline.call(command, timeout=60)
+        if status != 0:
+            raise pipeline.Violation(f"{name} is mended: status {status}: {said[-300:]}")
         return Outcome(1)
 
     @staticmethod

@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import threading
 
 from . import pipeline, stored
@@ -49,9 +48,7 @@ def world_of(bench):
 
 def graphmill(bench, name, folder, *words):
     """(status, answer, what it said)"""
-    done = subprocess.run([bench.program("graphmill"), name, bench.yaml(pipeline.TINY), "--directory", folder, "--quiet", "--json", *words],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=300)
-    return done.returncode, done.stdout, done.stderr
+    return pipeline.call([bench.program("graphmill"), name, bench.yaml(pipeline.TINY), "--directory", folder, "--quiet", "--json", *words])
 
 
 def result_of(answer):
@@ -69,11 +66,6 @@ def damage(store, path, way, rng):
     else:
         at = rng.randrange(len(data))
         file.write(data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1 :])
-
-
-def verify(bench, folder, *words):
-    done = subprocess.run([bench.program("graphmill"), "verify", folder, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
-    return done.returncode, done.stdout + done.stderr
 
 
 def must_be_right(world, answer, what):
@@ -98,16 +90,16 @@ def spoil(bench, room, rng, pair):
     at_once = must_be_right(world, graphmill(bench, "run", folder), f"{what}: run")
     healed = at_once
     for _ in range(3):  # damaged records of one kind may hide others
-        verify(bench, folder, "--remove")
+        pipeline.verify(bench, folder, "--remove")
         for files in world.files:  # as the message says; those of a version that is whole are refused, or change nothing
             status, _, said = graphmill(bench, "update", folder, *files)
             if status not in (0, BAD_DATA):
                 raise pipeline.Violation(f"{what}: update: status {status}: {said[-400:]}")
         answer = graphmill(bench, "run", folder)
         healed = must_be_right(world, answer, f"{what}: run after verify --remove and the same files")
-        if healed and verify(bench, folder)[0] == 0:
+        if healed and pipeline.verify(bench, folder)[0] == 0:
             break
-    status, said = verify(bench, folder)
+    status, said = pipeline.verify(bench, folder)
     if not healed or status:
         raise pipeline.Violation(f"{what}: not mended by verify --remove, the same files and run: {answer[2][-300:]} {said[-300:]}")
     return Outcome(1, notes={"at once": at_once, "by the same files": not at_once})

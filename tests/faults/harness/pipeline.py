@@ -443,11 +443,16 @@ def file_hash(path):
         return hashlib.sha256(file.read()).hexdigest()[:16]
 
 
+def call(words, timeout=300):
+    """(status, answer, what it said) of a command."""
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
 def verify(bench, folder, *arguments):
     """(status, what it said) of `graphmill verify`."""
-    done = subprocess.run([bench.program("graphmill"), "verify", folder, *arguments], capture_output=True, text=True, errors="replace",
-                          timeout=120, check=False)
-    return done.returncode, done.stdout + done.stderr
+    status, answer, said = call([bench.program("graphmill"), "verify", folder, *arguments], timeout=120)
+    return status, answer + said
 
 
 def verify_must_be_fine(bench, folder):

@@ -1,7 +1,6 @@
 """Units of a finished run computed again from what is stored, wherever that lies; and from inputs that were damaged since."""
 
 import os
-import subprocess
 
 from . import damage, pipeline
 from .trials import Outcome, Trial
@@ -19,8 +18,8 @@ def plan(bench, level):
 
 def replay(bench, folder, words):
     """(status, what it said)."""
-    done = subprocess.run([bench.program("graphmill"), "replay", folder, *words], capture_output=True, text=True, errors="replace", timeout=120, check=False)
-    return done.returncode, (done.stdout + done.stderr).strip()
+    status, answer, said = pipeline.call([bench.program("graphmill"), "replay", folder, *words], timeout=120)
+    return status, (answer + said).strip()
 
 
 def unit_words(rng, rounds):

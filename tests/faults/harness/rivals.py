@@ -47,10 +47,10 @@ def put_update(room, name, node):
 
 def newest(bench, uri, name="graphmill-ingest"):
     """What ingest says of the dataset as it is now."""
-    done = subprocess.run([bench.program(name), "--store", uri, "--pipeline", bench.yaml(pipeline.TINY)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise pipeline.Violation(f"{name}: status {done.returncode}: {done.stderr[-400:]}")
-    return dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
+    status, answer, said = pipeline.call([bench.program(name), "--store", uri, "--pipeline", bench.yaml(pipeline.TINY)])
+    if status:
+        raise pipeline.Violation(f"{name}: status {status}: {said[-400:]}")
+    return dict(word.split("=", 1) for word in answer.split() if "=" in word)
 
 
 def two_updates(bench, room, rng, pairs):
@@ -89,15 +89,15 @@ def gc_beside_run(bench, room, rng):
     uri = shared_store(bench, room)
     age(os.path.join(room, "a", "store"))
     settings = ["--set", f"seed={rng.randrange(2, 100)}"]
-    alone = finish(start([bench.program("graphmill"), "run", bench.yaml(pipeline.TINY), *settings, "--directory", os.path.join(room, "alone"), "--quiet", "--json"]))
+    alone = pipeline.call([bench.program("graphmill"), "run", bench.yaml(pipeline.TINY), *settings, "--directory", os.path.join(room, "alone"), "--quiet", "--json"])
     run = start(command(bench, "run", os.path.join(room, "b"), uri, bench.yaml(pipeline.TINY), *settings))
     sweeps = removed = 0
     while run.poll() is None:
         time.sleep(rng.choice([0, 0.02, 0.1]))
-        done = subprocess.run([bench.program("graphmill"), "gc", os.path.join(room, "a"), "--keep", "0", "--json"], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise pipeline.Violation(f"gc: status {done.returncode}: {done.stderr[-400:]}")
-        sweeps, removed = sweeps + 1, removed + len(json.loads(done.stdout)["removed"])
+        status, answer, said = pipeline.call([bench.program("graphmill"), "gc", os.path.join(room, "a"), "--keep", "0", "--json"])
+        if status:
+            raise pipeline.Violation(f"gc: status {status}: {said[-400:]}")
+        sweeps, removed = sweeps + 1, removed + len(json.loads(answer)["removed"])
     status, answer, said = finish(run)
     if status or alone[0]:
         raise pipeline.Violation(f"{settings} beside {sweeps} times gc: status {status}, alone {alone[0]}: {said[-400:]}")

@@ -24,6 +24,11 @@ class Outcome:
         self.notes = notes or {}  # name -> number of times
 
 
+def counts(_samples, notes):
+    """The figure of an experiment whose notes are numbers of times."""
+    return ", ".join(f"{name} {count}" for name, count in sorted(notes.items()))
+
+
 def random_of(seed, experiment, trial):
     """The same numbers whichever trials run before or beside it."""
     return random.Random(f"{seed}/{experiment}/{trial}")

@@ -2,6 +2,7 @@
  * means, or is refused (tests/data/doors). */
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/tables/edge_words.h"
 
 #include "tests/stages/ingest/door_graph.h"
 #include "tests/support/temp_dir.h"
@@ -146,9 +147,11 @@ static bool has_column(struct door *door, char *const *word, size_t count, char 
     const struct edge_widths *width = &door->graph->schema.edge_width;
     (void)count;
     edge_widths_text(width, found, FOUND_SIZE);
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (strcmp(edge_column[c].words[0], word[1]) == 0)
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        const char *name = edge_word_for((enum edge_column)c);
+        if (name && strcmp(name, word[1]) == 0)
             return (width->of[c] > 0) == (word[0][0] == 'h');
+    }
     return false;
 }
 

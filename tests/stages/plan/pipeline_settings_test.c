@@ -312,6 +312,63 @@ static void a_history_counts_where_events_are_learnt(void **state)
     assert_int_equal(back.infer.history, HISTORY_ALL);
 }
 
+static int64_t inner_in(const char *text)
+{
+    struct pipeline_settings back;
+    struct error err = {0};
+    assert_ok(pipeline_settings_parse(&back, text, "before", &err), &err);
+    return back.train_step.layers.count ? back.train_step.layers.item[0].option.inner
+                                        : back.train_step.option.inner;
+}
+
+/* A norm or an activation inside gin makes another run than before train-step.inner was there. A text of that time says
+ * `relu` by its silence. Where nothing but ReLU is to stand inside, ids stay. */
+static void what_stands_inside_gin_counts_where_it_is_more_than_relu(void **state)
+{
+    (void)state;
+    static char text[SETTINGS_TEXT_SIZE];
+    struct error err = {0};
+    struct pipeline_settings settings = defaults();
+    set(&settings, "train-step.model=gin");
+    assert_string_equal(identity(&settings, ~0U), "train-step.model = gin\n");
+    set(&settings, "train-step.norm=batch");
+    assert_string_equal(
+        identity(&settings, ~0U),
+        "train-step.inner = same\ntrain-step.model = gin\ntrain-step.norm = batch\n");
+    assert_ok(pipeline_settings_text(&settings, text, &err), &err);
+    assert_int_equal(inner_in(text), LAYER_INNER_AUTO);
+    set(&settings, "train-step.inner=relu");
+    assert_string_equal(identity(&settings, ~0U),
+                        "train-step.model = gin\ntrain-step.norm = batch\n");
+    assert_ok(pipeline_settings_text(&settings, text, &err), &err);
+    assert_int_equal(inner_in(text), LAYER_INNER_RELU);
+    assert_int_equal(inner_in("train-step.model = gin\ntrain-step.norm = batch\n"),
+                     LAYER_INNER_RELU);
+    assert_int_equal(inner_in("train-step.model = gin\ntrain-step.activation = elu\n"),
+                     LAYER_INNER_RELU);
+    assert_int_equal(inner_in("train-step.model = gin\n"), LAYER_INNER_AUTO);
+}
+
+/* The same of train-step.layers, where an option that is its default is not written. */
+static void what_stands_inside_gin_counts_in_lists_as_well(void **state)
+{
+    (void)state;
+    static char text[SETTINGS_TEXT_SIZE];
+    struct error err = {0};
+    struct pipeline_settings settings = defaults();
+    const char *of_before = "train-step.layers = [{kind: gin, norm: batch}, {kind: gin}]\n";
+    set(&settings, "train-step.layers=[{kind: gin, norm: batch}, {kind: gin}]");
+    assert_string_equal(
+        identity(&settings, ~0U),
+        "train-step.layers = [{kind: gin, inner: same, norm: batch}, {kind: gin}]\n");
+    assert_ok(pipeline_settings_text(&settings, text, &err), &err);
+    assert_int_equal(inner_in(text), LAYER_INNER_AUTO);
+    assert_int_equal(inner_in(of_before), LAYER_INNER_RELU);
+    assert_int_equal(inner_in(identity(&settings, ~0U)), LAYER_INNER_SAME); /* of a model's card */
+    set(&settings, "train-step.layers=[{kind: gin, norm: batch, inner: relu}, {kind: gin}]");
+    assert_string_equal(identity(&settings, ~0U), of_before);
+}
+
 static void every_setting_but_the_name_is_part_of_something(void **state)
 {
     (void)state;
@@ -588,6 +645,8 @@ int main(void)
         cmocka_unit_test(text_and_settings_are_inverse),
         cmocka_unit_test(an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect),
         cmocka_unit_test(a_history_counts_where_events_are_learnt),
+        cmocka_unit_test(what_stands_inside_gin_counts_where_it_is_more_than_relu),
+        cmocka_unit_test(what_stands_inside_gin_counts_in_lists_as_well),
         cmocka_unit_test(every_setting_but_the_name_is_part_of_something),
         cmocka_unit_test(changes_are_told_from_and_to),
         cmocka_unit_test(paths_may_be_a_list),

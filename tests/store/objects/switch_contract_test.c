@@ -7,32 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Exchanges the switch current/x, which is what was expected or is not. */
+static void exchange(struct fixture *f, const char *expected, const char *text, bool is_expected)
+{
+    bool matched = !is_expected;
+    assert_ok(store_switch_exchange(f->store, "current/x", expected, text, &matched, &f->err),
+              &f->err);
+    assert_true(matched == is_expected);
+}
+
+static void expect_switch(struct fixture *f, const char *expected)
+{
+    char text[100];
+    assert_ok(store_switch_get(f->store, "current/x", text, sizeof text, &f->err), &f->err);
+    assert_string_equal(text, expected);
+}
+
 static void a_switch_is_exchanged_when_it_is_what_was_expected(void **state)
 {
     (void)state;
     FOR_EACH_BACKEND
     {
-        char text[100];
         bool matched = true;
-        assert_ok(store_switch_exchange(f.store, "current/x", "one", "two", &matched, &f.err),
-                  &f.err);
-        assert_false(matched);
-        assert_ok(store_switch_exchange(f.store, "current/x", NULL, "one", &matched, &f.err),
-                  &f.err);
-        assert_true(matched);
-        assert_ok(store_switch_exchange(f.store, "current/x", NULL, "two", &matched, &f.err),
-                  &f.err);
-        assert_false(matched);
-        assert_ok(store_switch_exchange(f.store, "current/x", "on", "two", &matched, &f.err),
-                  &f.err);
-        assert_false(matched);
-        assert_ok(store_switch_get(f.store, "current/x", text, sizeof text, &f.err), &f.err);
-        assert_string_equal(text, "one");
-        assert_ok(store_switch_exchange(f.store, "current/x", "one", "two", &matched, &f.err),
-                  &f.err);
-        assert_true(matched);
-        assert_ok(store_switch_get(f.store, "current/x", text, sizeof text, &f.err), &f.err);
-        assert_string_equal(text, "two");
+        exchange(&f, "one", "two", false);
+        exchange(&f, NULL, "one", true);
+        exchange(&f, NULL, "two", false);
+        exchange(&f, "on", "two", false);
+        expect_switch(&f, "one");
+        exchange(&f, "one", "two", true);
+        expect_switch(&f, "two");
         assert_fails(store_switch_exchange(f.store, "current/x", "a\nb", "x", &matched, &f.err),
                      ERROR_INVALID, "one line", &f.err);
         assert_false(matched);
@@ -45,14 +48,9 @@ static void a_switch_is_removed_when_it_is_what_was_expected(void **state)
     FOR_EACH_BACKEND
     {
         char text[100];
-        bool matched = true;
         assert_ok(store_switch_set(f.store, "current/x", "one", &f.err), &f.err);
-        assert_ok(store_switch_exchange(f.store, "current/x", "two", NULL, &matched, &f.err),
-                  &f.err);
-        assert_false(matched);
-        assert_ok(store_switch_exchange(f.store, "current/x", "one", NULL, &matched, &f.err),
-                  &f.err);
-        assert_true(matched);
+        exchange(&f, "two", NULL, false);
+        exchange(&f, "one", NULL, true);
         assert_fails(store_switch_get(f.store, "current/x", text, sizeof text, &f.err),
                      ERROR_NOT_FOUND, "current/x", &f.err);
     }
@@ -67,18 +65,11 @@ static void a_damaged_switch_is_exchanged_as_one_that_is_not_set(void **state)
     {
         for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
             void *place = NULL;
-            char text[100];
-            bool matched = false;
             const struct object_backend *backend = store_backend_of(f.store, &place);
             assert_ok(backend->ref_set(place, "current/x", damaged[i], &f.err), &f.err);
-            assert_ok(store_switch_exchange(f.store, "current/x", "one", "two", &matched, &f.err),
-                      &f.err);
-            assert_false(matched);
-            assert_ok(store_switch_exchange(f.store, "current/x", NULL, "two", &matched, &f.err),
-                      &f.err);
-            assert_true(matched);
-            assert_ok(store_switch_get(f.store, "current/x", text, sizeof text, &f.err), &f.err);
-            assert_string_equal(text, "two");
+            exchange(&f, "one", "two", false);
+            exchange(&f, NULL, "two", true);
+            expect_switch(&f, "two");
         }
     }
 }

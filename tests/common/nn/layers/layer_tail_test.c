@@ -1,6 +1,8 @@
 /* What follows a layer: against slow references, and the same bits for any threads. */
 #include "tests/common/nn/model_run.h"
 
+#include <stdio.h>
+
 /* Around the tile of 512 rows. Heads divide the hidden width. */
 static const struct sizes all_sizes[] = {
     {2, {5, 20, 60}, 6, 4, 3, 2},
@@ -43,6 +45,78 @@ static void activations_agree_with_the_reference_and_central_differences(void **
 {
     (void)state;
     check_all(0);
+}
+
+/* GIN with each norm and activation, which then also stand between the two matrices of all layers. */
+static struct model_config inner_config(const struct sizes *sizes, enum norm_kind norm,
+                                        enum activation_kind activation)
+{
+    struct error err = {0};
+    struct model_config config;
+    const struct model_outline outline = {.kind = LAYER_GIN,
+                                          .hop_count = sizes->layer_count,
+                                          .input_dim = sizes->input,
+                                          .hidden_dim = sizes->hidden,
+                                          .output_dim = sizes->output,
+                                          .option = {.train_eps = true},
+                                          .norm = norm,
+                                          .activation = activation};
+    assert_ok(model_config_of(&config, &outline, &err), &err);
+    return config;
+}
+
+static void norms_and_activations_inside_gin_agree_with_the_reference(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < NORM_KIND_COUNT * ACTIVATION_KIND_COUNT; turn++) {
+        /* one of them on more rows than a tile has */
+        const size_t count = turn == NORM_BATCH ? sizeof all_sizes / sizeof *all_sizes : 1;
+        for (size_t i = 0; i < count; i++) {
+            struct run run;
+            const struct model_config config =
+                inner_config(&all_sizes[i], (enum norm_kind)(turn % NORM_KIND_COUNT),
+                             (enum activation_kind)(turn / NORM_KIND_COUNT));
+            run_start_config(&run, &config, &all_sizes[i]);
+            run_both(&run, NULL, NULL);
+            check_logits(&run, NULL);
+            check_gradient(&run, NULL);
+            run_end(&run);
+        }
+    }
+}
+
+static bool has_tensor(const struct model *model, const char *name)
+{
+    for (int i = 0; i < model->parameter_count; i++)
+        if (strcmp(model->parameter[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* PyG's GIN: GIN(6, 4, 2, 3, norm="batch_norm").state_dict(). */
+static void gin_has_the_tensors_of_pyg(void **state)
+{
+    static const char *const inner[] = {"weight", "bias", "running_mean", "running_var",
+                                        "num_batches_tracked"};
+    struct model_config config = inner_config(&all_sizes[0], NORM_BATCH, ACTIVATION_ELU);
+    struct error err = {0};
+    struct model model;
+    (void)state;
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_int_equal(model.parameter_count, 2 * (5 + 5) + 5);
+    for (int i = 0; i < 10; i++) {
+        char name[PARAMETER_NAME_SIZE];
+        (void)snprintf(name, sizeof name, "convs.%d.nn.norms.0.module.%s", i / 5, inner[i % 5]);
+        assert_true(has_tensor(&model, name));
+    }
+    config = inner_config(&all_sizes[0], NORM_LAYER, ACTIVATION_RELU);
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_true(has_tensor(&model, "convs.1.nn.norms.0.weight"));
+    config.layer[0].option.inner = LAYER_INNER_RELU; /* as before the option was there */
+    layer_config_set_inner(&config.layer[0], NORM_LAYER, ACTIVATION_ELU);
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_false(has_tensor(&model, "convs.0.nn.norms.0.weight"));
+    assert_int_equal(model.layer[0].inner_activation, ACTIVATION_RELU);
 }
 
 /* Of hop_count layers of a kind, with the matrix behind them. */
@@ -114,16 +188,11 @@ static void dropout_behind_any_activation_goes_through_both_alike(void **state)
     check_all(0.4F);
 }
 
-/* Without a backward, batch norms go by what is stored. */
-static void evaluation_goes_by_the_running_statistics(void **state)
+static void check_evaluation(const struct model_config *config, const struct sizes *sizes)
 {
-    static const struct sizes sizes = {3, {40, 90, 600, 900}, 6, 4, 3, 2};
     struct error err = {0};
-    struct model_config config = mixed_config(&sizes, 1, 0.5F);
     struct run run;
-    (void)state;
-    config.layer[0].norm = config.layer[1].norm = NORM_BATCH;
-    run_start_config(&run, &config, &sizes);
+    run_start_config(&run, config, sizes);
     for (uint64_t i = run.model.trained_count; i < run.model.value_count; i++)
         run.value[i] = 0.5F + 0.1F * (float)(i % 7);
     const struct model_workspace workspace = {.arena = &run.arena};
@@ -134,10 +203,22 @@ static void evaluation_goes_by_the_running_statistics(void **state)
     double *logits =
         model_reference_logits(&run.model, value, run.blocks.block, &run.blocks.input, NULL, false);
     for (size_t i = 0; i < run.logit_count; i++)
-        assert_float_equal((double)run.logits[i], logits[i], 1e-4);
+        assert_true(fabs((double)run.logits[i] - logits[i]) <= 1e-4 * (1 + fabs(logits[i])));
     memory_free(logits);
     memory_free(value);
     run_end(&run);
+}
+
+/* Without a backward, batch norms go by what is stored. */
+static void evaluation_goes_by_the_running_statistics(void **state)
+{
+    static const struct sizes sizes = {3, {40, 90, 600, 900}, 6, 4, 3, 2};
+    struct model_config config = mixed_config(&sizes, 1, 0.5F);
+    const struct model_config inner = inner_config(&sizes, NORM_BATCH, ACTIVATION_RELU);
+    (void)state;
+    config.layer[0].norm = config.layer[1].norm = NORM_BATCH;
+    check_evaluation(&config, &sizes);
+    check_evaluation(&inner, &sizes);
 }
 
 /* In the place of the gradient of running statistics: those of the batch. */
@@ -183,22 +264,19 @@ static void a_batch_of_one_row_goes_by_the_running_statistics(void **state)
     run_end(&run);
 }
 
-static void any_number_of_threads_gives_the_same_bits(void **state)
+static void check_threads(const struct model_config *config, const struct sizes *sizes)
 {
-    static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 18, 9, 3};
     static const int threads[] = {1, 2, 4, 33, 64};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
-    const struct model_config config = mixed_config(&sizes, 1, 0.5F);
     struct run alone;
-    (void)state;
-    run_start_config(&alone, &config, &sizes);
+    run_start_config(&alone, config, sizes);
     run_both(&alone, &stream, NULL);
     for (int t = 0; t < 5; t++) {
         struct error err = {0};
         struct thread_pool *pool = NULL;
         struct run run;
         assert_ok(thread_pool_new(threads[t], &pool, &err), &err);
-        run_start_config(&run, &config, &sizes);
+        run_start_config(&run, config, sizes);
         run_both(&run, &stream, pool);
         assert_memory_equal(run.logits, alone.logits, run.logit_count * sizeof(float));
         assert_memory_equal(run.gradient, alone.gradient, run.model.value_count * sizeof(float));
@@ -206,6 +284,16 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
         thread_pool_free(pool);
     }
     run_end(&alone);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 18, 9, 3};
+    const struct model_config config = mixed_config(&sizes, 1, 0.5F);
+    const struct model_config inner = inner_config(&sizes, NORM_BATCH, ACTIVATION_RELU);
+    (void)state;
+    check_threads(&config, &sizes);
+    check_threads(&inner, &sizes);
 }
 
 static void memory_that_runs_out_is_an_error_at_any_point(void **state)
@@ -219,6 +307,10 @@ static void memory_that_runs_out_is_an_error_at_any_point(void **state)
     run_end(&run);
     const struct model_config joined = jumping_config(&sizes, LAYER_SAGE, JUMP_MAX, true);
     run_start_config(&run, &joined, &sizes);
+    check_memory_refusals(&run);
+    run_end(&run);
+    const struct model_config inner = inner_config(&sizes, NORM_BATCH, ACTIVATION_RELU);
+    run_start_config(&run, &inner, &sizes);
     check_memory_refusals(&run);
     run_end(&run);
 }
@@ -249,6 +341,8 @@ int main(void)
         cmocka_unit_test(dropout_behind_any_activation_goes_through_both_alike),
         cmocka_unit_test(jumping_knowledge_agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(what_cannot_jump_is_refused),
+        cmocka_unit_test(norms_and_activations_inside_gin_agree_with_the_reference),
+        cmocka_unit_test(gin_has_the_tensors_of_pyg),
         cmocka_unit_test(evaluation_goes_by_the_running_statistics),
         cmocka_unit_test(backward_tells_the_statistics_of_the_batch),
         cmocka_unit_test(a_batch_of_one_row_goes_by_the_running_statistics),

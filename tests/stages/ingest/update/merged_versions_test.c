@@ -84,13 +84,14 @@ static void say_held(struct texts *t, const struct edge_splits *links)
                 links->target[s][i], (long long)edge_time_at(links->time[s], i));
 }
 
-/* Also where other edges of the same ends, of other times, are trained on. */
-static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
+/* Ingests labelled edges with times, a part of which is held out, as `before`, and gives those that
+ * are held out once more as an update. */
+static void give_held_again(struct temp_store *t, enum edge_policy duplicates,
+                            struct dataset_schema *before, struct edge_splits *links,
+                            char id[ID_SIZE])
 {
-    struct temp_store *t = *state;
     static struct world w;
     static struct texts texts;
-    static struct dataset_schema before, after;
     const struct kind kind = {.nodes = 20,
                               .edges = 900,
                               .dim = 1,
@@ -99,27 +100,37 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
                               .timed = true,
                               .links = true,
                               .labelled = true,
-                              .duplicates = EDGES_REMOVE};
+                              .duplicates = duplicates};
     const struct version_place place = {
         .store = t->store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
-    struct edge_splits links;
-    char id[ID_SIZE];
     bool unchanged = false;
     use_settings(&kind, true);
+    settings.sample.sampler =
+        duplicates == EDGES_KEEP ? SAMPLER_TEMPORAL_NEIGHBOR : SAMPLER_NEIGHBOR;
     (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split, "time 30/35/35");
     world_begin(&w, &kind);
     ingest(t->store, &w, "g-0000");
     world_end(&w);
-    assert_ok(dataset_schema_get(t->store, "g-0000", &before, &t->err), &t->err);
-    assert_ok(merged_edge_splits_get(t->store, "g-0000", before.node_count, &links, &t->err),
+    assert_ok(dataset_schema_get(t->store, "g-0000", before, &t->err), &t->err);
+    assert_ok(merged_edge_splits_get(t->store, "g-0000", before->node_count, links, &t->err),
               &t->err);
+    assert_true(links->count[HELD_OUT_VALID] > 100 && links->count[HELD_OUT_TEST] > 100);
     texts = (struct texts){.rows = ""};
-    say_held(&texts, &links);
-    store_release_record(&links.view);
+    say_held(&texts, links);
     const struct update_request request = request_of(&texts);
     assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+}
+
+/* Other edges of the same ends, of other times, may be trained on. */
+static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
+{
+    struct temp_store *t = *state;
+    static struct dataset_schema before, after;
+    struct edge_splits links;
+    char id[ID_SIZE];
+    give_held_again(t, EDGES_REMOVE, &before, &links, id);
+    store_release_record(&links.view);
     assert_ok(dataset_schema_get(t->store, id, &after, &t->err), &t->err);
-    assert_true(before.valid_count > 100 && before.test_count > 100);
     assert_int_equal(after.edge_count, before.edge_count);
     assert_int_equal(after.valid_count, before.valid_count);
     assert_int_equal(after.test_count, before.test_count);
@@ -130,37 +141,11 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
 static void held_out_events_keep_their_weights(void **state)
 {
     struct temp_store *t = *state;
-    static struct world w;
-    static struct texts texts;
     static struct dataset_schema schema;
-    struct kind kind = {.nodes = 20,
-                        .edges = 900,
-                        .dim = 1,
-                        .ids = NODE_ID_CONSECUTIVE,
-                        .weighted = true,
-                        .timed = true,
-                        .links = true,
-                        .labelled = true,
-                        .duplicates = EDGES_KEEP};
-    const struct version_place place = {
-        .store = t->store, .settings = &settings, .memory_bytes = ROOMY, .root = "g-0000"};
     struct edge_splits before, after;
     char id[ID_SIZE];
-    bool unchanged = false;
-    use_settings(&kind, true);
-    settings.sample.sampler = SAMPLER_TEMPORAL_NEIGHBOR;
-    (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split, "time 30/35/35");
-    world_begin(&w, &kind);
-    ingest(t->store, &w, "g-0000");
-    world_end(&w);
-    assert_ok(dataset_schema_get(t->store, "g-0000", &schema, &t->err), &t->err);
-    assert_ok(merged_edge_splits_get(t->store, "g-0000", schema.node_count, &before, &t->err),
-              &t->err);
-    assert_true(before.has_weights && before.count[HELD_OUT_VALID] > 100);
-    texts = (struct texts){.rows = ""};
-    say_held(&texts, &before);
-    const struct update_request request = request_of(&texts);
-    assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
+    give_held_again(t, EDGES_KEEP, &schema, &before, id);
+    assert_true(before.has_weights);
     assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
     assert_ok(merged_edge_splits_get(t->store, id, schema.node_count, &after, &t->err), &t->err);
     assert_true(after.has_weights);

@@ -1,0 +1,17 @@
+/*
+ * table_draft - the pipeline file that graphmill init writes for tables of edges and nodes.
+ *
+ * Each choice has a comment that says what it was made from, so that a person sees what to change.
+ */
+#ifndef PIPELINES_TABLE_DRAFT_H
+#define PIPELINES_TABLE_DRAFT_H
+
+#include "common/base/json.h"
+#include "pipelines/table_facts.h"
+
+/* Appends the file to `out`. `edges`, `nodes`: the tables as the file names them. A failure to grow
+ * is reported by json_writer_finish(). */
+void table_draft_write(const struct table_facts *facts, const char *name, const char *edges,
+                       const char *nodes, struct json_writer *out);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * table_facts - what graphmill init sees of a table of edges and a table of nodes.
+ *
+ *   edges.csv ─> edge_list_survey: the roles of its columns, its direction, what ids are
+ *   nodes.csv ─> table_survey: which columns are ids, classes, splits, numbers, words
+ */
+#ifndef PIPELINES_TABLE_FACTS_H
+#define PIPELINES_TABLE_FACTS_H
+
+#include "common/base/error.h"
+#include "common/formats/table_look.h"
+#include "pipelines/table_survey.h"
+#include "stages/tables/edge_list_survey.h"
+
+enum { TABLE_FACTS_NONE = -1, TABLE_NAME_MAX = 60 };
+
+struct table_facts {                     /* large for a stack; {0} is releasable */
+    const char *edges_path, *nodes_path; /* borrowed; the second NULL: edges alone */
+    const char *columns;                 /* what the user says of the columns of edges, or "" */
+    struct edge_list_survey edges;       /* how ingest will read the edges */
+    struct table_look look;              /* of the table of nodes */
+    struct table_survey nodes;           /* names have at most TABLE_NAME_MAX bytes */
+    int id, label, split, mask[3];       /* columns of nodes, or TABLE_FACTS_NONE */
+};
+
+/* Fills the rest of `facts`, whose paths and columns are set.
+ * Fails: ERROR_INPUT naming file, line and what was expected; ERROR_NOT_FOUND; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code table_facts_find(struct table_facts *facts, struct error *err);
+void table_facts_release(struct table_facts *facts);
+
+#endif
