@@ -598,14 +598,14 @@ static enum error_code inspect(const struct init_options *options, const struct 
     look->columns = options->edge_columns;
     look->nodes_path = files->count > 1 ? files->item[1] : NULL;
     rc = input_facts_find(look->edges_path, &facts, err);
-    if (rc == ERROR_NONE && facts.format != FORMAT_EDGE_LIST && look->nodes_path)
+    if (rc == ERROR_NONE && !facts.is_table && look->nodes_path)
         rc = error_set(err, ERROR_USAGE,
                        "%s: expected NODES beside a table of edges alone: name it by itself, and "
                        "add to the file what %s says",
                        facts.seen, look->nodes_path);
     if (rc == ERROR_NONE)
-        rc = facts.format == FORMAT_EDGE_LIST ? write_tables(look, options, output, err)
-                                              : write_input(look, options, &facts, output, err);
+        rc = facts.is_table ? write_tables(look, options, output, err)
+                            : write_input(look, options, &facts, output, err);
     if (rc == ERROR_NONE) {
         printf("%s\n", output);
         (void)fflush(stdout);
