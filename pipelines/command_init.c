@@ -123,7 +123,7 @@ static enum error_code make_draft(struct draft *draft, struct table_facts *table
     enum error_code rc = input_facts_find(tables->edges_path, &facts, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (facts.format == FORMAT_EDGE_LIST)
+    if (facts.is_table)
         return draft_tables(draft, tables, err);
     if (tables->nodes_path)
         return error_set(err, ERROR_USAGE,

@@ -32,6 +32,7 @@
 #include "stages/ingest/remote_input.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "stages/ingest/update/version_chain.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/format_detect.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
@@ -67,7 +68,8 @@ static bool uses_seed(const struct pipeline_settings *settings, bool has_feature
 {
     const int64_t features = settings->ingest.features.choice;
     struct edge_split edges;
-    if (settings->ingest.format == FORMAT_GENERATED || strcmp(settings->ingest.split, "given") != 0)
+    if (dataset_format_has(settings, FORMAT_IS_GENERATED) ||
+        strcmp(settings->ingest.split, "given") != 0)
         return true;
     if (pipeline_learns_pairs(settings) &&
         (pipeline_edge_split(settings, &edges, NULL) != ERROR_NONE ||
@@ -88,8 +90,7 @@ static enum error_code add_input(const struct pipeline_settings *settings,
     bool has_features = false;
     enum error_code rc = add_settings(settings, sum, err);
     if (rc == ERROR_NONE)
-        rc = input_files_sum(settings, input_format_of((enum ingest_format)settings->ingest.format),
-                             notes, sum, &has_features, err);
+        rc = input_files_sum(settings, notes, sum, &has_features, err);
     if (rc == ERROR_NONE && uses_seed(settings, has_features))
         checksum_stream_add(sum, &settings->seed, sizeof settings->seed);
     return rc;
@@ -102,7 +103,7 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     struct checksum_stream *sum = NULL;
     char text[CHECKSUM_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE], seen[FORMAT_SEEN_SIZE];
     struct pipeline_settings *own = NULL;
-    if (settings->ingest.format != FORMAT_GENERATED && !settings->ingest.path[0])
+    if (!dataset_format_has(settings, FORMAT_IS_GENERATED) && !settings->ingest.path[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.path: expected a file or folder, found nothing");
     enum error_code rc = format_settle(settings, &own, seen, err);
@@ -125,9 +126,8 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
  * for beforehand, so that what is missing there is in them. */
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
-    return pipeline_learns_graphs(settings)
-               ? &input_format_graph_advice
-               : &input_format_of((enum ingest_format)settings->ingest.format)->advice;
+    static const struct training_advice of_graphs = {ADVICE_GRAPHS};
+    return pipeline_learns_graphs(settings) ? &of_graphs : &input_format_of(settings)->advice;
 }
 
 struct remarks {
@@ -231,6 +231,7 @@ static enum error_code make_dataset(const struct stage_context *context, const c
                                     struct remarks *remarks, struct dataset_schema *schema,
                                     struct error *err)
 {
+    const struct input_format *format = input_format_of(context->settings);
     struct dataset_summary summary = {0};
     struct dataset_builder *builder = NULL;
     const struct dataset_builder_config config = {.store = context->store,
@@ -248,11 +249,10 @@ static enum error_code make_dataset(const struct stage_context *context, const c
     if (rc == ERROR_NONE)
         rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)
-        rc = input_format_of((enum ingest_format)context->settings->ingest.format)
-                 ->run(context->settings, context->memory_bytes, builder, err);
+        rc = format->run(context->settings, context->memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_finish(builder, schema, err);
-    rc = mending_add((enum ingest_format)context->settings->ingest.format, rc, err);
+    rc = mending_add(format->form, rc, err);
     if (rc == ERROR_NONE)
         say_notes(&summary.notes, remarks);
     if (rc == ERROR_NONE)

@@ -4,6 +4,7 @@
 #include "common/formats/time_text.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/embedding_tensors.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/relation_fanouts.h"
@@ -17,11 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only sets of OGB have negatives of their held-out edges. */
+/* Whether the input itself may have negatives of its held-out edges. */
 static bool may_have_negatives(const struct pipeline_settings *s)
 {
-    return pipeline_may_have_edge_splits(s) &&
-           (s->ingest.format == FORMAT_OGB || s->ingest.format == FORMAT_AUTO);
+    return pipeline_may_have_edge_splits(s) && dataset_format_has(s, FORMAT_HAS_NEGATIVES);
 }
 
 /* The edges that are held out of what messages travel over. */
@@ -42,7 +42,7 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
                              s->ingest.edge_split, names[i]);
     if (split.kind != EDGE_SPLIT_GIVEN)
         return ERROR_NONE;
-    if (s->ingest.format == FORMAT_GENERATED)
+    if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but a generated graph has no files: expected "
                          "random 85/5/10");
@@ -145,7 +145,7 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
     const char *task = task_name((enum task_kind)s->ingest.task);
     if (!pipeline_labels_edges(s))
         return ERROR_NONE;
-    if (s->ingest.format == FORMAT_GENERATED)
+    if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but edges of a generated graph have no labels", task);
     if (!s->ingest.edge_label[0])
@@ -172,18 +172,20 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     const char *task = task_name((enum task_kind)s->ingest.task);
     const enum partition_method method = (enum partition_method)s->partition.method;
     const enum sampler_kind sampler = (enum sampler_kind)s->sample.sampler;
-    if (!pipeline_learns_graphs(s) && s->ingest.format == FORMAT_TU)
+    char formats[SETTING_TEXT_LONG];
+    if (!pipeline_learns_graphs(s) && dataset_format_has(s, FORMAT_IS_OF_GRAPHS))
         return error_set(err, ERROR_INVALID,
-                         "ingest.format is tu, which is of many graphs: expected ingest.task "
-                         "graph_classification or graph_regression");
+                         "ingest.format is %s, which is of many graphs: expected ingest.task "
+                         "graph_classification or graph_regression",
+                         dataset_format_of(s)->name);
     if (!pipeline_learns_graphs(s))
         return ERROR_NONE;
-    if (s->ingest.format != FORMAT_FOLDER && s->ingest.format != FORMAT_TU &&
-        s->ingest.format != FORMAT_OGB && s->ingest.format != FORMAT_AUTO)
+    dataset_format_list(FORMAT_HAS_GRAPHS, " or ", formats, sizeof formats);
+    if (!dataset_format_has(s, FORMAT_HAS_GRAPHS))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but this ingest.format does not say which graph a "
-                         "node is of: expected folder or tu",
-                         task);
+                         "node is of: expected %s",
+                         task, formats);
     if (s->ingest.relations)
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, which is of graphs of one relation: write "
@@ -229,7 +231,7 @@ static enum error_code check_columns(const struct pipeline_settings *s,
                          "which has no header: remove the line",
                          s->ingest.feature_columns);
     if (s->ingest.feature_columns[0] && !s->ingest.features.path[0] &&
-        s->ingest.format != FORMAT_GRAPHML && s->ingest.format != FORMAT_AUTO)
+        !dataset_format_has(s, FORMAT_HAS_COLUMNS))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_columns is '%.60s', but ingest.features names no table: "
                          "add a line `features: FILE` below `ingest:`",
@@ -252,12 +254,13 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
 {
     static const char *const names[] = {"train", "valid", "test"};
     struct split_shares shares;
+    char formats[SETTING_TEXT_LONG];
+    dataset_format_list(FORMAT_HAS_NODE_FILES, " and ", formats, sizeof formats);
     if (s->ingest.features.path[0] && !pipeline_has_node_files(s))
         return error_set(err, ERROR_INVALID,
-                         "ingest.features is '%s', but only the formats edge_list, matrix_market "
-                         "and metis have files beside them: remove the line, or change "
-                         "ingest.format",
-                         s->ingest.features.path);
+                         "ingest.features is '%s', but only the formats %s have files beside them: "
+                         "remove the line, or change ingest.format",
+                         s->ingest.features.path, formats);
     if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
@@ -268,7 +271,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
         rc = check_columns(s, &shares, err);
     if (rc != ERROR_NONE || !shares.is_random)
         return rc;
-    if (s->ingest.format == FORMAT_GENERATED)
+    if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.split is '%s', but a generated graph goes by ingest.train_share "
                          "and ingest.valid_share: remove one of them",
@@ -281,30 +284,30 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* Refuses a setting that the format of the input does not read, so that nobody believes that it did
- * something. If the format is auto, it may be any. */
+/* Refuses a setting that the format of the input does not read, so that nobody believes that it
+ * did something. While the format is `auto` it may be any. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
-    static const char condition[] = "ingest.format=";
-    char format[SETTING_NAME_SIZE], value[SETTING_NAME_SIZE];
+    const struct dataset_format *format = dataset_format_of(s);
+    char value[SETTING_NAME_SIZE], readers[SETTING_TEXT_LONG];
     struct pipeline_settings *defaults = NULL;
     enum error_code rc = ERROR_NONE;
-    if (s->ingest.format == FORMAT_AUTO)
+    if (format->traits & FORMAT_IS_AUTO)
         return rc;
     rc = memory_new(&defaults, 1, "settings", err);
     if (rc != ERROR_NONE)
         return rc;
     pipeline_settings_defaults(defaults);
-    (void)setting_print(setting_find("ingest.format"), s, format, sizeof format);
     for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
-        if (!spec->only_with || strncmp(spec->only_with, condition, sizeof condition - 1) != 0 ||
-            setting_has_effect(setting_table, spec, s) || setting_equal(spec, s, defaults))
+        if (!(spec->part_of & SETTING_OF_FORMAT) || dataset_format_reads(format, spec->name) ||
+            setting_equal(spec, s, defaults))
             continue;
         (void)setting_print(spec, s, value, sizeof value);
+        dataset_format_readers(spec->name, readers, sizeof readers);
         rc = error_set(err, ERROR_INVALID,
                        "%s is '%s', but ingest.format is %s, which does not read it: remove the "
                        "line, or take a format that reads it (%s)",
-                       spec->name, value, format, spec->only_with + sizeof condition - 1);
+                       spec->name, value, format->name, readers);
     }
     memory_free(defaults);
     return rc;
@@ -491,7 +494,7 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "sample.evaluation_fanouts has %d items and sample.fanouts %d; expected "
                          "the same number, or none for all neighbours",
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
-    if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
+    if (!dataset_format_has(s, FORMAT_IS_GENERATED) && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
     if (s->infer.nodes[0])
         return error_set(err, ERROR_INVALID,

@@ -1,10 +1,24 @@
-#include "stages/ingest/formats/hgb_reader.h"
-
+/*
+ * hgb_reader - a graph of several types as the Heterogeneous Graph Benchmark keeps it: a folder of
+ * text files whose columns a tab
+ * separates (format: hgb).
+ *
+ *   node.dat         id, name, type[, features]    0 <tab> Ann <tab> 0 <tab> 0.5,1,0      ids from 0, types from 0
+ *   link.dat         source, target, type[, weight]
+ *   label.dat        id, name, type, classes       training nodes; `0,3` are two classes of a node, and the task has several labels
+ *   label.dat.test   the same                      test nodes; there is no validation split: `split: random 60/20/20` makes one
+ *   link.dat.test    links of the test, with ingest.edge_split: given
+ *
+ * All links of a type join the same two node types. Types and relations are called by their
+ * numbers. Nodes lie by type; where
+ * the ids do not, outputs still have the ids. Format: https://github.com/THUDM/HGB.
+ */
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/hgb_nodes.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/typed_graph.h"
 
 #include <inttypes.h>
@@ -328,9 +342,10 @@ static enum error_code read_all(struct hgb *h, struct error *err)
     return rc == ERROR_NONE ? typed_graph_push_targets(h->graph, err) : rc;
 }
 
-enum error_code hgb_reader_run(const struct pipeline_settings *settings,
+static enum error_code hgb_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct hgb *h = NULL;
     enum error_code rc = memory_new(&h, 1, "the files of HGB", err);
     if (rc != ERROR_NONE)
@@ -345,3 +360,10 @@ enum error_code hgb_reader_run(const struct pipeline_settings *settings,
     memory_free(h);
     return rc;
 }
+
+const struct input_format hgb_format = {
+    .endings = {".dat", ".dat.test"},
+    .advice = {"add label.dat with a line of id, name, type and class for each training node",
+               ADVICE_RANDOM_SPLIT},
+    .run = hgb_run,
+};

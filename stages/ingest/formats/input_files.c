@@ -2,6 +2,7 @@
 
 #include "common/base/file_pattern.h"
 #include "stages/ingest/formats/input_format.h"
+#include "stages/plan/dataset_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -188,9 +189,10 @@ static enum error_code sum_statistics(const struct pipeline_settings *settings,
 }
 
 enum error_code input_files_sum(const struct pipeline_settings *settings,
-                                const struct input_format *format, const struct file_notes *notes,
-                                struct checksum_stream *sum, bool *has_features, struct error *err)
+                                const struct file_notes *notes, struct checksum_stream *sum,
+                                bool *has_features, struct error *err)
 {
+    const struct input_format *format = input_format_of(settings);
     struct walk walk = {.folder = settings->ingest.path,
                         .relative = "",
                         .format = format,
@@ -201,7 +203,7 @@ enum error_code input_files_sum(const struct pipeline_settings *settings,
     enum error_code rc = sum_held_edges(settings, notes, sum, err);
     if (rc == ERROR_NONE)
         rc = sum_statistics(settings, notes, sum, err);
-    if (rc != ERROR_NONE || settings->ingest.format == FORMAT_GENERATED)
+    if (rc != ERROR_NONE || dataset_format_has(settings, FORMAT_IS_GENERATED))
         return rc;
     if (format->is_file)
         return sum_file_input(settings, notes, sum, err);

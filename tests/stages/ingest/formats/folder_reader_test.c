@@ -1,4 +1,4 @@
-#include "stages/ingest/formats/folder_reader.h"
+#include "stages/ingest/formats/input_format.h"
 #include "store/records/node_splits.h"
 
 #include "tests/stages/ingest/formats/reader_folder.h"
@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+extern const struct input_format folder_format;
 
 static void drop(const char *name)
 {
@@ -39,7 +41,7 @@ static enum error_code run_folder(const char *path, struct error *err)
     pipeline_settings_defaults(&settings);
     settings.ingest.relations = with_relations;
     must(snprintf(settings.ingest.path, SETTING_PATH_SIZE, "%s", path) < SETTING_PATH_SIZE);
-    return folder_reader_run(&settings, recording_start(), err);
+    return folder_format.run(&settings, 0, recording_start(), err);
 }
 
 static enum error_code run(struct error *err)
