@@ -45,7 +45,7 @@ stages/plan/setting_table.c               folder metis                        th
 stages/ingest/formats/edge_shape.c        sif hgb openke npz metis            says what a file is that is no table of edges
 stages/ingest/formats/dgl_csv_meta.c      folder                              says which format has many graphs
 stages/tables/edge_list_survey.c          matrix_market                       says what a file is that is no table of edges
-pipelines/command_init.c                  edge_list                           writes pipeline files for tables
+pipelines/table_draft.c                   edge_list                           writes pipeline files for tables
 pipelines/command_infer.c                 folder                              writes pipeline files for folders
 pipelines/command_list.c                  folder                              a key of its JSON
 pipelines/command_export.c                graphbolt distdgl                   names of what it writes
