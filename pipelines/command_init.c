@@ -420,7 +420,7 @@ static enum error_code check_names(const struct table_survey *survey, const char
             return error_set(
                 err, ERROR_INPUT,
                 "%s: column %zu: expected a name of at most %d bytes without : ; \" \\, "
-                "found '%.80s': give it another name",
+                "found '%.80s': " ADVICE "give it another name",
                 path, i + 1, NAME_MAX_SIZE, name);
     }
     return ERROR_NONE;
@@ -525,7 +525,8 @@ static enum error_code choose_output(const struct init_options *options, const c
         rc = file_is_there(output, &is_there, err);
     return rc == ERROR_NONE && is_there && !options->force
                ? error_set(err, ERROR_USAGE,
-                           "%s is there already: name another file with --output, or replace it "
+                           "%s is there already: " ADVICE
+                           "name another file with --output, or replace it "
                            "with --force",
                            output)
                : rc;
@@ -600,7 +601,8 @@ static enum error_code inspect(const struct init_options *options, const struct 
     rc = input_facts_find(look->edges_path, &facts, err);
     if (rc == ERROR_NONE && facts.format != FORMAT_EDGE_LIST && look->nodes_path)
         rc = error_set(err, ERROR_USAGE,
-                       "%s: expected NODES beside a table of edges alone: name it by itself, and "
+                       "%s: expected NODES beside a table of edges alone: " ADVICE
+                       "name it by itself, and "
                        "add to the file what %s says",
                        facts.seen, look->nodes_path);
     if (rc == ERROR_NONE)
@@ -642,7 +644,7 @@ enum error_code command_init(int argc, char **argv, struct error *err)
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &files, err);
     if (rc == ERROR_NONE && (files.count < 1 || files.count > 2))
-        rc =
-            error_set(err, ERROR_USAGE, "graphmill init takes EDGES and perhaps NODES; see --help");
+        rc = error_set(err, ERROR_USAGE,
+                       "graphmill init takes EDGES and perhaps NODES; " ADVICE "see --help");
     return rc == ERROR_NONE ? inspect(&options, &files, err) : rc;
 }

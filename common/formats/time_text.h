@@ -18,6 +18,8 @@
 #ifndef COMMON_FORMATS_TIME_TEXT_H
 #define COMMON_FORMATS_TIME_TEXT_H
 
+#include "common/base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,10 +42,14 @@ struct time_format {
     char pattern[TIME_PATTERN_SIZE];
 };
 
-/* Why a text is no time by a format; both are fixed texts for messages: "expected <expected>, found '...'<advice>". */
+/* Why a text is no time by a format. Both are fixed texts for messages. */
 struct time_fault {
-    const char *expected, *advice;
+    const char *expected;
+    const char *advice; /* begins with ": " or "; "; NULL: there is none */
 };
+/* Adds the advice to the message in `err`, which says what was expected and found, and returns `code`. */
+enum error_code time_fault_advise(const struct time_fault *fault, enum error_code code,
+                                  struct error *err);
 
 /* Reads a setting; an empty one is auto. Returns NULL, or what it should have been, for a message. */
 const char *time_format_read(const char *setting, struct time_format *out);

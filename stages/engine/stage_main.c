@@ -118,7 +118,8 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
                                    struct error *err)
 {
     if (rest->count)
-        return error_set(err, ERROR_USAGE, "unexpected argument '%s'; see --help", rest->item[0]);
+        return error_set(err, ERROR_USAGE, "unexpected argument '%s'; " ADVICE "see --help",
+                         rest->item[0]);
     if (!o->pipeline == !o->run)
         return error_set(err, ERROR_USAGE, "give either --pipeline FILE or --run ID");
     if (o->run && o->set.count)
@@ -180,7 +181,8 @@ static enum error_code open_store(struct program *p, struct error *err)
     if (rc != ERROR_NOT_FOUND || p->options.replay || p->options.dry_run)
         return rc;
     p->began_without_store = true;
-    return error_set(err, ERROR_UNAVAILABLE, "there is no store at %s: run ingest, or mend --store",
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "there is no store at %s: " ADVICE "run ingest, or mend --store",
                      p->options.store);
 }
 

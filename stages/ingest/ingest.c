@@ -222,7 +222,7 @@ static enum error_code check_budget(const struct stage_context *context, struct 
                ? ERROR_NONE
                : error_set(err, ERROR_NO_MEMORY,
                            "the memory budget is %s: expected at least %s, of which the program "
-                           "itself takes most: give more --memory",
+                           "itself takes most: " ADVICE "give more --memory",
                            text_size(context->memory_bytes, have), text_size(least, want));
 }
 

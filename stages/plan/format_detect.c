@@ -74,7 +74,8 @@ static enum error_code detect_folder(const char *path, int64_t *format, char *se
             path);
     if (look.other)
         return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, but %s says %s and %s says %s: write "
+                         "%s: ingest.format is auto, but %s says %s and %s says %s: " ADVICE
+                         "write "
                          "`format: %s` or `format: %s` below `ingest:`",
                          path, look.name, look.found->format_name, look.other->name,
                          look.other->format_name, look.found->format_name, look.other->format_name);

@@ -154,8 +154,8 @@ static enum error_code default_name(struct pipeline_settings *settings, const ch
     const char *dot = strrchr(base, '.');
     const size_t size = dot ? (size_t)(dot - base) : strlen(base);
     if (size >= sizeof settings->name)
-        return error_set(err, ERROR_INVALID, "%s: give a name shorter than %zu bytes", path,
-                         sizeof settings->name);
+        return error_set(err, ERROR_INVALID, "%s: " ADVICE "give a name shorter than %zu bytes",
+                         path, sizeof settings->name);
     memcpy(settings->name, base, size);
     settings->name[size] = '\0';
     return ERROR_NONE;

@@ -33,7 +33,7 @@ static enum error_code look_for_store(struct s3_client *client, bool makes, stru
     }
     if (no_bucket)
         return error_set(err, ERROR_NOT_FOUND,
-                         "there is no bucket %s at %s: make it, or name another one",
+                         "there is no bucket %s at %s: " ADVICE "make it, or name another one",
                          address->bucket, address->host);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc, "there is no store at s3://%s/%s (%s)", address->bucket,
