@@ -533,10 +533,7 @@ int main(int argc, char **argv)
     thread_pool_free(program.pool);
     run_close(&program.run);
     store_close(program.store);
-    /* The place in the source is for those who look for a bug. */
-    if (rc != ERROR_NONE && (program.options.debug || rc == ERROR_BUG))
-        log_error("%s [%s:%d]", err.message, err.file ? err.file : "?", err.line);
-    else if (rc != ERROR_NONE)
-        log_error("%s", err.message);
+    if (rc != ERROR_NONE)
+        log_failure(&err, program.options.debug || rc == ERROR_BUG);
     return error_exit_status(rc);
 }

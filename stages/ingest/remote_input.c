@@ -113,7 +113,7 @@ static enum error_code fetch_item(struct remote_input *remote, int i, struct err
         rc = file_make_folders(item->folder, err);
     if (rc != ERROR_NONE)
         return rc;
-    log_info("progress fetching %s", text_size(s3_files_bytes(item->files), size));
+    log_progress("fetching %s", text_size(s3_files_bytes(item->files), size));
     rc = s3_files_fetch(item->files, item->folder, item->copy, err);
     return error_context(err, rc, "%s: %s", item->name, item->address);
 }
