@@ -222,14 +222,12 @@ static enum error_code open_notice(struct program *p, struct error *err)
 /* What the stage waits for will not come. */
 static enum error_code check_notice(struct program *p, struct error *err)
 {
-    char from[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE];
-    enum error_code code = ERROR_NONE;
+    struct failure_told told;
     bool found = false;
-    if (failure_notice_read(&p->notice, &found, &code, from, sentence, NULL) != ERROR_NONE ||
-        !found)
+    if (failure_notice_read(&p->notice, &found, &told, NULL) != ERROR_NONE || !found)
         return ERROR_NONE; /* a store that does not answer is what it waits for */
     p->is_told = true;
-    return error_set(err, code, "%s failed for good: %s", from, sentence);
+    return error_set(err, told.code, "%s failed for good: %s", told.stage, told.sentence);
 }
 
 /* Tries again while an earlier stage may still bring what is missing. */
@@ -490,7 +488,7 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     if (rc == ERROR_NONE && p->options.start)
         rc = start_run(p, err);
     if (rc != ERROR_NONE && !p->is_told)
-        failure_notice_leave(&p->notice, rc, err->message);
+        failure_notice_leave(&p->notice, rc, NULL, err->message);
     return rc;
 }
 
