@@ -24,6 +24,7 @@
 #include "stages/plan/run_binding.h"
 #include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
+#include "store/backends/backend_list.h"
 #include "store/queue/work_queue.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ struct stage_options {
 #define AT(field) offsetof(struct stage_options, field)
 #define AT_UPDATE(field) offsetof(struct stage_options, update_files.field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH, a path, s3://BUCKET/PREFIX, redis+cluster://HOST:PORT/PREFIX, or tiered:FAST^DURABLE of two of them"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: a path, " STORE_ADDRESSES},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},

@@ -94,6 +94,13 @@ static unsigned capabilities_of(const void *state)
     return STORE_IS_SHARED | STORE_IS_DURABLE;
 }
 
+static enum error_code locate(const char *place, struct store_location *out, struct error *err)
+{
+    int64_t port = 0;
+    const enum error_code rc = s3_address_port(place, &port, err);
+    return rc == ERROR_NONE ? store_location_add_port(out, port, err) : rc;
+}
+
 static const char *no_folder(const void *state)
 {
     (void)state;
@@ -275,6 +282,7 @@ const struct object_backend s3_backend = {
     .open = open_place,
     .close = close_place,
     .capabilities = capabilities_of,
+    .locate = locate,
     .folder = no_folder,
     .put_if_absent = put_record,
     .flush = flush_record,
