@@ -156,8 +156,7 @@ static void progress_text(const char *what, uint64_t done, uint64_t total, doubl
                        each);
 }
 
-/* A line every second, and after some every few seconds; the driver shows what begins with
- * "progress". */
+/* Writes a line every second, and after some of them every few seconds. */
 static void say_progress(const char *what, uint64_t done, uint64_t total)
 {
     enum { SOON_MS = 1000, LATER_MS = 5000, SOON_COUNT = 10, WHAT_SIZE = 256 };
@@ -177,7 +176,7 @@ static void say_progress(const char *what, uint64_t done, uint64_t total)
     last_ms = now;
     said++;
     progress_text(what, done, total, (double)(now - began_ms) / 1000.0, text, sizeof text);
-    log_info("progress %s", text);
+    log_progress("%s", text);
 }
 
 static void say_line(void *context, bool is_warning, const char *line)
@@ -192,14 +191,13 @@ static void say_line(void *context, bool is_warning, const char *line)
         log_info("%s", line);
 }
 
-/* The driver shows lines that begin with "input", and warnings. */
 static void say_notes(const struct dataset_notes *notes, struct remarks *remarks)
 {
     for (size_t i = 0; i < notes->count; i++)
         if (notes->note[i].kind == NOTE_WARNING)
             say_line(remarks, true, notes->note[i].text);
         else if (remarks->are_said)
-            log_info("input %s", notes->note[i].text);
+            log_input("%s", notes->note[i].text);
 }
 
 static void say_unread(void *context, const char *name, const char *meant)
@@ -223,7 +221,7 @@ static enum error_code check_budget(const struct stage_context *context, struct 
                ? ERROR_NONE
                : error_set(err, ERROR_NO_MEMORY,
                            "the memory budget is %s: expected at least %s, of which the program "
-                           "itself takes most: give more --memory",
+                           "itself takes most: " ADVICE "give more --memory",
                            text_size(context->memory_bytes, have), text_size(least, want));
 }
 

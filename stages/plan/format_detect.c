@@ -94,7 +94,8 @@ static enum error_code detect_folder(const char *path, int64_t *format, char *se
                          path, known);
     if (look.other)
         return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, but %s says %s and %s says %s: write "
+                         "%s: ingest.format is auto, but %s says %s and %s says %s: " ADVICE
+                         "write "
                          "`format: %s` or `format: %s` below `ingest:`",
                          path, look.name, look.found->name, look.other->sign, look.other->name,
                          look.found->name, look.other->name);

@@ -37,7 +37,8 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
     for (int i = 1; i < SPLIT_SHARE_COUNT; i++)
         if (s->ingest.edge_file[i][0] && split.kind != EDGE_SPLIT_GIVEN)
             return error_set(err, ERROR_INVALID,
-                             "ingest.edge_split is '%s', but ingest.%s names a file: write "
+                             "ingest.edge_split is '%s', but ingest.%s names a file: " ADVICE
+                             "write "
                              "`edge_split: given`, or remove the file",
                              s->ingest.edge_split, names[i]);
     if (split.kind != EDGE_SPLIT_GIVEN)
@@ -87,7 +88,8 @@ static enum error_code check_history(const struct pipeline_settings *s, struct e
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "infer.history is training, which has an effect only on events that are split "
-                     "and sampled by time: remove the line, or expected a task of edges with "
+                     "and sampled by time: " ADVICE
+                     "remove the line, or expected a task of edges with "
                      "`edge_split: time 70/15/15` below `ingest:` and `sampler: temporal_neighbor` "
                      "below `sample:`");
 }
@@ -188,7 +190,7 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
                          task, formats);
     if (s->ingest.relations)
         return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, which is of graphs of one relation: write "
+                         "ingest.task is %s, which is of graphs of one relation: " ADVICE "write "
                          "`relations: false` below `ingest:`",
                          task);
     if (method != PARTITION_METIS && method != PARTITION_AUTO && method != PARTITION_RANGE)
@@ -218,22 +220,23 @@ static enum error_code check_columns(const struct pipeline_settings *s,
     if (uses_labels && !s->ingest.labels[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.split is '%s', but ingest.labels names no table that has the "
-                         "column: add a line `labels: FILE` below `ingest:`",
+                         "column: " ADVICE "add a line `labels: FILE` below `ingest:`",
                          s->ingest.split);
     if (shares->kind == SPLIT_IS_TIME && !s->ingest.time_column[0])
         return error_set(err, ERROR_INVALID,
-                         "ingest.split is '%s', but ingest.time_column is empty: add a line "
+                         "ingest.split is '%s', but ingest.time_column is empty: " ADVICE
+                         "add a line "
                          "`time_column: NAME` below `ingest:`",
                          s->ingest.split);
     if (text_ends(s->ingest.features.path, ".npy") && s->ingest.feature_columns[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_columns is '%.60s', but ingest.features is an .npy file, "
-                         "which has no header: remove the line",
+                         "which has no header: " ADVICE "remove the line",
                          s->ingest.feature_columns);
     if (s->ingest.feature_columns[0] && !s->ingest.features.path[0] &&
         !dataset_format_has(s, FORMAT_HAS_COLUMNS))
         return error_set(err, ERROR_INVALID,
-                         "ingest.feature_columns is '%.60s', but ingest.features names no table: "
+                         "ingest.feature_columns is '%.60s', but ingest.features names no table: " ADVICE
                          "add a line `features: FILE` below `ingest:`",
                          s->ingest.feature_columns);
     return ERROR_NONE;
@@ -258,7 +261,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     dataset_format_list(FORMAT_HAS_NODE_FILES, " and ", formats, sizeof formats);
     if (s->ingest.features.path[0] && !pipeline_has_node_files(s))
         return error_set(err, ERROR_INVALID,
-                         "ingest.features is '%s', but only the formats %s have files beside them: "
+                         "ingest.features is '%s', but only the formats %s have files beside them: " ADVICE
                          "remove the line, or change ingest.format",
                          s->ingest.features.path, formats);
     if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
@@ -274,12 +277,13 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.split is '%s', but a generated graph goes by ingest.train_share "
-                         "and ingest.valid_share: remove one of them",
+                         "and ingest.valid_share: " ADVICE "remove one of them",
                          s->ingest.split);
     for (size_t i = 0; i < SPLIT_SHARE_COUNT; i++)
         if (s->ingest.split_file[i][0])
             return error_set(err, ERROR_INVALID,
-                             "ingest.split is '%s', but ingest.%s names a file: remove one of them",
+                             "ingest.split is '%s', but ingest.%s names a file: " ADVICE
+                             "remove one of them",
                              s->ingest.split, names[i]);
     return ERROR_NONE;
 }
@@ -305,7 +309,8 @@ static enum error_code check_format_settings(const struct pipeline_settings *s, 
         (void)setting_print(spec, s, value, sizeof value);
         dataset_format_readers(spec->name, readers, sizeof readers);
         rc = error_set(err, ERROR_INVALID,
-                       "%s is '%s', but ingest.format is %s, which does not read it: remove the "
+                       "%s is '%s', but ingest.format is %s, which does not read it: " ADVICE
+                       "remove the "
                        "line, or take a format that reads it (%s)",
                        spec->name, value, format->name, readers);
     }
@@ -338,7 +343,8 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     if (!s->train_step.features && !embedding_is_wanted(s))
         return error_set(err, ERROR_INVALID,
                          "train-step.features is false and train-step.embedding is 0, so that the "
-                         "model has nothing to read; set for example train-step.embedding: 64");
+                         "model has nothing to read; " ADVICE
+                         "set for example train-step.embedding: 64");
     if (s->train_step.initial[0] && embedding_is_wanted(s))
         return error_set(err, ERROR_INVALID,
                          "train-step.initial is '%.200s', expected none with train-step.embedding, "
@@ -367,10 +373,10 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
                              kind == SAMPLER_GRAPHSAINT_WALK || kind == SAMPLER_CLUSTER_GCN ||
                              kind == SAMPLER_SHADOW;
     if (s->ingest.relations && kind != SAMPLER_NEIGHBOR)
-        return error_set(
-            err, ERROR_INVALID,
-            "sample.sampler is not neighbor, but a graph with relations is sampled by "
-            "that alone: remove the line, or write `relations: false` below `ingest:`");
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is not neighbor, but a graph with relations is sampled by "
+                         "that alone: " ADVICE
+                         "remove the line, or write `relations: false` below `ingest:`");
     if (is_subgraph && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler draws subgraphs, but no layer of the model reads "

@@ -115,9 +115,22 @@ enum history_choice pipeline_history(const struct pipeline_settings *settings)
                                             : HISTORY_TRAINING;
 }
 
+/* Whether a line of pipeline_settings_text() gives the setting. */
+static bool has_line(const char *text, const char *name)
+{
+    const size_t size = strlen(name);
+    while (*text) {
+        if (strncmp(text, name, size) == 0 && strncmp(text + size, " = ", 3) == 0)
+            return true;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return false;
+}
+
 void pipeline_settings_date(struct pipeline_settings *settings, const char *text)
 {
-    if (!strstr(text, "infer.history = ") && pipeline_learns_events(settings))
+    if (!has_line(text, "infer.history") && pipeline_learns_events(settings))
         settings->infer.history = HISTORY_TRAINING;
 }
 

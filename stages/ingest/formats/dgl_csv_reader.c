@@ -111,11 +111,12 @@ static enum error_code find_dim(const struct dgl_csv *d, uint32_t *dim, struct e
     for (uint32_t t = 0; t < d->meta.node_count && !d->settings->ingest.relations; t++) {
         const uint32_t found = d->type[t].dim;
         if (*dim && found && found != *dim)
-            return error_set(err, ERROR_INPUT,
-                             "%s: feat: expected %" PRIu32
-                             " numbers as types before have, found %" PRIu32
-                             "; with `relations: true` below `ingest:` each type has its own",
-                             d->meta.nodes[t].path, *dim, found);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: feat: expected %" PRIu32 " numbers as types before have, found %" PRIu32
+                "; " ADVICE
+                "write `relations: true` below `ingest:`, with which each type has its own",
+                d->meta.nodes[t].path, *dim, found);
         *dim = found ? found : *dim;
     }
     return ERROR_NONE;

@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/folder_edges.h"
@@ -174,7 +175,8 @@ static enum error_code open_features(const struct folder *folder, const char *ty
         return rc;
     *found = is_dense || is_sparse;
     if (is_dense && is_sparse)
-        return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", dense, indptr);
+        return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both" ADVISE_ONE_FILE,
+                         dense, indptr);
     if (!*found)
         return ERROR_NONE;
     uint32_t columns = 0;
@@ -210,11 +212,12 @@ static enum error_code open_typed(const struct folder *folder, struct feature_fi
         if (rc != ERROR_NONE || !found)
             continue;
         if (*dim && file[i].dim != *dim && !folder->has_relations)
-            return error_set(err, ERROR_INPUT,
-                             "%s: features of type %s: expected %" PRIu32
-                             " columns as other types have, found %" PRIu32
-                             "; with `relations: true` below `ingest:` each has its own",
-                             folder->path, type->name, *dim, file[i].dim);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: features of type %s: expected %" PRIu32
+                " columns as other types have, found %" PRIu32 "; " ADVICE
+                "write `relations: true` below `ingest:`, with which each type has its own",
+                folder->path, type->name, *dim, file[i].dim);
         *dim = file[i].dim;
     }
     return rc;

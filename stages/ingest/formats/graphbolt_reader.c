@@ -72,8 +72,8 @@ static const char *text_of(const struct yaml_node *map, const char *key)
 static enum error_code wrong(const struct graphbolt *g, const struct yaml_node *at,
                              const char *expected, struct error *err)
 {
-    return error_set(err, ERROR_INPUT, "%s:%d: expected %s%s", g->metadata, at ? at->line : 1,
-                     expected, strstr(expected, "found") ? "" : ", found none or another");
+    return error_set(err, ERROR_INPUT, "%s:%d: expected %s, found none or another", g->metadata,
+                     at ? at->line : 1, expected);
 }
 
 /* The items of a list that must be one. */
@@ -295,7 +295,9 @@ static enum error_code find_task(const struct graphbolt *g, const struct yaml_no
     while (rc == ERROR_NONE && name[0] && *task && !is_named(*task, name, NULL))
         *task = (*task)->next;
     return rc == ERROR_NONE && name[0] && !*task
-               ? wrong(g, first, "a task called as ingest.split_name says, found none", err)
+               ? error_set(err, ERROR_INPUT,
+                           "%s:%d: expected a task called as ingest.split_name says, found none",
+                           g->metadata, first ? first->line : 1)
                : rc;
 }
 

@@ -27,6 +27,7 @@
 #include "common/base/text.h"
 #include "common/base/xml_stream.h"
 #include "common/formats/byte_source.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/build/named_nodes.h"
@@ -97,7 +98,7 @@ static enum error_code take_number(const struct graphml *g, const struct graphml
     if (!text_double(text, strlen(text), &value) || !isfinite((float)value))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": %s: expected a finite number, found "
-                         "'%.80s'",
+                         "'%.80s'" ADVISE_NUMBER,
                          g->path, xml_stream_line(g->stream), key->name, text);
     *out = (float)value;
     const struct float_place place = {.path = g->path,
@@ -135,8 +136,9 @@ static enum error_code take_label(struct graphml *g, const struct graphml_key *k
         *value = (double)class_words_class(&g->classes, &word);
     else if (!text_double(text, strlen(text), value) || !isfinite(*value))
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": %s: expected a finite number, found '%.80s'", g->path,
-                         xml_stream_line(g->stream), key->name, text);
+                         "%s:%" PRId64
+                         ": %s: expected a finite number, found '%.80s'" ADVISE_NUMBER,
+                         g->path, xml_stream_line(g->stream), key->name, text);
     return ERROR_NONE;
 }
 
@@ -472,7 +474,8 @@ static enum error_code check_labels(struct graphml *g, struct error *err)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s: key %s: expected classes, found another word in each of %" PRIu64
-                     " nodes, as names are: write `label_columns: NAME` below `ingest:` with the "
+                     " nodes, as names are: " ADVICE
+                     "write `label_columns: NAME` below `ingest:` with the "
                      "key of the classes, or `task: link_prediction`",
                      g->path, label->name, words);
 }

@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/hgb_nodes.h"
 #include "stages/ingest/formats/input_format.h"
@@ -99,10 +100,10 @@ static enum error_code push_link(void *context, const struct field *field, size_
     enum error_code rc = read_ends(h, field, line, end, &type, err);
     if (rc == ERROR_NONE && count > WEIGHT &&
         (!text_double(field[WEIGHT].text, field[WEIGHT].size, &weight) || !isfinite((float)weight)))
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": weight: expected a finite number, found '%.*s'", h->path,
-                       line, field[WEIGHT].size < 40 ? (int)field[WEIGHT].size : 40,
-                       field[WEIGHT].text);
+        rc = error_set(
+            err, ERROR_INPUT,
+            "%s:%" PRId64 ": weight: expected a finite number, found '%.*s'" ADVISE_NUMBER, h->path,
+            line, field[WEIGHT].size < 40 ? (int)field[WEIGHT].size : 40, field[WEIGHT].text);
     const uint16_t number = (uint16_t)type;
     const float single = (float)weight;
     const struct edge_columns_view value = {
@@ -191,7 +192,8 @@ static enum error_code push_links(struct hgb *h, struct error *err)
     return h->held_links[0]
                ? visit_links(h, h->held_links, hold_link, err)
                : error_set(err, ERROR_INPUT,
-                           "%s/link.dat.test is not there, but ingest.edge_split is given: add it, "
+                           "%s/link.dat.test is not there, but ingest.edge_split is given: " ADVICE
+                           "add it, "
                            "or name a file by ingest.test_edges",
                            h->settings->ingest.path);
 }
@@ -312,11 +314,11 @@ static enum error_code check_edge_files(const struct hgb *h, struct error *err)
         any |= h->settings->ingest.edge_file[s][0] || h->settings->ingest.negative_file[s][0];
     if (!any || h->nodes.are_in_order || !pipeline_learns_pairs(h->settings))
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT,
-        "%s: expected nodes in the order of their types, since files of edges name "
-        "them by number, found another order: use link.dat.test, or `edge_split: random 85/5/10`",
-        h->nodes.path);
+    return error_set(err, ERROR_INPUT,
+                     "%s: expected nodes in the order of their types, since files of edges name "
+                     "them by number, found another order: " ADVICE
+                     "use link.dat.test, or `edge_split: random 85/5/10`",
+                     h->nodes.path);
 }
 
 static enum error_code read_all(struct hgb *h, struct error *err)

@@ -1,6 +1,7 @@
 #include "stages/ingest/formats/input_files.h"
 
 #include "common/base/file_pattern.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/input_format.h"
 #include "stages/plan/dataset_format.h"
 
@@ -23,7 +24,8 @@ enum error_code input_files_find(const char *folder, const char *stem, const cha
         if (!found)
             continue;
         if (path[0])
-            return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,
+            return error_set(err, ERROR_INPUT,
+                             "expected one of %s and %s, found both" ADVISE_ONE_FILE, path,
                              candidate);
         memcpy(path, candidate, sizeof candidate);
     }

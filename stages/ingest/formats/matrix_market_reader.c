@@ -15,6 +15,7 @@
 #include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/numbered_nodes.h"
@@ -102,7 +103,7 @@ static enum error_code take_size(struct matrix *m, struct error *err)
     if (rc == ERROR_NONE && !found)
         return error_set(err, ERROR_INPUT,
                          "%s: expected a line with rows, columns and entries, found the end of the "
-                         "file",
+                         "file" ADVISE_COPY,
                          m->path);
     if (rc == ERROR_NONE)
         rc = take_numbers(m, &line, "rows, columns and entries", 3, number, err);

@@ -97,7 +97,7 @@ static enum error_code run_scipy(struct archive *a, struct error *err)
     if (rc == ERROR_NONE && strcmp(form, "csr") != 0 && strcmp(form, "csc") != 0 &&
         strcmp(form, "coo") != 0)
         return error_set(err, ERROR_INPUT,
-                         "%s: format: expected csr, csc or coo, found '%s': in Python, "
+                         "%s: format: expected csr, csc or coo, found '%s': " ADVICE "in Python, "
                          "scipy.sparse.save_npz(\"%s\", matrix.tocsr())",
                          a->folder.archive, form, a->folder.archive);
     is_coo = rc == ERROR_NONE && strcmp(form, "coo") == 0;

@@ -23,6 +23,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_rows.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/folder_reader.h"
@@ -86,12 +87,15 @@ static enum error_code read_counts(const struct ogb *ogb, const char *stem, cons
     *sum = 0;
     if (rc == ERROR_NONE)
         rc = integer_column_read(column, path, of_graphs ? GRAPHS_MAX : GRAPHS_READ, err);
-    if (rc == ERROR_NONE && (of_graphs ? column->count == 0 : column->count != 1))
+    if (rc == ERROR_NONE && (of_graphs ? column->count == 0 : column->count != 1)) {
         rc = error_set(err, ERROR_INPUT,
-                       "%s: expected one number (a data set of one graph), found %" PRIu64 "%s",
-                       path, column->count,
-                       of_graphs ? ""
-                                 : "; of many write `task: graph_classification` below `ingest:`");
+                       "%s: expected one number (a data set of one graph), found %" PRIu64, path,
+                       column->count);
+        if (!of_graphs)
+            rc = error_add(err, rc,
+                           "; " ADVICE
+                           "write `task: graph_classification` below `ingest:` for one of many");
+    }
     for (uint64_t i = 0; rc == ERROR_NONE && i < column->count; i++) {
         if (column->value[i] < 0 || column->value[i] > UINT32_MAX * (int64_t)GRAPHS_READ)
             rc = error_set(err, ERROR_INPUT, "%s:%" PRIu64 ": expected a count, found %" PRId64,
@@ -234,11 +238,12 @@ static enum error_code read_split_array(const struct ogb *ogb, enum split split,
     struct integer_column nodes = {0};
     enum error_code rc = ogb_split_arrays_path(&ogb->splits, split, "", path, where, err);
     if (rc == ERROR_NONE && !path[0])
-        return error_set(err, ERROR_INPUT,
-                         "%s: expected an array of nodes for this split, or in a dictionary "
-                         "{'train': ..., 'valid': ..., 'test': ...} one, found another dictionary: "
-                         "of links write `task: link_prediction` below `ingest:`",
-                         ogb->splits.file[split]);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: expected an array of nodes for this split, or in a dictionary "
+            "{'train': ..., 'valid': ..., 'test': ...} one, found another dictionary: " ADVICE
+            "write `task: link_prediction` below `ingest:` for one of links",
+            ogb->splits.file[split]);
     if (rc == ERROR_NONE)
         rc = integer_column_read(&nodes, path, subject_count(ogb), err);
     if (rc == ERROR_NONE)
@@ -292,7 +297,7 @@ static enum error_code read_links(const struct pipeline_settings *settings, stru
     if (!settings->ingest.edge_file[SPLIT_TEST][0] && !ogb->splits.file[SPLIT_TEST][0])
         return error_set(err, ERROR_INPUT,
                          "%s: expected test.pt or split_dict.pt in a folder of split/ for "
-                         "ingest.edge_split: given, found none: name a file with a line "
+                         "ingest.edge_split: given, found none: " ADVICE "name a file with a line "
                          "`source,target` an edge by ingest.test_edges",
                          ogb->path);
     rc = ogb_split_arrays_open(&ogb->splits, ogb->builder, err);
@@ -308,8 +313,8 @@ static enum error_code check_form(const struct ogb *ogb, struct error *err)
     const enum error_code rc = input_files_find(ogb->raw, "edge", endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
-    return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,
-                     ogb->binary.data);
+    return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both" ADVISE_ONE_FILE,
+                     path, ogb->binary.data);
 }
 
 static enum error_code read_all(const struct pipeline_settings *settings, struct ogb *ogb,

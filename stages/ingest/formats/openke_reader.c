@@ -188,7 +188,8 @@ static enum error_code push_held(struct openke *o, struct error *err)
     }
     if (!o->file[SPLIT_TEST][0] && !settings->ingest.edge_file[SPLIT_TEST][0])
         return error_set(err, ERROR_INPUT,
-                         "%s/test2id.txt is not there, but ingest.edge_split is given: add it, or "
+                         "%s/test2id.txt is not there, but ingest.edge_split is given: " ADVICE
+                         "add it, or "
                          "name a file by ingest.test_edges",
                          settings->ingest.path);
     for (int s = SPLIT_VALID; rc == ERROR_NONE && s < SPLIT_COUNT; s++)

@@ -308,6 +308,15 @@ static void a_history_counts_where_events_are_learnt(void **state)
                                 "before", &err),
         &err);
     assert_int_equal(back.infer.history, HISTORY_TRAINING);
+    assert_ok(/* a path that has the words is not the setting */
+              pipeline_settings_parse(
+                  &back,
+                  "ingest.task = link_prediction\ningest.edge_split = time 70/15/15\n"
+                  "ingest.path = /data/infer.history = all\n"
+                  "sample.sampler = temporal_neighbor\n",
+                  "before", &err),
+              &err);
+    assert_int_equal(back.infer.history, HISTORY_TRAINING);
     assert_ok(pipeline_settings_parse(&back, "ingest.task = link_prediction\n", "before", &err),
               &err);
     assert_int_equal(back.infer.history, HISTORY_ALL);
