@@ -1,6 +1,7 @@
 #include "pipelines/child_process.h"
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "pipelines/log_relay.h"
 
@@ -42,7 +43,8 @@ enum error_code child_program(const char *stage, char path[FILE_PATH_SIZE], stru
     const enum error_code rc = file_path(path, err, "%s/graphmill-%s", own, stage);
     if (rc != ERROR_NONE || access(path, X_OK) == 0)
         return rc;
-    return error_set(err, ERROR_NOT_FOUND, "%s is not there; build all programs first", path);
+    return error_set(err, ERROR_NOT_FOUND, "%s is not there; " ADVICE "build all programs first",
+                     path);
 }
 
 /* Still with the stop signals held back, as the caller did. */
@@ -204,7 +206,7 @@ uint64_t child_log_end(const char *log_path)
     return file_size(log_path, &size, NULL) == ERROR_NONE ? size : 0;
 }
 
-enum { TAIL_SIZE = 16 << 10, TIME_SIZE = sizeof "2026-01-01T00:00:00.000Z " - 1 };
+enum { TAIL_SIZE = 16 << 10 };
 
 /* The end of the log, at most TAIL_SIZE of it. */
 static void read_tail(const char *path, uint64_t from, char tail[TAIL_SIZE + 1])
@@ -218,28 +220,6 @@ static void read_tail(const char *path, uint64_t from, char tail[TAIL_SIZE + 1])
     tail[size > 0 ? size : 0] = '\0';
 }
 
-/* What a line says behind "<time> <level> <program> ", or NULL when it has another level. */
-static const char *text_of(const char *line, size_t size, const char *level)
-{
-    const size_t word = strlen(level);
-    if (size < TIME_SIZE + word + 1 || strncmp(line + TIME_SIZE, level, word) != 0 ||
-        line[TIME_SIZE + word] != ' ')
-        return NULL;
-    const char *program = line + TIME_SIZE + word + 1;
-    const char *space = memchr(program, ' ', (size_t)(line + size - program));
-    return space ? space + 1 : NULL;
-}
-
-/* `text` without the " [file.c:12]" that the log has behind a message. */
-static void cut_source_line(char *text)
-{
-    char *bracket = strrchr(text, '[');
-    const size_t size = strlen(text);
-    if (bracket && bracket > text && bracket[-1] == ' ' && text[size - 1] == ']' &&
-        strstr(bracket, ".c:"))
-        bracket[-1] = '\0';
-}
-
 void child_last_words(const char *log_path, uint64_t from, char text[CHILD_TEXT_SIZE])
 {
     char tail[TAIL_SIZE + 1] = "";
@@ -248,15 +228,15 @@ void child_last_words(const char *log_path, uint64_t from, char text[CHILD_TEXT_
     read_tail(log_path, from, tail);
     for (const char *line = tail; *line; line += *line == '\n') {
         const size_t size = strcspn(line, "\n");
-        const char *said = text_of(line, size, "error");
-        if (said || (size && !is_error)) {
-            is_error = said != NULL;
-            said = said ? said : line;
-            (void)snprintf(text, CHILD_TEXT_SIZE, "%.*s", (int)(line + size - said), said);
-        }
+        struct log_line said = {.text = line, .size = size};
+        const bool says = log_line_read(line, size, &said) && said.kind == LOG_IS_ERROR;
+        if (says)
+            (void)snprintf(text, CHILD_TEXT_SIZE, "%.*s", (int)said.size, said.text);
+        else if (size && !is_error)
+            (void)snprintf(text, CHILD_TEXT_SIZE, "%.*s", (int)size, line);
+        is_error |= says;
         line += size;
     }
-    cut_source_line(text);
 }
 
 void child_progress(const char *log_path, uint64_t from, char *text, size_t size)
@@ -265,11 +245,8 @@ void child_progress(const char *log_path, uint64_t from, char *text, size_t size
     text[0] = '\0';
     read_tail(log_path, from, tail);
     for (const char *line = tail; strchr(line, '\n'); line = strchr(line, '\n') + 1) {
-        const size_t length = strcspn(line, "\n");
-        static const char mark[] = "progress "; /* as log_relay.h shows */
-        const char *said = text_of(line, length, "info");
-        said = said && strncmp(said, mark, sizeof mark - 1) == 0 ? said + sizeof mark - 1 : NULL;
-        if (said)
-            (void)snprintf(text, size, "%.*s", (int)(line + length - said), said);
+        struct log_line said;
+        if (log_line_read(line, strcspn(line, "\n"), &said) && said.kind == LOG_IS_PROGRESS)
+            (void)snprintf(text, size, "%.*s", (int)said.size, said.text);
     }
 }

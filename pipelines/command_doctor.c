@@ -16,6 +16,7 @@
 #include "stages/engine/stage_list.h"
 #include "stages/plan/core_type.h"
 #include "stages/plan/environment.h"
+#include "store/backends/backend_list.h"
 #include "store/queue/redis_server.h"
 #include "store/queue/work_queue.h"
 
@@ -35,7 +36,7 @@ struct doctor_options {
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct option_spec option_table[] = {
     {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER", "where runs would lie: its file system is looked at"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (dir:PATH, s3://BUCKET/PREFIX, redis+cluster://HOST:PORT/PREFIX); what lies there stays"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (" STORE_ADDRESSES "); what lies there stays"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

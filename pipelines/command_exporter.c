@@ -187,10 +187,11 @@ static enum error_code take_pipeline(struct exporter *exporter, struct error *er
     const struct exporter_options *options = exporter->options;
     if (!options->pipeline)
         return options->set.count
-                   ? error_set(err, ERROR_USAGE, "--set is for --pipeline: give both")
+                   ? error_set(err, ERROR_USAGE, "--set is for --pipeline: " ADVICE "give both")
                    : ERROR_NONE;
     if (options->run)
-        return error_set(err, ERROR_USAGE, "--run and --pipeline both say which run: give one");
+        return error_set(err, ERROR_USAGE,
+                         "--run and --pipeline both say which run: " ADVICE "give one");
     enum error_code rc = pipeline_settings_load(&exporter->settings, options->pipeline, err);
     for (int i = 0; i < options->set.count && rc == ERROR_NONE; i++)
         rc = pipeline_settings_override(&exporter->settings, options->set.item[i], err);

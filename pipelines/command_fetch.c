@@ -39,7 +39,8 @@ static enum error_code check_target(const char *path, struct error *err)
     const enum error_code rc = file_is_there(path, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    return error_set(err, ERROR_USAGE, "%s is there already; name a folder that is not", path);
+    return error_set(err, ERROR_USAGE, "%s is there already; " ADVICE "name a folder that is not",
+                     path);
 }
 
 static enum error_code copy_files(const struct run_folder *from, const char *key,

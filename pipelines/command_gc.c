@@ -343,10 +343,8 @@ static enum error_code open_folder(const struct gc_options *options, const char 
     enum error_code rc = run_folder_open_store(folder, path, STORE_READ_ONLY, err);
     if (rc != ERROR_NONE || options->dry_run)
         return rc;
-    const char *own = strncmp(folder->store_uri, "dir:", strlen("dir:")) == 0
-                          ? folder->store_uri + strlen("dir:")
-                          : "";
-    const bool is_run_folder = folder->path[0] && strcmp(own, folder->path) != 0;
+    const char *root = store_root(folder->store);
+    const bool is_run_folder = folder->path[0] && (!root || strcmp(root, folder->path) != 0);
     run_folder_close(folder);
     return is_run_folder ? run_folder_create(folder, path, NULL, err)
                          : run_folder_open_store(folder, path, 0, err);

@@ -75,7 +75,7 @@ static enum error_code parse(struct infer_options *options, int argc, char **arg
     enum error_code rc = options_parse(option_table, argc, argv, options, &rest, err);
     if (rc == ERROR_NONE && (rest.count != 1 || !options->on))
         rc = error_set(err, ERROR_USAGE,
-                       "graphmill infer takes one MODEL and --on DATASET; see --help");
+                       "graphmill infer takes one MODEL and --on DATASET; " ADVICE "see --help");
     if (rc == ERROR_NONE && options->run.dry_run)
         rc = error_set(err, ERROR_USAGE, "graphmill infer has no --dry-run");
     if (rc == ERROR_NONE && strcmp(options->weights, "best") != 0 &&
@@ -84,7 +84,8 @@ static enum error_code parse(struct infer_options *options, int argc, char **arg
                        options->weights);
     if (rc == ERROR_NONE && options->run.workers == 0)
         rc = error_set(err, ERROR_USAGE,
-                       "--workers auto goes by the rounds of training; give graphmill infer a "
+                       "--workers auto goes by the rounds of training; " ADVICE
+                       "give graphmill infer a "
                        "number");
     if (rc != ERROR_NONE)
         return rc;
@@ -292,11 +293,11 @@ static enum error_code prepare_settings(struct inference *inference, struct erro
     if (inference->options.nodes && task_learns_graphs(inference->source.card.book.task))
         return error_set(err, ERROR_INVALID,
                          "--nodes is given, but the model learns graphs, of which all are "
-                         "inferred: leave it out");
+                         "inferred: " ADVICE "leave it out");
     if (inference->options.nodes && model->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
         return error_set(err, ERROR_INVALID,
                          "--nodes is given, but the model samples by times, of which all nodes are "
-                         "inferred: leave it out");
+                         "inferred: " ADVICE "leave it out");
     enum error_code rc = file_path(path, err, "%s/model", local->folder.path);
     if (rc == ERROR_NONE)
         rc = file_make_folders(path, err);

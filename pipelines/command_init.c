@@ -79,7 +79,8 @@ static enum error_code choose_output(struct draft *draft, const char *input, str
         rc = file_is_there(draft->output, &is_there, err);
     return rc == ERROR_NONE && is_there && !options->force
                ? error_set(err, ERROR_USAGE,
-                           "%s is there already: name another file with --output, or replace it "
+                           "%s is there already: " ADVICE
+                           "name another file with --output, or replace it "
                            "with --force",
                            draft->output)
                : rc;
@@ -123,11 +124,12 @@ static enum error_code make_draft(struct draft *draft, struct table_facts *table
     enum error_code rc = input_facts_find(tables->edges_path, &facts, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (facts.format == FORMAT_EDGE_LIST)
+    if (facts.is_table)
         return draft_tables(draft, tables, err);
     if (tables->nodes_path)
         return error_set(err, ERROR_USAGE,
-                         "%s: expected NODES beside a table of edges alone: name it by itself, and "
+                         "%s: expected NODES beside a table of edges alone: " ADVICE
+                         "name it by itself, and "
                          "add to the file what %s says",
                          facts.seen, tables->nodes_path);
     return draft_input(draft, &facts, err);
@@ -190,7 +192,7 @@ enum error_code command_init(int argc, char **argv, struct error *err)
     }
     enum error_code rc = options_parse(option_table, argc, argv, &options, &files, err);
     if (rc == ERROR_NONE && (files.count < 1 || files.count > 2))
-        rc =
-            error_set(err, ERROR_USAGE, "graphmill init takes EDGES and perhaps NODES; see --help");
+        rc = error_set(err, ERROR_USAGE,
+                       "graphmill init takes EDGES and perhaps NODES; " ADVICE "see --help");
     return rc == ERROR_NONE ? inspect(&options, &files, err) : rc;
 }

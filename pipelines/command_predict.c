@@ -78,7 +78,8 @@ static enum error_code parse(struct prediction *p, int argc, char **argv, struct
         return rc;
     if (rest->count != 2 || strcmp(rest->item[0], "links") != 0)
         return error_set(err, ERROR_USAGE,
-                         "graphmill predict takes `links` and one run's folder; see --help");
+                         "graphmill predict takes `links` and one run's folder; " ADVICE
+                         "see --help");
     if ((o->pairs != NULL) + (o->node != NULL) + (o->nodes != NULL) != 1)
         return error_set(err, ERROR_USAGE,
                          "graphmill predict links takes one of --pairs, --node and --nodes");

@@ -114,22 +114,25 @@ static enum error_code check_argument(const char *option, const char *text, stru
 
 static enum error_code check_store(struct render_options *o, struct error *err)
 {
-    static const char folder[] = "dir:/data/";
+    static const char folder[] = "/data/";
+    struct store_location location;
     if (!o->store || !strchr(o->store, ':'))
         return error_set(err, ERROR_USAGE,
                          "--store: expected a URI such as dir:/data/store, found '%s'",
                          o->store ? o->store : "");
-    if (strncmp(o->store, "memory:", 7) == 0)
+    const enum error_code rc = store_locate(o->store, &location, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "--store");
+    if (!location.is_shared)
         return error_set(err, ERROR_USAGE, "--store: %s is of one process alone", o->store);
-    if (strncmp(o->store, "dir:", 4) != 0)
-        return check_argument("store", o->store, err);
-    if (strncmp(o->store, folder, sizeof folder - 1) != 0)
-        return error_set(
-            err, ERROR_USAGE,
-            "--store: expected a folder of the claim, which is /data in the Pods, such "
-            "as dir:/data/store, found '%s'",
-            o->store);
-    if (!o->claim)
+    for (int i = 0; i < location.folder_count; i++)
+        if (strncmp(location.folder[i], folder, sizeof folder - 1) != 0)
+            return error_set(
+                err, ERROR_USAGE,
+                "--store: expected a folder of the claim, which is /data in the Pods, such "
+                "as dir:/data/store, found '%s'",
+                o->store);
+    if (location.folder_count && !o->claim)
         o->claim = "graphmill-data";
     return check_argument("store", o->store, err);
 }

@@ -124,7 +124,8 @@ static enum error_code scale_on_cluster(const struct scale_options *options,
     const bool is_base = strcmp(options->form, "base") == 0;
     if (strcmp(options->form, "argo") == 0 || strcmp(options->form, "indexed") == 0)
         return error_set(err, ERROR_USAGE,
-                         "--form %s: its Pods are counted when it is applied; delete it, and apply "
+                         "--form %s: its Pods are counted when it is applied; " ADVICE
+                         "delete it, and apply "
                          "what graphmill render --workers N prints: what is done stays done",
                          options->form);
     if (!is_base && strcmp(options->form, "jobs") != 0)

@@ -66,7 +66,7 @@ static enum error_code parse(struct update *u, int argc, char **argv, struct err
                       rest.count);
     if (rc == ERROR_NONE && !update_request_is_given(&o->update))
         rc = error_set(err, ERROR_USAGE,
-                       "nothing to do: give --add-edges, --remove-edges, --add-nodes, "
+                       "nothing to do: " ADVICE "give --add-edges, --remove-edges, --add-nodes, "
                        "--remove-nodes or --features");
     if (rc == ERROR_NONE && o->run.dry_run)
         rc = error_set(err, ERROR_USAGE, "--dry-run is for graphmill run");

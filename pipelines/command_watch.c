@@ -75,28 +75,22 @@ static enum error_code take_dataset(struct command *c, const struct option_list 
     if (rc == ERROR_NONE)
         rc = file_is_there(c->file, &found, err);
     if (rc == ERROR_NONE && !found)
-        rc =
-            error_set(err, ERROR_USAGE,
-                      "%s is not there: name the dataset, graphmill watch FOLDER DATASET", c->file);
+        rc = error_set(
+            err, ERROR_USAGE,
+            "%s is not there: " ADVICE "name the dataset, graphmill watch FOLDER DATASET", c->file);
     c->options.run.file = c->file;
     return rc;
 }
 
-/* "dir:PATH", or the parts of "tiered:FAST^DURABLE": those that are folders. */
+/* The folders that the store lies in. */
 static enum error_code leave_store(struct watch_inbox *inbox, const char *uri, struct error *err)
 {
-    static const char tiered[] = "tiered:", folder[] = "dir:";
-    enum error_code rc = ERROR_NONE;
-    char part[FILE_PATH_SIZE];
-    if (uri && strncmp(uri, tiered, sizeof tiered - 1) == 0)
-        uri += sizeof tiered - 1;
-    while (rc == ERROR_NONE && uri && *uri) {
-        const size_t size = strcspn(uri, "^");
-        rc = file_path(part, err, "%.*s", (int)size, uri);
-        if (rc == ERROR_NONE && strncmp(part, folder, sizeof folder - 1) == 0)
-            rc = watch_inbox_leave(inbox, part + sizeof folder - 1, err);
-        uri += size + (uri[size] == '^');
-    }
+    struct store_location location;
+    if (!uri)
+        return ERROR_NONE;
+    enum error_code rc = store_locate(uri, &location, err);
+    for (int i = 0; rc == ERROR_NONE && i < location.folder_count; i++)
+        rc = watch_inbox_leave(inbox, location.folder[i], err);
     return rc;
 }
 

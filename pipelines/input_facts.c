@@ -8,7 +8,8 @@
 #include "common/formats/file_kind.h"
 #include "common/formats/zip_archive.h"
 #include "pipelines/graphml_facts.h"
-#include "stages/plan/setting_table.h"
+#include "stages/plan/dataset_format.h"
+#include "stages/plan/format_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static enum error_code read_text(const struct input_facts *facts, const char *na
 
 /* --- formats --- */
 
-static enum error_code find_folder(struct input_facts *facts, struct error *err)
+static enum error_code folder_facts_find(struct input_facts *facts, struct error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -78,7 +79,7 @@ static enum error_code find_folder(struct input_facts *facts, struct error *err)
     return rc;
 }
 
-static enum error_code find_ogb(struct input_facts *facts, struct error *err)
+static enum error_code ogb_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     if (has_file(facts, "/raw",
@@ -95,7 +96,7 @@ static enum error_code find_ogb(struct input_facts *facts, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code find_npz(struct input_facts *facts, struct error *err)
+static enum error_code npz_facts_find(struct input_facts *facts, struct error *err)
 {
     struct zip_archive archive = {0};
     bool found = true;
@@ -113,7 +114,7 @@ static enum error_code find_npz(struct input_facts *facts, struct error *err)
     return rc;
 }
 
-static enum error_code find_matrix(struct input_facts *facts, struct error *err)
+static enum error_code matrix_market_facts_find(struct input_facts *facts, struct error *err)
 {
     char head[HEAD_BYTES];
     size_t got = 0;
@@ -127,14 +128,14 @@ static enum error_code find_matrix(struct input_facts *facts, struct error *err)
     return rc;
 }
 
-static enum error_code find_metis(struct input_facts *facts, struct error *err)
+static enum error_code metis_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     (void)snprintf(facts->direction, FACT_SIZE, "a METIS graph is undirected");
     return ERROR_NONE;
 }
 
-static enum error_code find_tu(struct input_facts *facts, struct error *err)
+static enum error_code tu_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     facts->targets =
@@ -142,7 +143,7 @@ static enum error_code find_tu(struct input_facts *facts, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code find_graphsaint(struct input_facts *facts, struct error *err)
+static enum error_code graphsaint_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     facts->targets = has_file(facts, "", ENDINGS("class_map.json")) ? TARGETS_NODES : TARGETS_NONE;
@@ -150,7 +151,7 @@ static enum error_code find_graphsaint(struct input_facts *facts, struct error *
     return ERROR_NONE;
 }
 
-static enum error_code find_linqs(struct input_facts *facts, struct error *err)
+static enum error_code linqs_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     facts->targets = TARGETS_NODES;
@@ -166,7 +167,7 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
-static enum error_code find_graphbolt(struct input_facts *facts, struct error *err)
+static enum error_code graphbolt_facts_find(struct input_facts *facts, struct error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -184,7 +185,7 @@ static enum error_code find_graphbolt(struct input_facts *facts, struct error *e
     return rc;
 }
 
-static enum error_code find_distdgl(struct input_facts *facts, struct error *err)
+static enum error_code distdgl_facts_find(struct input_facts *facts, struct error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -233,7 +234,7 @@ static enum error_code take_header(void *context, const char *name, struct error
     return rc;
 }
 
-static enum error_code find_dgl_csv(struct input_facts *facts, struct error *err)
+static enum error_code dgl_csv_facts_find(struct input_facts *facts, struct error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -249,7 +250,7 @@ static enum error_code find_dgl_csv(struct input_facts *facts, struct error *err
 
 /* label.dat has no validation nodes, so that a drawn split is better; links that are held out have
  * no validation either. */
-static enum error_code find_hgb(struct input_facts *facts, struct error *err)
+static enum error_code hgb_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     facts->targets = has_file(facts, "", ENDINGS("label.dat")) ? TARGETS_NODES : TARGETS_NONE;
@@ -257,7 +258,7 @@ static enum error_code find_hgb(struct input_facts *facts, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code find_openke(struct input_facts *facts, struct error *err)
+static enum error_code openke_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     facts->has_triples = true;
@@ -265,41 +266,41 @@ static enum error_code find_openke(struct input_facts *facts, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code find_triples(struct input_facts *facts, struct error *err)
+static enum error_code ntriples_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;
     facts->has_triples = true;
     return ERROR_NONE;
 }
 
-static enum error_code (*const finders[])(struct input_facts *facts, struct error *err) = {
-    [FORMAT_FOLDER] = find_folder,
-    [FORMAT_OGB] = find_ogb,
-    [FORMAT_TU] = find_tu,
-    [FORMAT_MATRIX_MARKET] = find_matrix,
-    [FORMAT_METIS] = find_metis,
-    [FORMAT_NPZ] = find_npz,
-    [FORMAT_GRAPHSAINT] = find_graphsaint,
-    [FORMAT_GRAPHBOLT] = find_graphbolt,
-    [FORMAT_DISTDGL] = find_distdgl,
-    [FORMAT_DGL_CSV] = find_dgl_csv,
-    [FORMAT_GRAPHML] = graphml_facts_find,
-    [FORMAT_LINQS] = find_linqs,
-    [FORMAT_HGB] = find_hgb,
-    [FORMAT_OPENKE] = find_openke,
-    [FORMAT_NTRIPLES] = find_triples,
-    [FORMAT_SIF] = find_triples,
-    [FORMAT_AUTO] = NULL,
-};
+static enum error_code sif_facts_find(struct input_facts *facts, struct error *err)
+{
+    return ntriples_facts_find(facts, err);
+}
+
+#define LOOKED_AT(name)               name##_facts_find
+#define NOT_LOOKED_AT(name)           NULL
+#define FINDER(name, init, note, ...) init(name),
+
+static enum error_code (*const finders[])(struct input_facts *facts,
+                                          struct error *err) = {FORMAT_LIST(FINDER)};
+
+enum error_code input_facts_look(int64_t format, struct input_facts *out, struct error *err)
+{
+    (void)text_copy(out->format_name, sizeof out->format_name, dataset_formats[format].name);
+    if (!finders[format])
+        return error_set(err, ERROR_INPUT,
+                         "%s: graphmill init does not look into this format: write a pipeline file "
+                         "with `format: %s` below `ingest:`",
+                         out->path, out->format_name);
+    return finders[format](out, err);
+}
 
 enum error_code input_facts_find(const char *path, struct input_facts *out, struct error *err)
 {
-    *out = (struct input_facts){.path = path, .format = FORMAT_EDGE_LIST};
-    const enum error_code rc = format_detect(path, &out->format, out->seen, err);
-    if (rc != ERROR_NONE || out->format == FORMAT_EDGE_LIST)
-        return rc;
-    const struct setting_spec *spec = setting_find("ingest.format");
-    (void)text_copy(out->format_name, sizeof out->format_name, spec->choices[out->format]);
-    must(finders[out->format]);
-    return finders[out->format](out, err);
+    int64_t format = 0;
+    *out = (struct input_facts){.path = path};
+    const enum error_code rc = format_detect(path, &format, out->seen, err);
+    out->is_table = dataset_formats[format].traits & FORMAT_IS_TABLE;
+    return rc == ERROR_NONE && !out->is_table ? input_facts_look(format, out, err) : rc;
 }

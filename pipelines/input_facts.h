@@ -25,8 +25,7 @@ enum { FACT_SIZE = 200 };
 
 struct input_facts {
     const char *path;
-    /* enum ingest_format; FORMAT_EDGE_LIST: a table, of which nothing else is found here */
-    int64_t format;
+    bool is_table; /* a table of edges: nothing else is found here */
     char format_name[32];
     char seen[FORMAT_SEEN_SIZE];
     enum input_targets targets;
@@ -39,6 +38,10 @@ struct input_facts {
 
 /* Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not clear, or the input is damaged. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
+                                            struct error *err);
+/* The same for an input whose format, the place of its row in dataset_format.h, is known. The caller
+ * has set out->path. */
+MUST_CHECK enum error_code input_facts_look(int64_t format, struct input_facts *out,
                                             struct error *err);
 
 #endif

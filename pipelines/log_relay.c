@@ -1,6 +1,7 @@
 #include "pipelines/log_relay.h"
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "pipelines/terminal.h"
 
 #include <fcntl.h>
@@ -10,37 +11,22 @@
 
 enum { PIECE_SIZE = 16 << 10 };
 
-/* Behind "<time> <level> <program> ", or NULL when the line is of another level. */
-static const char *text_of(const char *line, const char *level)
-{
-    const char *word = strchr(line, ' ');
-    const size_t size = strlen(level);
-    if (!word || strncmp(word + 1, level, size) != 0 || word[1 + size] != ' ')
-        return NULL;
-    const char *program = strchr(word + 2 + size, ' ');
-    return program ? program + 1 : NULL;
-}
-
 static void show(struct log_relay *relay, const char *line)
 {
-    static const char mark[] = "progress ", input[] = "input ";
-    const char *text = text_of(line, "warn");
-    if (text) {
+    struct log_line said;
+    if (!log_line_read(line, strlen(line), &said))
+        return;
+    const bool is_progress = said.kind == LOG_IS_PROGRESS && relay->progress;
+    const bool is_input = said.kind == LOG_IS_INPUT && relay->progress;
+    if (said.kind == LOG_IS_WARN || is_input) {
         log_relay_end(relay);
-        (void)fprintf(stderr, "%-10s warning: %s\n", relay->stage, text);
-        return;
+        (void)fprintf(stderr, "%-10s %s%.*s\n", relay->stage,
+                      is_input ? "" : "warning: ", (int)said.size, said.text);
+    } else if (is_progress) {
+        (void)snprintf(relay->last, sizeof relay->last, "%.*s", (int)said.size, said.text);
+        if (!relay->on_terminal)
+            (void)fprintf(stderr, "%-10s %s\n", relay->stage, relay->last);
     }
-    text = relay->progress ? text_of(line, "info") : NULL;
-    if (text && strncmp(text, input, sizeof input - 1) == 0) { /* how ingest read a file */
-        log_relay_end(relay);
-        (void)fprintf(stderr, "%-10s %s\n", relay->stage, text + sizeof input - 1);
-        return;
-    }
-    if (!text || strncmp(text, mark, sizeof mark - 1) != 0)
-        return;
-    (void)snprintf(relay->last, sizeof relay->last, "%s", text + sizeof mark - 1);
-    if (!relay->on_terminal)
-        (void)fprintf(stderr, "%-10s %s\n", relay->stage, relay->last);
 }
 
 void log_relay_end(struct log_relay *relay)

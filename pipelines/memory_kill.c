@@ -48,7 +48,7 @@ enum error_code memory_kill_error(const struct memory_kill *kill, struct error *
                          kill->program, budget, all, limit, (run / 2) >> 20, kill->log);
     return error_set(err, ERROR_NO_MEMORY,
                      "%s was killed by the kernel for want of memory: its budget was %s, that of "
-                     "the run %s, and the limit here is %s; give a limit of %" PRIu64
+                     "the run %s, and the limit here is %s; " ADVICE "give a limit of %" PRIu64
                      " MiB or more, or fewer --workers (log: %s)",
                      kill->program, budget, all, limit,
                      (2 * (kill->least_bytes > run ? kill->least_bytes : run)) >> 20, kill->log);

@@ -62,7 +62,8 @@ enum error_code memory_shares_divide_each(uint64_t budget, const int count[STAGE
     *out = (struct memory_shares){.run_bytes = all, .least_bytes = least};
     if (all < least)
         return error_set(err, ERROR_NO_MEMORY,
-                         "the memory budget is %s, expected at least %s for %s; give more --memory "
+                         "the memory budget is %s, expected at least %s for %s; " ADVICE
+                         "give more --memory "
                          "or fewer --workers",
                          text_size(all, have), text_size(least, want), count_text(count, crew));
     const uint64_t left = all - DRIVER_BYTES - need.programs;

@@ -56,7 +56,7 @@ static enum error_code read_note(const char *folder, struct json_document **out,
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc,
                          "%s: expected the folder of a run, in which graphmill run noted its "
-                         "pipeline file: name that file",
+                         "pipeline file: " ADVICE "name that file",
                          folder);
     if (rc == ERROR_NONE)
         rc = json_parse(text, size, path, out, err);

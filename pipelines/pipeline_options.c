@@ -136,7 +136,8 @@ static enum error_code make_command(struct once *once, struct error *err)
 
 static enum error_code stopped_at(const char *when, const char *stage, struct error *err)
 {
-    return error_set(err, ERROR_UNAVAILABLE, "stopped %s %s; run again to go on", when, stage);
+    return error_set(err, ERROR_UNAVAILABLE, "stopped %s %s; " ADVICE "run again to go on", when,
+                     stage);
 }
 
 static void sleep_until_stop(int64_t ms)

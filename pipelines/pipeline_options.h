@@ -10,6 +10,7 @@
 #include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
 #include "stages/plan/pipeline_settings.h"
+#include "store/backends/backend_list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +35,7 @@ struct pipeline_options {
 /* Rows of a table of options: those of all commands that run something. PLACE(field): its offset. */
 #define PIPELINE_OPTIONS(PLACE) \
     {"directory", OPTION_TEXT, PLACE(directory), NULL, 0, 0, "FOLDER", "folder of the run (default: runs/<name>)"}, \
-    {"store", OPTION_TEXT, PLACE(store), NULL, 0, 0, "URI", "keep all records there (dir:PATH, s3://BUCKET/PREFIX, tiered:FAST^DURABLE) instead of in the folder, which remembers it"}, \
+    {"store", OPTION_TEXT, PLACE(store), NULL, 0, 0, "URI", "keep all records there (" STORE_ADDRESSES ") instead of in the folder, which remembers it"}, \
     {"set", OPTION_LIST, PLACE(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"}, \
     {"workers", OPTION_INT_OR_AUTO, PLACE(workers), "1", 1, WORKERS_MAX, "N", "worker processes of each stage; auto: of graphmill run, one more as long as each brings 5 % more rounds a second, and fewer when they do not"}, \
     {"threads", OPTION_INT, PLACE(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"}, \

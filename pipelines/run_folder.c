@@ -20,10 +20,10 @@ static enum error_code name_holder(const char *folder, int fd, struct error *err
     const ssize_t size = pread(fd, pid, sizeof pid - 1, 0);
     pid[size > 0 ? size : 0] = '\0';
     pid[strcspn(pid, "\n")] = '\0';
-    return error_set(
-        err, ERROR_BUSY,
-        "%s: another graphmill is at work in this folder, with pid %s; wait for it or stop it",
-        folder, pid[0] ? pid : "unknown");
+    return error_set(err, ERROR_BUSY,
+                     "%s: another graphmill is at work in this folder, with pid %s; " ADVICE
+                     "wait for it or stop it",
+                     folder, pid[0] ? pid : "unknown");
 }
 
 static enum error_code take_lock(struct run_folder *folder, struct error *err)
@@ -109,7 +109,8 @@ static enum error_code has_other_store(const char *folder, const char *uri, cons
                                        struct error *err)
 {
     return error_set(err, ERROR_INVALID,
-                     "%s has a store already, %s, and --store says %s: name another folder "
+                     "%s has a store already, %s, and --store says %s: " ADVICE
+                     "name another folder "
                      "(--directory), or the same store",
                      folder, own, uri);
 }
@@ -124,7 +125,7 @@ enum error_code run_folder_store_uri(const char *path, const char *uri, char out
         if (rc == ERROR_NONE)
             rc = file_is_there(inner, found, err);
         if (rc == ERROR_NONE)
-            rc = file_path(out, err, "dir:%s", inner);
+            rc = store_uri_of_folder(inner, out, err);
     }
     if (rc != ERROR_NONE || !uri)
         return rc;
@@ -229,7 +230,7 @@ static enum error_code find_store(struct run_folder *folder, const char *path, s
         rc = error_set(err, ERROR_NOT_FOUND, "there is no such folder");
     if (rc == ERROR_NONE)
         rc = run_folder_store_uri(folder->path, NULL, folder->store_uri, &found, err);
-    return rc == ERROR_NONE && !found ? file_path(folder->store_uri, err, "dir:%s", folder->path)
+    return rc == ERROR_NONE && !found ? store_uri_of_folder(folder->path, folder->store_uri, err)
                                       : rc;
 }
 
@@ -249,10 +250,10 @@ enum error_code run_folder_open_store(struct run_folder *folder, const char *pat
 
 bool run_folder_has_store(const struct run_folder *folder)
 {
-    static const char scheme[] = "dir:";
+    const char *root = store_root(folder->store);
     const size_t size = strlen(folder->path);
-    return size && strncmp(folder->store_uri, scheme, sizeof scheme - 1) == 0 &&
-           strncmp(folder->store_uri + sizeof scheme - 1, folder->path, size) == 0;
+    return root && size && strncmp(root, folder->path, size) == 0 &&
+           (root[size] == '/' || root[size] == '\0');
 }
 
 enum error_code run_folder_open(struct run_folder *folder, const char *path, const char *run_id,

@@ -18,19 +18,21 @@ struct beginnings {
     struct run_status *status;
 };
 
-/* "65 ingest why" of a notice. Which attempt it is of cannot be told here: as long as there is no run, the reason is worth saying. */
-static enum error_code read_failure(struct store *store, const char *key, struct run_status *status)
+/* Reads the notice of a failure. Which attempt left it is not known here: as long as there is no run, its reason is worth saying. */
+static enum error_code read_failure(struct store *store, const char *key, struct run_status *status,
+                                    char unit[UNIT_NAME_SIZE])
 {
     struct failure_notice notice = {.store = store};
-    char stage[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE];
-    enum error_code code = ERROR_NONE;
+    struct failure_told told;
     bool found = false;
+    unit[0] = '\0';
     (void)snprintf(notice.key.text, sizeof notice.key.text, "%s", key);
-    const enum error_code rc = failure_notice_read(&notice, &found, &code, stage, sentence, NULL);
+    const enum error_code rc = failure_notice_read(&notice, &found, &told, NULL);
     if (rc != ERROR_NONE || !found)
         return rc;
-    (void)snprintf(status->failed_stage, sizeof status->failed_stage, "%.31s", stage);
-    (void)snprintf(status->failure, sizeof status->failure, "%.767s", sentence);
+    must(text_copy(unit, UNIT_NAME_SIZE, told.unit));
+    (void)snprintf(status->failed_stage, sizeof status->failed_stage, "%s", told.stage);
+    (void)snprintf(status->failure, sizeof status->failure, "%.767s", told.sentence);
     return ERROR_NONE;
 }
 
@@ -38,6 +40,7 @@ static enum error_code see_switch(void *context, const char *key, bool is_artifa
                                   struct error *err)
 {
     const struct beginnings *seen = context;
+    char unit[UNIT_NAME_SIZE];
     (void)is_artifact;
     (void)err;
     if (text_begins(key, "current/dataset/"))
@@ -45,7 +48,7 @@ static enum error_code see_switch(void *context, const char *key, bool is_artifa
     else if (text_begins(key, "current/partition/"))
         seen->status->has_partition = true;
     else if (text_begins(key, "current/failure/"))
-        return read_failure(seen->store, key, seen->status);
+        return read_failure(seen->store, key, seen->status, unit);
     return ERROR_NONE;
 }
 
@@ -85,7 +88,7 @@ enum error_code run_status_open(struct run_folder *folder, const char *path, con
 
 /* --- a run --- */
 
-/* A failure at a unit that was done since is none any more. `unit` names it; what names none counts. */
+/* Forgets the failure at a unit that was done since. A failure at no unit (`unit` is "") is kept. */
 static void forgive(const struct run_folder *folder, const char *unit, struct run_status *status)
 {
     bool open = true;
@@ -115,9 +118,7 @@ static enum error_code read_storage(const struct run_folder *folder, struct run_
     const struct key key = key_run(run_id, "failure");
     if (rc == ERROR_NONE && !status->chain.finished) {
         char unit[UNIT_NAME_SIZE];
-        error_ignore(read_failure(folder->store, key.text, status)); /* a help for people */
-        (void)snprintf(unit, sizeof unit, "%.*s", (int)strcspn(status->failure, ":"),
-                       status->failure);
+        error_ignore(read_failure(folder->store, key.text, status, unit)); /* a help for people */
         forgive(folder, unit, status);
     }
     return rc;

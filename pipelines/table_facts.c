@@ -176,7 +176,7 @@ static enum error_code check_names(const struct table_facts *facts, struct error
             return error_set(
                 err, ERROR_INPUT,
                 "%s: column %zu: expected a name of at most %d bytes without : ; \" \\, "
-                "found '%.80s': give it another name",
+                "found '%.80s': " ADVICE "give it another name",
                 facts->nodes_path, i + 1, TABLE_NAME_MAX, name);
     }
     return ERROR_NONE;

@@ -117,7 +117,7 @@ static enum error_code check_name(const struct field *name, size_t column, const
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64
                      ": expected the name of column %zu on one line, found a line end "
-                     "in it: rename the column",
+                     "in it: " ADVICE "rename the column",
                      path, line, column + 1);
 }
 

@@ -1,5 +1,6 @@
 #include "pipelines/unused_data.h"
 
+#include "common/base/json.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "stages/plan/run_binding.h"
@@ -48,7 +49,23 @@ static enum error_code read_schema(struct store *store, const struct pipeline_se
     return rc == ERROR_NONE ? dataset_schema_get(store, dataset_id, out, err) : rc;
 }
 
-/* Warns once: ingest has said it if it knew that training reads weights. */
+/* Whether the report of a dataset, if there is one, has the warning already. */
+static bool is_said(const char *report, const char *warning)
+{
+    struct json_document *document = NULL;
+    bool said = false;
+    if (!report || json_parse(report, strlen(report), "report", &document, NULL) != ERROR_NONE)
+        return false;
+    const struct json_node *said_by_ingest = json_get(json_root(document), "warnings");
+    for (size_t i = 0; i < json_count(said_by_ingest); i++) {
+        const char *text = json_text(json_at(said_by_ingest, i));
+        said |= text && strcmp(text, warning) == 0;
+    }
+    json_free(document);
+    return said;
+}
+
+/* Warns once: ingest has done so where it knew that training reads weights. */
 static enum error_code warn_of_weights(struct store *store,
                                        const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema,
@@ -59,7 +76,7 @@ static enum error_code warn_of_weights(struct store *store,
     if (!edge_use_weights_differ(settings, schema, use, text))
         return ERROR_NONE;
     const enum error_code rc = dataset_report_get(store, schema->id, &report, err);
-    if (rc == ERROR_NONE && !(report && strstr(report, text)))
+    if (rc == ERROR_NONE && !is_said(report, text))
         log_warn("dataset %s: %s", schema->id, text);
     memory_free(report);
     return rc;

@@ -81,7 +81,8 @@ enum error_code cpu_level_check(struct error *err)
                          CPU_LEVEL_VARIABLE "=%s: not one of plain, avx2, avx512, bf16", name);
     if (name && *name && wanted > host)
         return error_set(err, ERROR_USAGE,
-                         CPU_LEVEL_VARIABLE "=%s: this processor has %s at most; unset it, or name "
+                         CPU_LEVEL_VARIABLE "=%s: this processor has %s at most; " ADVICE
+                                            "unset it, or name "
                                             "that or a lower one",
                          name, names[host]);
     return ERROR_NONE;

@@ -1,6 +1,9 @@
 #include "common/base/error.h"
 
+#include "common/base/text.h"
+
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +17,26 @@ static size_t append(char *message, size_t size, size_t at, const char *text)
     return at;
 }
 
+/* Takes the mark out of the text that was formatted from byte `from` on, and notes where the advice begins. Only a mark of the format
+ * counts: a byte of the user's data is none. */
+static void take_mark(struct error *err, size_t from, const char *format)
+{
+    char *mark = strstr(format, ADVICE) ? strrchr(err->message + from, *ADVICE) : NULL;
+    if (!mark)
+        return;
+    memmove(mark, mark + 1, strlen(mark));
+    if (err->advice == 0)
+        err->advice = (int)(mark - err->message);
+}
+
+/* Text that was put before the advice, or taken away, moves it; one that was cut off is none. */
+static void move_advice(struct error *err, ptrdiff_t by)
+{
+    const ptrdiff_t at = err->advice + by;
+    if (err->advice)
+        err->advice = at > 0 && (size_t)at < strlen(err->message) ? (int)at : 0;
+}
+
 PRINTF_LIKE(5, 0)
 static void set(struct error *err, enum error_code code, const char *file, int line,
                 const char *format, va_list args)
@@ -22,6 +45,8 @@ static void set(struct error *err, enum error_code code, const char *file, int l
     err->code = code;
     err->file = file;
     err->line = line;
+    err->advice = 0;
+    take_mark(err, 0, format);
 }
 
 enum error_code error_set_at(struct error *err, enum error_code code, const char *file, int line,
@@ -85,7 +110,39 @@ enum error_code error_context(struct error *err, enum error_code code, const cha
     at = at < sizeof err->message ? at : sizeof err->message - 1;
     at = append(err->message, sizeof err->message, at, ": ");
     (void)append(err->message, sizeof err->message, at, cause);
+    move_advice(err, (ptrdiff_t)at);
     return code;
+}
+
+enum error_code error_add(struct error *err, enum error_code code, const char *format, ...)
+{
+    if (!err || code == ERROR_NONE)
+        return code;
+    err->code = code;
+    const size_t size = strlen(err->message);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(err->message + size, sizeof err->message - size, format, args);
+    va_end(args);
+    take_mark(err, size, format);
+    return code;
+}
+
+const char *error_advice(const struct error *err)
+{
+    return err && err->advice ? err->message + err->advice : "";
+}
+
+bool error_rename(struct error *err, const char *from, const char *to)
+{
+    const char *at = err ? strstr(err->message, from) : NULL;
+    if (!at)
+        return false;
+    const bool moves = at < err->message + err->advice;
+    (void)text_replace(err->message, sizeof err->message, from, to);
+    if (moves)
+        move_advice(err, (ptrdiff_t)strlen(to) - (ptrdiff_t)strlen(from));
+    return true;
 }
 
 int error_is_retryable(enum error_code code)

@@ -12,6 +12,7 @@
 #define COMMON_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* Named by what the caller may want to do about it, not by where it came from. */
 enum error_code {
@@ -34,14 +35,20 @@ struct error {
     enum error_code code;
     int line; /* where error_set() was called */
     const char *file;
-    char message[768]; /* "outermost context: ...: innermost cause" */
+    int advice;        /* the byte of `message` where the advice begins; 0: there is no advice */
+    char message[768]; /* "outermost context: ...: innermost cause: advice" */
 };
+
+/* Stands in the format of error_set() or error_add() where the advice begins, that is, what the reader can do about the
+ * failure. The mark is no part of the message:
+ *   error_set(err, ERROR_INPUT, "%s:%d: expected a number, found '%s': " ADVICE "write a number there", ...) */
+#define ADVICE "\001"
 
 #define MUST_CHECK             __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Records a failure and returns `code`, so that a function can end with it.
- * `err` may be NULL when the caller only wants the code. */
+ * `err` may be NULL when the caller only wants the code, here and below. */
 #define error_set(err, code, ...) error_set_at(err, code, __FILE__, __LINE__, __VA_ARGS__)
 enum error_code error_set_at(struct error *err, enum error_code code, const char *file, int line,
                              const char *format, ...) PRINTF_LIKE(5, 6);
@@ -57,6 +64,18 @@ enum error_code error_set_errno_at(struct error *err, enum error_code code, cons
  * ERROR_NONE passes through and changes nothing, so that a function may end with it. */
 enum error_code error_context(struct error *err, enum error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
+
+/* Puts text behind the message already in `err`, for a caller that knows the advice or more of the cause, and returns `code`, as
+ * error_context() does. The first advice of a message stays its advice. */
+enum error_code error_add(struct error *err, enum error_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* The advice in the message of `err`; "" when it has none. Borrowed. No code looks for advice in the text of a message. */
+const char *error_advice(const struct error *err);
+
+/* Replaces `from`, where it stands first in the message, by `to`: the name of a copy by the name that the user knows. Returns
+ * whether it stood there. */
+bool error_rename(struct error *err, const char *from, const char *to);
 
 /* For a failure that nothing depends on: error_ignore(file_remove_all(path, NULL)), with why behind it. */
 static inline void error_ignore(enum error_code code)

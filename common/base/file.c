@@ -57,7 +57,7 @@ static enum error_code check_is_file(const char *path, mode_t mode, struct error
     case S_IFIFO:
         return error_set(err, ERROR_INPUT,
                          "%s is a FIFO (a named pipe, or a shell's <(...)), expected a file: it is "
-                         "read more than once, so write the data to a file first",
+                         "read more than once, " ADVICE "so write the data to a file first",
                          path);
     default:
         return error_set(err, ERROR_INPUT, "%s is a %s, expected a file", path,

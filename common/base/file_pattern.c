@@ -51,7 +51,8 @@ static enum error_code visit_fitting(const char *pattern, struct visits *visits,
     const int result = glob(pattern, GLOB_ERR, NULL, &found);
     if (result == GLOB_NOMATCH)
         rc = error_set(err, ERROR_NOT_FOUND,
-                       "%s: expected files of such names, found none: write a name that some have",
+                       "%s: expected files of such names, found none: " ADVICE
+                       "write a name that some have",
                        pattern);
     else if (result == GLOB_NOSPACE)
         rc = error_set(err, ERROR_NO_MEMORY, "no memory for the files of %s", pattern);

@@ -82,7 +82,7 @@ static enum error_code unknown_option(const struct option_spec *specs, const cha
     const char *start = text + strspn(text, "-");
     const size_t size = strcspn(start, "=");
     if (size >= sizeof word)
-        return error_set(err, ERROR_USAGE, "unknown option '%.80s'; see --help", text);
+        return error_set(err, ERROR_USAGE, "unknown option '%.80s'; " ADVICE "see --help", text);
     memcpy(word, start, size);
     word[size] = '\0';
     const char *nearest = text_nearest(word, names);
@@ -91,7 +91,7 @@ static enum error_code unknown_option(const struct option_spec *specs, const cha
     if (nearest)
         return error_set(err, ERROR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word,
                          nearest);
-    return error_set(err, ERROR_USAGE, "unknown option '%s'; see --help", text);
+    return error_set(err, ERROR_USAGE, "unknown option '%s'; " ADVICE "see --help", text);
 }
 
 static enum error_code set_defaults(const struct option_spec *specs, void *values,

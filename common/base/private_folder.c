@@ -18,10 +18,11 @@ enum error_code private_folder_check(const char *path, struct error *err)
         found = "one of another user";
     else if (status.st_mode & 0022)
         found = "one that others may write to";
-    return found ? error_set(err, ERROR_DENIED,
-                             "%s: expected a folder that belongs to this user alone, found %s; "
-                             "remove it, or set TMPDIR to a folder of your own",
-                             path, found)
+    return found ? error_set(
+                       err, ERROR_DENIED,
+                       "%s: expected a folder that belongs to this user alone, found %s; " ADVICE
+                       "remove it, or set TMPDIR to a folder of your own",
+                       path, found)
                  : ERROR_NONE;
 }
 

@@ -169,6 +169,21 @@ bool text_copy(char *target, size_t size, const char *source)
     return true;
 }
 
+bool text_replace(char *text, size_t size, const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    if (!at)
+        return false;
+    const char *rest = at + strlen(from);
+    const size_t room = size - 1 - (size_t)(at - text);
+    const size_t new_size = strlen(to) < room ? strlen(to) : room;
+    const size_t rest_size = strlen(rest) < room - new_size ? strlen(rest) : room - new_size;
+    memmove(at + new_size, rest, rest_size);
+    memcpy(at, to, new_size);
+    at[new_size + rest_size] = '\0';
+    return true;
+}
+
 enum error_code text_expand(const char *text, char *out, size_t size, struct error *err)
 {
     size_t at = 0;

@@ -45,6 +45,10 @@ bool text_ends(const char *text, const char *with);
 /* Copies `source` into `target` [size] when it fits, NUL included. */
 bool text_copy(char *target, size_t size, const char *source);
 
+/* Replaces `from`, where it stands first in `text` [size], by `to`; text that no longer fits is cut off at the end. False when `from`
+ * is not there. */
+bool text_replace(char *text, size_t size, const char *from, const char *to);
+
 /* Replaces ${NAME} and ${NAME:-default} by environment variables.
  * Fails: ERROR_INVALID for an unset name without default, an open brace, or a result over `size`. */
 MUST_CHECK enum error_code text_expand(const char *text, char *out, size_t size, struct error *err);

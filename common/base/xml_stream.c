@@ -85,9 +85,10 @@ static void XMLCALL begin_doctype(void *context, const XML_Char *name, const XML
     (void)public_id;
     (void)has_internal_subset;
     if (stream->rc == ERROR_NONE)
-        stop(stream,
-             refuse(stream,
-                    "expected no DOCTYPE, which could define entities, found one: remove it"));
+        stop(stream, error_add(stream->err,
+                               refuse(stream, "expected no DOCTYPE, which could define entities, "
+                                              "found one"),
+                               ": " ADVICE "remove it"));
 }
 
 enum error_code xml_stream_new(const struct xml_visitor *visitor, struct xml_stream **out,

@@ -188,7 +188,8 @@ static enum error_code not_yaml(const yaml_parser_t *parser, const char *text, s
     const size_t line = parser->problem_mark.line;
     if (is_indented_by_tab(text, size, line))
         return error_set(err, ERROR_INVALID,
-                         "%s:%zu: the line is indented by a tab, which YAML does not allow; write "
+                         "%s:%zu: the line is indented by a tab, which YAML does not allow; " ADVICE
+                         "write "
                          "two blanks",
                          name, line + 1);
     return error_set(err, ERROR_INVALID, "%s:%zu: expected YAML, found what is not valid YAML: %s",

@@ -5,6 +5,7 @@
 #include "common/base/progress.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "common/formats/zstd_unpacker.h"
 
 #include <errno.h>
@@ -107,9 +108,14 @@ static enum error_code look_at_magic(struct byte_source *source, struct error *e
     source->packing = packing_of(source->packed, have);
     for (size_t i = 0; i < sizeof promises / sizeof *promises; i++)
         if (source->packing != promises[i].packing && is_called(source, promises[i].ending))
-            return error_set(err, ERROR_INPUT, "%s: byte 0: expected %s, found %s", source->name,
-                             promises[i].magic,
-                             have >= 2 ? "something else" : "the end of the file");
+            return have < 2
+                       ? error_set(err, ERROR_INPUT,
+                                   "%s: byte 0: expected %s, found the end of the file" ADVISE_COPY,
+                                   source->name, promises[i].magic)
+                       : error_set(err, ERROR_INPUT,
+                                   "%s: byte 0: expected %s, found something else: " ADVICE
+                                   "rename the file without .gz or .zst, or pack it",
+                                   source->name, promises[i].magic);
     return begin_unpacking(source, err);
 }
 
@@ -235,7 +241,8 @@ static enum error_code begin_member(struct byte_source *source, struct error *er
     if (source->inflater.next_in[0] != 0x1f)
         return error_set(err, ERROR_INPUT,
                          "%s: byte %" PRIu64 ": expected the end of the gzip file, found more "
-                         "bytes that are not gzip",
+                         "bytes that are not gzip"
+                         ": " ADVICE "copy the file again, or pack it anew",
                          source->name, packed_offset(source));
     (void)inflateReset(&source->inflater);
     source->state = MEMBER_BODY;
@@ -266,7 +273,8 @@ static enum error_code unzstd_some(struct byte_source *source, struct error *err
     if (wrong)
         return error_set(err, ERROR_INPUT,
                          "%s: byte %" PRIu64
-                         ": expected whole zstd data, found damaged zstd data: %s",
+                         ": expected whole zstd data, found damaged zstd data: %s"
+                         ": " ADVICE "copy the file again, or pack it anew",
                          source->name, offset, wrong);
     at->next_in += at->avail_in - piece.in_left;
     at->avail_in = (uInt)piece.in_left;
@@ -281,7 +289,7 @@ static enum error_code cut_off(const struct byte_source *source, struct error *e
 {
     return error_set(err, ERROR_INPUT,
                      "%s: byte %" PRIu64 ": %s file is cut off: expected more data, found the end "
-                     "of the file",
+                     "of the file" ADVISE_COPY,
                      source->name, packed_offset(source),
                      source->packing == PACKING_GZIP ? "gzip" : "zstd");
 }

@@ -206,7 +206,8 @@ static enum error_code put_missing(const struct column_code *column, float *out,
 {
     if (column->missing == MISSING_VALUE_REFUSE)
         return error_set(err, ERROR_INPUT,
-                         "column %.60s: expected a value, found none: give it one, or write "
+                         "column %.60s: expected a value, found none: " ADVICE
+                         "give it one, or write "
                          "`missing_values: mean` (or zero, indicator) below `ingest:`",
                          column->name);
     if (column->missing == MISSING_VALUE_INDICATOR)
@@ -231,15 +232,16 @@ enum error_code column_code_take(const struct column_code *column, const struct 
         return ERROR_NONE;
     }
     if (missing_words_are_usual(field))
-        return error_set(err, ERROR_INPUT,
-                         "column %.60s: expected a finite number, found '%.*s': if this word says "
-                         "that the value is missing, write `missing_words: %.*s` below `ingest:`",
-                         column->name, (int)field->size, field->text, (int)field->size,
-                         field->text);
+        return error_set(
+            err, ERROR_INPUT,
+            "column %.60s: expected a finite number, found '%.*s': " ADVICE "if this word says "
+            "that the value is missing, write `missing_words: %.*s` below `ingest:`",
+            column->name, (int)field->size, field->text, (int)field->size, field->text);
     if (!text_double(field->text, field->size, &value) || !isfinite(value))
         return error_set(err, ERROR_INPUT,
-                         "column %.60s: expected a finite number, found '%.*s': for words write "
-                         "`one_hot` behind its name in ingest.feature_columns",
+                         "column %.60s: expected a finite number, found '%.*s': " ADVICE
+                         "write a number there, or for words `one_hot` behind its name in "
+                         "ingest.feature_columns",
                          column->name, field->size < 40 ? (int)field->size : 40, field->text);
     return put_number(column, value, out, err);
 }
@@ -286,8 +288,9 @@ void column_encoding_print(const struct column_encoding *encoding, struct json_w
         print_column(&encoding->column[i], out);
 }
 
-struct text_fields { /* what is left of a line */
-    const char *at, *end;
+struct text_fields {
+    const char *line, *end;
+    const char *at; /* what is left of the line; NULL: nothing */
 };
 
 static bool next_field(struct text_fields *fields, struct field *out)
@@ -317,11 +320,14 @@ static bool next_number(struct text_fields *fields, double *out)
     return next_field(fields, &field) && text_double(field.text, field.size, out) && isfinite(*out);
 }
 
-static enum error_code not_a_line(struct error *err)
+static enum error_code not_a_line(const struct text_fields *fields, struct error *err)
 {
+    const ptrdiff_t size = fields->end - fields->line;
     return error_set(err, ERROR_INPUT,
                      "expected `class`, a tab and a word, or `column` and its name, kind (number, "
-                     "log, standardise, one_hot, buckets), policy and numbers");
+                     "log, standardise, one_hot, buckets), policy and numbers, found "
+                     "'%.*s': " ADVICE "write it as graphmill did",
+                     size < 60 ? (int)size : 60, fields->line);
 }
 
 static enum error_code parse_values(struct column_code *column, struct text_fields *fields,
@@ -334,21 +340,21 @@ static enum error_code parse_values(struct column_code *column, struct text_fiel
         return next_number(fields, &column->mean) && next_number(fields, &column->deviation) &&
                        column->deviation >= 0.0 && !fields->at
                    ? ERROR_NONE
-                   : not_a_line(err);
+                   : not_a_line(fields, err);
     while (rc == ERROR_NONE && column->kind == COLUMN_ONE_HOT && next_field(fields, &field)) {
         if (column->count > 0 && compare_field(&field, column->word[column->count - 1]) <= 0)
-            return error_set(
-                err, ERROR_INPUT,
-                "column %.60s: expected ascending words, found another order: sort them",
-                column->name);
+            return error_set(err, ERROR_INPUT,
+                             "column %.60s: expected ascending words, found another order: " ADVICE
+                             "sort them",
+                             column->name);
         rc = column_code_add_word(column, field.text, field.size, err);
     }
     while (rc == ERROR_NONE && column->kind == COLUMN_BUCKETS && fields->at)
         rc = next_number(fields, &value) ? column_code_add_edge(column, value, err)
-                                         : not_a_line(err);
+                                         : not_a_line(fields, err);
     const bool needs_values = column->kind == COLUMN_ONE_HOT || column->kind == COLUMN_BUCKETS;
     if (rc == ERROR_NONE && (fields->at || (needs_values && column->count == 0)))
-        rc = not_a_line(err);
+        rc = not_a_line(fields, err);
     return rc;
 }
 
@@ -362,7 +368,7 @@ static enum error_code parse_column(struct column_encoding *out, struct text_fie
     if (!next_field(fields, &name) || name.size == 0 ||
         !next_choice(fields, column_kind_names, &kind) ||
         !next_choice(fields, missing_value_names, &missing) || !next_number(fields, &fill))
-        return not_a_line(err);
+        return not_a_line(fields, err);
     const enum error_code rc = column_encoding_add_column(out, name.text, name.size, &column, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -378,11 +384,12 @@ static enum error_code parse_class(struct column_encoding *out, struct text_fiel
 {
     struct field name;
     if (!next_field(fields, &name) || name.size == 0 || fields->at)
-        return not_a_line(err);
+        return not_a_line(fields, err);
     if (out->class_count > 0 && compare_field(&name, out->class_name[out->class_count - 1]) <= 0)
         return error_set(
             err, ERROR_INPUT,
-            "expected classes in ascending order, found '%.*s' behind a later one: sort them",
+            "expected classes in ascending order, found '%.*s' behind a later one: " ADVICE
+            "sort them",
             name.size < 40 ? (int)name.size : 40, name.text);
     return column_encoding_add_class(out, name.text, name.size, err);
 }
@@ -390,20 +397,13 @@ static enum error_code parse_class(struct column_encoding *out, struct text_fiel
 static enum error_code parse_line(struct column_encoding *out, const char *text, size_t size,
                                   struct error *err)
 {
-    struct text_fields fields = {text, text + size};
+    struct text_fields fields = {.line = text, .end = text + size, .at = text};
     struct field word;
+    if (memchr(text, '\r', size))
+        return not_a_line(&fields, err);
     if (next_field(&fields, &word) && field_is(&word, "class"))
         return parse_class(out, &fields, err);
-    return field_is(&word, "column") ? parse_column(out, &fields, err) : not_a_line(err);
-}
-
-/* Behind what was expected of a line. */
-static enum error_code say_found(const char *text, size_t size, struct error *err)
-{
-    char expected[sizeof err->message];
-    memcpy(expected, err->message, sizeof expected);
-    return error_set(err, ERROR_INPUT, "%.600s, found '%.*s': write it as graphmill did", expected,
-                     size < 60 ? (int)size : 60, text);
+    return field_is(&word, "column") ? parse_column(out, &fields, err) : not_a_line(&fields, err);
 }
 
 enum error_code column_encoding_parse(struct column_encoding *out, const char *text, size_t size,
@@ -416,8 +416,6 @@ enum error_code column_encoding_parse(struct column_encoding *out, const char *t
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         const size_t length = (size_t)((stop ? stop : end) - at);
         rc = parse_line(out, at, length, err);
-        if (rc == ERROR_INPUT && err && !strstr(err->message, "found"))
-            rc = say_found(at, length, err);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "%s:%" PRId64, where, line);
         at += length + 1;

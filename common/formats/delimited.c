@@ -213,8 +213,8 @@ enum error_code delimited_join(struct line_reader *reader, const enum delimiter 
         if (rc == ERROR_NONE && !found)
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": expected a quote that closes the one in column %zu, "
-                             "found none up to line %" PRId64
-                             ": close it, or write two quotes where a field has one",
+                             "found none up to line %" PRId64 ": " ADVICE
+                             "close it, or write two quotes where a field has one",
                              line_reader_name(reader), line->number, quotes.opened + 1, line->last);
     }
     return rc == ERROR_NONE && line->last > line->number ? line_reader_find_spare(reader, line, err)

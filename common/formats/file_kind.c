@@ -210,10 +210,10 @@ enum error_code file_kind_refuse(const struct kind_of_file *kind, const char *pa
     if (kind->format)
         return error_set(err, ERROR_INPUT,
                          "%.*s: expected a table of %s, found %s, which `format: %s` reads as a "
-                         "graph; %s",
+                         "graph; " ADVICE "%s",
                          SHOWN_PATH_MAX, path, what, kind->name, kind->format, way_out);
-    return error_set(err, ERROR_INPUT, "%.*s: expected a table of %s, found %s: %s", SHOWN_PATH_MAX,
-                     path, what, kind->name, way_out);
+    return error_set(err, ERROR_INPUT, "%.*s: expected a table of %s, found %s: " ADVICE "%s",
+                     SHOWN_PATH_MAX, path, what, kind->name, way_out);
 }
 
 enum error_code file_kind_check_table(const char *path, const void *data, size_t size,

@@ -1,5 +1,6 @@
 #include "common/formats/float_loss.h"
 
+#include "common/base/text.h"
 #include "common/formats/scaled_decimal.h"
 
 #include <inttypes.h>
@@ -12,20 +13,11 @@ static bool holds(float stored, int64_t value)
     return stored >= -0x1p63F && stored < 0x1p63F && (int64_t)stored == value;
 }
 
-enum { PATH_SHOWN = 100 };
-
 /* The end of a path, which is what a reader looks for. */
 static const char *end_of(const char *path)
 {
     const size_t size = strlen(path);
-    return size > PATH_SHOWN ? path + size - PATH_SHOWN : path;
-}
-
-/* Whether a note is of that file. */
-static bool is_of_file(const char *text, const char *path)
-{
-    const size_t size = strlen(end_of(path));
-    return strncmp(text, end_of(path), size) == 0 && text[size] == ':';
+    return size >= FLOAT_LOSS_PATH_SIZE ? path + size - (FLOAT_LOSS_PATH_SIZE - 1) : path;
 }
 
 static void note(struct float_loss *loss, const struct float_place *place, const char *text,
@@ -34,7 +26,8 @@ static void note(struct float_loss *loss, const struct float_place *place, const
     char column[96];
     loss->count++;
     for (int i = 0; i < loss->column_count; i++)
-        if (loss->first[i].column == place->column && is_of_file(loss->first[i].text, place->path))
+        if (loss->first[i].column == place->column &&
+            strcmp(loss->first[i].path, end_of(place->path)) == 0)
             return;
     if (loss->column_count == FLOAT_LOSS_COLUMNS)
         return;
@@ -43,6 +36,8 @@ static void note(struct float_loss *loss, const struct float_place *place, const
     else
         (void)snprintf(column, sizeof column, "column %" PRIu64, place->column);
     loss->first[loss->column_count].column = place->column;
+    must(
+        text_copy(loss->first[loss->column_count].path, FLOAT_LOSS_PATH_SIZE, end_of(place->path)));
     (void)snprintf(loss->first[loss->column_count++].text, FLOAT_LOSS_TEXT_SIZE,
                    "%s:%s%" PRId64 ": %s: %.24s became %.0f", end_of(place->path),
                    place->is_of_array ? " row " : "", place->line, column, text, (double)stored);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FLOAT_LOSS_COLUMNS = 4, FLOAT_LOSS_TEXT_SIZE = 256 };
+enum { FLOAT_LOSS_COLUMNS = 4, FLOAT_LOSS_TEXT_SIZE = 256, FLOAT_LOSS_PATH_SIZE = 101 };
 #define FLOAT_LOSS_FROM 0x1p24F
 
 struct float_loss { /* {0}: none */
@@ -21,6 +21,7 @@ struct float_loss { /* {0}: none */
     int column_count; /* of first[] */
     struct {
         uint64_t column;
+        char path[FLOAT_LOSS_PATH_SIZE]; /* the end of the file's path, as in the text */
         char text[FLOAT_LOSS_TEXT_SIZE]; /* "f.csv:3: column 2: 1562112001 became 1562112000" */
     } first[FLOAT_LOSS_COLUMNS];         /* of the first columns that have some */
 };

@@ -215,13 +215,14 @@ static enum error_code check_text(const struct line_reader *reader, const struct
     const char *nul = reader->has_nul && size ? memchr(text, '\0', size) : NULL;
     if (nul)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected text, found a NUL byte in column %td",
+                         "%s:%" PRId64 ": expected text, found a NUL byte in column %td"
+                         ": " ADVICE "save the file as text in UTF-8",
                          line_reader_name(reader), line->last, nul - text + 1);
     if (reader->line_end == '\r' && size && memchr(text, '\n', size))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64
                          ": expected lines that end in CR as the first ones do, found "
-                         "an LF: write the file with one kind of line ends",
+                         "an LF: " ADVICE "write the file with one kind of line ends",
                          line_reader_name(reader), line->last);
     return ERROR_NONE;
 }

@@ -1,5 +1,7 @@
 #include "common/formats/npy_header.h"
 
+#include "common/formats/usual_advice.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +80,7 @@ static enum error_code unknown_type(const struct cursor *c, char kind)
 {
     return error_set(
         c->err, ERROR_INPUT,
-        "%s: byte %zu: the elements are %s, expected numbers: in Python, "
+        "%s: byte %zu: the elements are %s, expected numbers: " ADVICE "in Python, "
         "numpy.save(\"%s\", numpy.load(\"%s\", allow_pickle=True).astype(\"float32\")) "
         "(\"int64\" for ids)",
         c->name, c->offset + (size_t)(c->at - c->begin), kind_of(kind), c->name, c->name);
@@ -195,10 +197,11 @@ static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out
         return unexpected(c, "nothing behind '}'");
     out->is_by_columns = by_columns && has_rows_and_columns(out);
     if (out->is_by_columns && out->dimension_count != 2)
-        return error_set(c->err, ERROR_INPUT,
-                         "%s: the array lies column by column (Fortran order), expected rows: in "
-                         "Python, numpy.save(\"%s\", numpy.ascontiguousarray(numpy.load(\"%s\")))",
-                         c->name, c->name, c->name);
+        return error_set(
+            c->err, ERROR_INPUT,
+            "%s: the array lies column by column (Fortran order), expected rows: " ADVICE "in "
+            "Python, numpy.save(\"%s\", numpy.ascontiguousarray(numpy.load(\"%s\")))",
+            c->name, c->name, c->name);
     return ERROR_NONE;
 }
 
@@ -255,13 +258,14 @@ static uint32_t little_endian(const uint8_t *at, int bytes)
 static enum error_code other_file(const uint8_t *data, const char *name, struct error *err)
 {
     if (memcmp(data, "PK\x03\x04", 4) == 0)
-        return error_set(err, ERROR_INPUT,
-                         "%s is a zip archive (an npz, or a PyTorch file), expected one npy array: "
-                         "in Python, numpy.save(\"%s\", numpy.load(\"%s\")[NAME])",
-                         name, name, name);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s is a zip archive (an npz, or a PyTorch file), expected one npy array: " ADVICE
+            "in Python, numpy.save(\"%s\", numpy.load(\"%s\")[NAME])",
+            name, name, name);
     if (data[0] == 0x1f && data[1] == 0x8b)
-        return error_set(err, ERROR_INPUT, "%s is packed by gzip, expected an npy array: gunzip it",
-                         name);
+        return error_set(err, ERROR_INPUT,
+                         "%s is packed by gzip, expected an npy array: " ADVICE "gunzip it", name);
     for (int i = 0; i < NPY_PREFIX_SIZE; i++)
         if ((data[i] < ' ' || data[i] > '~') && data[i] != '\n' && data[i] != '\t' &&
             data[i] != '\r')
@@ -270,7 +274,7 @@ static enum error_code other_file(const uint8_t *data, const char *name, struct 
                              "%02x %02x %02x %02x %02x %02x",
                              name, data[0], data[1], data[2], data[3], data[4], data[5]);
     return error_set(err, ERROR_INPUT,
-                     "%s is text, expected an npy array: in Python, numpy.save(\"%s\", "
+                     "%s is text, expected an npy array: " ADVICE "in Python, numpy.save(\"%s\", "
                      "numpy.loadtxt(\"%s\", delimiter=\",\"))",
                      name, name, name);
 }
@@ -283,7 +287,7 @@ static enum error_code parse_header(const uint8_t *data, size_t size, const char
     if (size < NPY_PREFIX_SIZE)
         return error_set(err, ERROR_INPUT,
                          "%s: byte %zu: expected an npy header, found the end of "
-                         "the file",
+                         "the file" ADVISE_COPY,
                          name, size);
     if (memcmp(data, NPY_MAGIC, 6) != 0)
         return other_file(data, name, err);

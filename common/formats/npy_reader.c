@@ -1,5 +1,7 @@
 #include "common/formats/npy_reader.h"
 
+#include "common/formats/usual_advice.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +26,8 @@ static enum error_code read_at(const struct npy_reader *reader, void *out, size_
             return error_set_errno(err, ERROR_IO, "%s cannot be read", reader->path);
         if (n == 0)
             return error_set(err, ERROR_INPUT,
-                             "%s: byte %" PRIu64 ": expected more data, found the end of the file",
+                             "%s: byte %" PRIu64
+                             ": expected more data, found the end of the file" ADVISE_COPY,
                              reader->path, offset + have);
         have += n > 0 ? (size_t)n : 0;
     }

@@ -70,7 +70,8 @@ enum error_code pickle_class_find(struct pickle_machine *machine, const char *mo
     printable(name, shown_name, sizeof shown_name);
     return error_set(err, ERROR_INPUT,
                      "%s: byte %" PRIu64 ": expected a dictionary of NumPy arrays or tensors, "
-                     "found %s.%s, which is not run: save such a dictionary anew with torch.save()",
+                     "found %s.%s, which is not run: " ADVICE
+                     "save such a dictionary anew with torch.save()",
                      machine->source->name, machine->begin, shown_module, shown_name);
 }
 
@@ -320,9 +321,11 @@ static enum error_code make_tensor(struct pickle_machine *machine, const struct 
         return refuse(a, "a storage, a place in it, a shape of at most 4 dimensions and strides",
                       err);
     if (!is_dense(&array, stride, &array.is_by_columns))
-        return pickle_machine_refuse(machine, machine->begin,
-                                     "a tensor whose elements lie side by side",
-                                     "other strides: save tensor.contiguous()", err);
+        return error_add(err,
+                         pickle_machine_refuse(machine, machine->begin,
+                                               "a tensor whose elements lie side by side",
+                                               "other strides", err),
+                         ": " ADVICE "save tensor.contiguous()");
     if (first->number < 0 || (uint64_t)first->number > (uint64_t)storage->number ||
         array.element_count > (uint64_t)(storage->number - first->number))
         return pickle_machine_refuse(machine, machine->begin, "a tensor that lies in its storage",

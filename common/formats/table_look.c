@@ -4,6 +4,7 @@
 #include "common/formats/file_kind.h"
 #include "common/formats/line_reader.h"
 #include "common/formats/table_column.h"
+#include "common/formats/usual_advice.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -139,7 +140,7 @@ static enum error_code refuse_count(const struct look_run *run, const struct tex
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64
                      ": expected %zu columns, found %zu%s; %s separate columns, as in "
-                     "the rows above",
+                     "the rows above" ADVISE_COLUMNS,
                      run->request->path, line->number, run->look->column_count, found,
                      delimited_extent(line, extent), delimiter_name(run->look->delimiter));
 }
@@ -247,7 +248,8 @@ static enum error_code take_row(struct look_run *run, const struct text_line *li
         rc = refuse_count(run, line, count, err);
     if (rc == ERROR_NONE && is_header_again(run, line, field, look->judged))
         rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": expected a row, found the header again: remove the line",
+                       "%s:%" PRId64 ": expected a row, found the header again: " ADVICE
+                       "remove the line",
                        run->request->path, line->number);
     for (size_t i = 0; rc == ERROR_NONE && i < count && i < look->judged; i++) {
         run->has_stem[i] |= have_one_stem(&run->first[i], &field[i]);

@@ -15,14 +15,20 @@ static const struct {
 } units[] = {{"seconds", 0}, {"milliseconds", 3}, {"microseconds", 6}, {"nanoseconds", 9}};
 enum { UNIT_COUNT = sizeof units / sizeof *units };
 
-static const char other_dates[] =
-    "; other dates are read with a line `time_format: \"%d.%m.%Y %H:%M\"` below `ingest:` that has "
-    "their pattern";
+static const char other_dates[] = "; add a line `time_format: \"%d.%m.%Y %H:%M\"` below `ingest:` "
+                                  "with the pattern of other dates";
 
 static bool refuse(struct time_fault *fault, const char *expected, const char *advice)
 {
     *fault = (struct time_fault){expected, advice};
     return false;
+}
+
+enum error_code time_fault_advise(const struct time_fault *fault, enum error_code code,
+                                  struct error *err)
+{
+    const char *advice = fault->advice;
+    return advice ? error_add(err, code, "%.2s" ADVICE "%s", advice, advice + 2) : code;
 }
 
 static int64_t power_of_ten(int exponent)
@@ -156,7 +162,7 @@ static bool in_units(const struct time_format *format, const struct date *date, 
     int64_t seconds = date->seconds, rest = date->nanoseconds / unit, whole = 0;
     if (date->nanoseconds % unit)
         return refuse(fault, "a date without a finer fraction than the unit of ingest.time_format",
-                      "");
+                      NULL);
     if (seconds < 0 && rest) { /* counted from the next second, so that the least date fits */
         seconds++;
         rest -= in_second;
@@ -165,8 +171,7 @@ static bool in_units(const struct time_format *format, const struct date *date, 
         __builtin_add_overflow(whole, rest, out))
         return refuse(fault, "a date from 1677-09-21 to 2262-04-11, which nanoseconds reach",
                       "; for others add a line `time_format: iso in seconds` below `ingest:`, or "
-                      "the pattern of the "
-                      "dates with ` in seconds` behind it");
+                      "the pattern of the dates with ` in seconds` behind it");
     return true;
 }
 
@@ -182,18 +187,18 @@ static bool number_value(const struct time_format *format, const char *text, siz
         return format->kind == TIME_UNIX
                    ? refuse(fault,
                             "seconds without a finer fraction than the unit of ingest.time_format",
-                            "")
+                            NULL)
                    : refuse(fault, "an integer",
                             ": add a line `time_format: number*1000` below `ingest:`, with the "
                             "power of "
                             "ten that makes all times integers");
     case SCALED_DECIMAL_TOO_LARGE:
-        return refuse(fault, "a time that fits 64 bits", "");
+        return refuse(fault, "a time that fits 64 bits", NULL);
     case SCALED_DECIMAL_NO_NUMBER:
         break;
     }
     if (time_text_is_date(text, size))
-        return refuse(fault, "a number, as the times before it or ingest.time_format say", "");
+        return refuse(fault, "a number, as the times before it or ingest.time_format say", NULL);
     return refuse(fault, "a number", other_dates);
 }
 
@@ -205,9 +210,9 @@ static bool date_value(const struct time_format *format, const char *text, size_
         return refuse(fault, "a date of ISO 8601, as the times before it or ingest.time_format say",
                       other_dates);
     if (date.has_zone && format->kind == TIME_DATES && !format->may_have_zone)
-        return refuse(fault, "a date without a zone, as in the first line", "");
+        return refuse(fault, "a date without a zone, as in the first line", NULL);
     if (!date.has_zone && format->kind == TIME_ZONED_DATES)
-        return refuse(fault, "a date with a zone, as in the first line", "");
+        return refuse(fault, "a date with a zone, as in the first line", NULL);
     return in_units(format, &date, out, fault);
 }
 
@@ -235,7 +240,7 @@ bool time_text_value(const struct time_format *format, const char *text, size_t 
     }
     return date_text_read(text, size, format->pattern, &date)
                ? in_units(format, &date, out, fault)
-               : refuse(fault, "a date as ingest.time_format has it", "");
+               : refuse(fault, "a date as ingest.time_format has it", NULL);
 }
 
 bool time_integer_value(const struct time_format *format, int64_t number, int64_t *out,
@@ -251,9 +256,9 @@ bool time_number_value(const struct time_format *format, double number, int64_t 
 {
     char text[32];
     if (!isfinite(number))
-        return refuse(fault, "a finite number", "");
+        return refuse(fault, "a finite number", ": write a number there");
     if (fabs(number) >= 0x1p63)
-        return refuse(fault, "a time that fits 64 bits", "");
+        return refuse(fault, "a time that fits 64 bits", NULL);
     if (number == trunc(number))
         return time_integer_value(format, (int64_t)number, out, fault);
     const int size = snprintf(text, sizeof text, "%.17g", number);

@@ -20,6 +20,8 @@
 #ifndef COMMON_FORMATS_TIME_TEXT_H
 #define COMMON_FORMATS_TIME_TEXT_H
 
+#include "common/base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,10 +44,14 @@ struct time_format {
     char pattern[TIME_PATTERN_SIZE];
 };
 
-/* Says why a text is no time by a format: "expected <expected>, found '...'<advice>". */
+/* Says why a text is no time by a format. Both are fixed texts for messages. */
 struct time_fault {
-    const char *expected, *advice;
+    const char *expected;
+    const char *advice; /* begins with ": " or "; "; NULL: there is none */
 };
+/* Adds the advice to the message in `err`, which says what was expected and found, and returns `code`. */
+enum error_code time_fault_advise(const struct time_fault *fault, enum error_code code,
+                                  struct error *err);
 
 /* Reads a setting; an empty one is auto. Returns NULL, or what was expected, for a message. */
 const char *time_format_read(const char *setting, struct time_format *out);

@@ -178,7 +178,8 @@ static enum error_code check_byte_order(struct unpacking *u, struct error *err)
         rc = zip_archive_read(&u->archive, order, sizeof order - 1, &got, err);
     if (rc == ERROR_NONE && found && strcmp(order, "little") != 0)
         rc = error_set(err, ERROR_INPUT,
-                       "%s: byteorder: expected little, found another: save it on such a machine",
+                       "%s: byteorder: expected little, found another: " ADVICE
+                       "save it on such a machine",
                        u->path);
     return rc;
 }
@@ -302,8 +303,10 @@ static enum error_code copy_elements(struct unpacking *u, const struct pickle_va
                    : rc;
     }
     if (!u->is_zip)
-        return refuse(u, value->offset, "arrays whose elements are in the file",
-                      "a tensor in a plain pickle: save it with torch.save()", err);
+        return error_add(err,
+                         refuse(u, value->offset, "arrays whose elements are in the file",
+                                "a tensor in a plain pickle", err),
+                         ": " ADVICE "save it with torch.save()");
     (void)snprintf(name, sizeof name, "%sdata/%s", u->prefix,
                    pickle_arrays_text(&u->arrays, storage));
     enum error_code rc = zip_archive_find(&u->archive, name, &found, err);

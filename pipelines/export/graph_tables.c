@@ -25,7 +25,8 @@ static enum error_code check_name(const char *name, struct error *err)
     if (name[0] && name[0] != '.' && !strchr(name, '/') && !strchr(name, ':'))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
-                     "the name '%s' cannot be that of a file: name the type otherwise", name);
+                     "the name '%s' cannot be that of a file: " ADVICE "name the type otherwise",
+                     name);
 }
 
 static enum error_code check_names(const struct partition_book *book, struct error *err)
@@ -44,7 +45,8 @@ static enum error_code make_folder(struct graph_tables *tables, struct error *er
     enum error_code rc = file_is_there(tables->output, &found, err);
     if (rc == ERROR_NONE && found)
         rc = error_set(err, ERROR_INVALID,
-                       "--output %s is there already: name a folder that is not", tables->output);
+                       "--output %s is there already: " ADVICE "name a folder that is not",
+                       tables->output);
     if (rc != ERROR_NONE)
         return rc;
     rc = file_path(tables->path, err, "%s.partial-%ld", tables->output, (long)getpid());

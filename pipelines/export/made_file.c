@@ -43,10 +43,11 @@ enum error_code made_file_check(const char *path, const char *words, struct erro
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0 ||
         is_marked(path, &status) || says(path, words))
         return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "--output %s is there already, and not known to be made by this command: name "
-                     "another file, or replace it with --force",
-                     path);
+    return error_set(
+        err, ERROR_INVALID,
+        "--output %s is there already, and not known to be made by this command: " ADVICE "name "
+        "another file, or replace it with --force",
+        path);
 }
 
 void made_file_mark(const char *path)

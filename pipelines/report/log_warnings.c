@@ -1,17 +1,12 @@
 #include "pipelines/report/log_warnings.h"
 
+#include "common/base/log.h"
 #include "pipelines/report/folder_texts.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum { LINES_OF_A_FILE = 12 };
-
-static bool begins(const char *text, const char *end, const char *word)
-{
-    const size_t size = strlen(word);
-    return (size_t)(end - text) >= size && memcmp(text, word, size) == 0;
-}
 
 static void keep(struct log_warnings *warnings, const char *text, const char *end)
 {
@@ -24,7 +19,6 @@ static void keep(struct log_warnings *warnings, const char *text, const char *en
     warnings->line[warnings->line_count++][size] = '\0';
 }
 
-/* "<time> warn <program> ..." (common/base/log.h) */
 void log_warnings_add(struct log_warnings *warnings, const char *text, size_t size)
 {
     const char *end = text + size;
@@ -32,14 +26,14 @@ void log_warnings_add(struct log_warnings *warnings, const char *text, size_t si
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         line_end = line_end ? line_end : end;
-        const char *word = memchr(text, ' ', (size_t)(line_end - text));
-        word = word ? word + 1 : line_end;
-        const bool is_warning = begins(word, line_end, "warn ");
-        const bool is_error = begins(word, line_end, "error ");
+        struct log_line line;
+        const bool is_read = log_line_read(text, (size_t)(line_end - text), &line);
+        const bool is_warning = is_read && line.kind == LOG_IS_WARN;
+        const bool is_error = is_read && line.kind == LOG_IS_ERROR;
         warnings->warnings += is_warning;
         warnings->errors += is_error;
         if ((is_warning || is_error) && kept++ < LINES_OF_A_FILE)
-            keep(warnings, word, line_end);
+            keep(warnings, line.from_kind, line_end);
         text = line_end + 1;
     }
 }

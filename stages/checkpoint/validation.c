@@ -41,7 +41,7 @@ enum error_code validation_check(const struct pipeline_settings *settings,
                            names[0] ? ", " : "", metric_table[m].name);
     return error_set(err, ERROR_INVALID,
                      "checkpoint.metric is %s, which %s with %" PRIu32
-                     " classes does not have: choose one of %s",
+                     " classes does not have: " ADVICE "choose one of %s",
                      metric_table[metric].name, task->name, book->class_count, names);
 }
 

@@ -29,8 +29,8 @@ enum error_code address_budget_fit(uint64_t left, bool multiplies, int *threads,
     if (mib < each + BESIDE_MIB)
         return error_set(err, ERROR_NO_MEMORY,
                          "no memory: %" PRIu64 " MiB of addresses are left of a limit of %" PRIu64
-                         " MiB (ulimit -v), expected at least %" PRIu64
-                         " MiB: raise the limit to %" PRIu64 " MiB",
+                         " MiB (ulimit -v), expected at least %" PRIu64 " MiB: " ADVICE
+                         "raise the limit to %" PRIu64 " MiB",
                          mib, host_address_limit() >> 20, each + BESIDE_MIB,
                          (host_address_limit() >> 20) + each + BESIDE_MIB - mib);
     /* The buffers of products take at most half, so that more threads do not use up the budget. */

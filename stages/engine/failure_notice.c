@@ -41,45 +41,49 @@ static enum error_code get(const struct failure_notice *notice, char text[FAILUR
     return ERROR_NONE;
 }
 
-/* "65 train-step why" into its three parts; false when it is not of that form. */
-static bool split(const char *text, int *status, char stage[FAILURE_NOTICE_SIZE],
-                  char sentence[FAILURE_NOTICE_SIZE])
+/* "65 train-step@train-step/1/0 why" into its parts; false when it is not of that form. */
+static bool split(const char *text, struct failure_told *out)
 {
     char *end = NULL;
-    const long number = strtol(text, &end, 10);
-    const size_t name = *end == ' ' ? strcspn(end + 1, " ") : 0;
-    if (name == 0 || end[1 + name] != ' ')
+    const long status = strtol(text, &end, 10);
+    const char *stage = end + (*end == ' ');
+    const size_t stage_size = strcspn(stage, "@ ");
+    const char *unit = stage + stage_size + (stage[stage_size] == '@');
+    const size_t unit_size = stage[stage_size] == '@' ? strcspn(unit, " ") : 0;
+    if (*end != ' ' || stage_size == 0 || stage_size >= sizeof out->stage ||
+        unit_size >= sizeof out->unit || unit[unit_size] != ' ')
         return false;
-    *status = (int)number;
-    (void)snprintf(stage, FAILURE_NOTICE_SIZE, "%.*s", (int)name, end + 1);
-    (void)snprintf(sentence, FAILURE_NOTICE_SIZE, "%s", end + 1 + name + 1);
+    out->code = status == error_exit_status(ERROR_INVALID) ? ERROR_INVALID : ERROR_INPUT;
+    (void)snprintf(out->stage, sizeof out->stage, "%.*s", (int)stage_size, stage);
+    (void)snprintf(out->unit, sizeof out->unit, "%.*s", (int)unit_size, unit);
+    (void)snprintf(out->sentence, sizeof out->sentence, "%s", unit + unit_size + 1);
     return true;
 }
 
 enum error_code failure_notice_open(struct failure_notice *notice, struct store *store,
                                     const struct key *key, const char *stage, struct error *err)
 {
-    char of[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE];
-    int status = 0;
+    struct failure_told told;
     *notice = (struct failure_notice){
         .store = store, .stage = stage, .key = *key, .opened_ms = clock_ms()};
     const enum error_code rc = get(notice, notice->stale, err);
     if (rc != ERROR_NONE || !notice->stale[0])
         return rc;
-    if (split(notice->stale, &status, of, sentence) && strcmp(of, stage) != 0)
+    if (split(notice->stale, &told) && strcmp(told.stage, stage) != 0)
         return ERROR_NONE;
     notice->stale[0] = '\0';
     return store_switch_remove(store, notice->key.text, err);
 }
 
 void failure_notice_leave(const struct failure_notice *notice, enum error_code code,
-                          const char *sentence)
+                          const char *unit, const char *sentence)
 {
     char text[FAILURE_NOTICE_SIZE];
     struct error err = {0};
     if (!notice || !notice->store || !failure_is_for_good(code))
         return;
-    (void)snprintf(text, sizeof text, "%d %s %s", error_exit_status(code), notice->stage, sentence);
+    (void)snprintf(text, sizeof text, "%d %s%s%s %s", error_exit_status(code), notice->stage,
+                   unit ? "@" : "", unit ? unit : "", sentence);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
@@ -89,11 +93,9 @@ void failure_notice_leave(const struct failure_notice *notice, enum error_code c
 }
 
 enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,
-                                    enum error_code *code, char stage[FAILURE_NOTICE_SIZE],
-                                    char sentence[FAILURE_NOTICE_SIZE], struct error *err)
+                                    struct failure_told *out, struct error *err)
 {
     char text[FAILURE_NOTICE_SIZE];
-    int status = 0;
     *found = false;
     if (!notice || !notice->store)
         return ERROR_NONE;
@@ -103,7 +105,6 @@ enum error_code failure_notice_read(const struct failure_notice *notice, bool *f
     if (strcmp(text, notice->stale) == 0 &&
         clock_ms() - notice->opened_ms < FAILURE_NOTICE_STALE_MS)
         return ERROR_NONE;
-    *found = split(text, &status, stage, sentence);
-    *code = status == error_exit_status(ERROR_INVALID) ? ERROR_INVALID : ERROR_INPUT;
+    *found = split(text, out);
     return ERROR_NONE;
 }

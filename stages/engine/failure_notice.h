@@ -3,9 +3,9 @@
  *
  * Where stages are Jobs nobody stops the others when one of them cannot go on. So it leaves a notice, a switch of one line:
  *
- *   65 train-step train-step/1/0: run/toy-1/weights/1: expected hash ..., found ...
- *   -- ---------- -----------------------------------------------------------------
- *   exit status; stage; sentence
+ *   65 train-step@train-step/1/0 train-step/1/0: run/toy-1/weights/1: expected hash ..., found ...
+ *   -- ---------- -------------- -----------------------------------------------------------------
+ *   exit status; stage; unit, if the stage failed at one; sentence
  *
  * The others end at once when it appears, with its status and sentence. One that was there before a program began may be of an
  * attempt before, whose cause was mended since: the stage that left it takes it away when it begins, and the others give it
@@ -19,13 +19,14 @@
 
 #include "common/base/error.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/plan/unit.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FAILURE_NOTICE_SIZE = 1024, FAILURE_NOTICE_STALE_MS = 45000 };
+enum { FAILURE_NOTICE_SIZE = 1024, FAILURE_STAGE_SIZE = 32, FAILURE_NOTICE_STALE_MS = 45000 };
 
 struct failure_notice {  /* {0}: there is none, and none is left */
     struct store *store; /* borrowed, like the stage's name */
@@ -43,17 +44,22 @@ MUST_CHECK enum error_code failure_notice_key(const struct pipeline_settings *se
 MUST_CHECK enum error_code failure_notice_open(struct failure_notice *notice, struct store *store,
                                                const struct key *key, const char *stage,
                                                struct error *err);
-/* For failures that every worker meets; others leave nothing. That it cannot be written is said in the log. */
+/* For failures that every worker meets; others leave nothing. `unit` is the unit at which the stage failed, or NULL. That the notice
+ * cannot be written is said in the log. */
 void failure_notice_leave(const struct failure_notice *notice, enum error_code code,
-                          const char *sentence);
+                          const char *unit, const char *sentence);
 /* True for failures that no other try mends: bad data, bad settings. */
 bool failure_is_for_good(enum error_code code);
-/* Is there one that counts? Then *code and `sentence` are its. The notice is not changed: any thread may ask.
+/* What a notice says. */
+struct failure_told {
+    enum error_code code;
+    char stage[FAILURE_STAGE_SIZE];
+    char unit[UNIT_NAME_SIZE]; /* "": the stage failed at no unit */
+    char sentence[FAILURE_NOTICE_SIZE];
+};
+/* Reads the notice into *out if there is one that counts. The notice is not changed: any thread may ask.
  * Fails: ERROR_IO, ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,
-                                               enum error_code *code,
-                                               char stage[FAILURE_NOTICE_SIZE],
-                                               char sentence[FAILURE_NOTICE_SIZE],
-                                               struct error *err);
+                                               struct failure_told *out, struct error *err);
 
 #endif

@@ -104,7 +104,7 @@ static enum error_code bury(struct failure_policy *policy, struct work_queue *qu
 {
     struct error of_queue = {0};
     (void)error_context(err, cause, "%s", claim->unit);
-    failure_notice_leave(policy->notice, cause, err->message);
+    failure_notice_leave(policy->notice, cause, claim->unit, err->message);
     for (int i = 0; i < BURY_ATTEMPTS; i++) {
         enum error_code rc = work_queue_bury(queue, claim, err->message, &of_queue);
         if (rc == ERROR_NONE || !failure_policy_try_again(policy, &rc, &of_queue))

@@ -24,6 +24,7 @@
 #include "stages/plan/run_binding.h"
 #include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
+#include "store/backends/backend_list.h"
 #include "store/queue/work_queue.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ struct stage_options {
 #define AT(field) offsetof(struct stage_options, field)
 #define AT_UPDATE(field) offsetof(struct stage_options, update_files.field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH, a path, s3://BUCKET/PREFIX, redis+cluster://HOST:PORT/PREFIX, or tiered:FAST^DURABLE of two of them"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: a path, " STORE_ADDRESSES},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},
@@ -118,7 +119,8 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
                                    struct error *err)
 {
     if (rest->count)
-        return error_set(err, ERROR_USAGE, "unexpected argument '%s'; see --help", rest->item[0]);
+        return error_set(err, ERROR_USAGE, "unexpected argument '%s'; " ADVICE "see --help",
+                         rest->item[0]);
     if (!o->pipeline == !o->run)
         return error_set(err, ERROR_USAGE, "give either --pipeline FILE or --run ID");
     if (o->run && o->set.count)
@@ -180,7 +182,8 @@ static enum error_code open_store(struct program *p, struct error *err)
     if (rc != ERROR_NOT_FOUND || p->options.replay || p->options.dry_run)
         return rc;
     p->began_without_store = true;
-    return error_set(err, ERROR_UNAVAILABLE, "there is no store at %s: run ingest, or mend --store",
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "there is no store at %s: " ADVICE "run ingest, or mend --store",
                      p->options.store);
 }
 
@@ -220,14 +223,12 @@ static enum error_code open_notice(struct program *p, struct error *err)
 /* What the stage waits for will not come. */
 static enum error_code check_notice(struct program *p, struct error *err)
 {
-    char from[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE];
-    enum error_code code = ERROR_NONE;
+    struct failure_told told;
     bool found = false;
-    if (failure_notice_read(&p->notice, &found, &code, from, sentence, NULL) != ERROR_NONE ||
-        !found)
+    if (failure_notice_read(&p->notice, &found, &told, NULL) != ERROR_NONE || !found)
         return ERROR_NONE; /* a store that does not answer is what it waits for */
     p->is_told = true;
-    return error_set(err, code, "%s failed for good: %s", from, sentence);
+    return error_set(err, told.code, "%s failed for good: %s", told.stage, told.sentence);
 }
 
 /* Tries again while an earlier stage may still bring what is missing. */
@@ -488,7 +489,7 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     if (rc == ERROR_NONE && p->options.start)
         rc = start_run(p, err);
     if (rc != ERROR_NONE && !p->is_told)
-        failure_notice_leave(&p->notice, rc, err->message);
+        failure_notice_leave(&p->notice, rc, NULL, err->message);
     return rc;
 }
 
@@ -531,10 +532,7 @@ int main(int argc, char **argv)
     thread_pool_free(program.pool);
     run_close(&program.run);
     store_close(program.store);
-    /* The place in the source is for those who look for a bug. */
-    if (rc != ERROR_NONE && (program.options.debug || rc == ERROR_BUG))
-        log_error("%s [%s:%d]", err.message, err.file ? err.file : "?", err.line);
-    else if (rc != ERROR_NONE)
-        log_error("%s", err.message);
+    if (rc != ERROR_NONE)
+        log_failure(&err, program.options.debug || rc == ERROR_BUG);
     return error_exit_status(rc);
 }

@@ -46,7 +46,7 @@ static enum error_code open_stage(const struct work_loop_config *config, struct 
     const enum error_code rc =
         stage_opening_open(config->stage, config->context, &shared->stage_state, err);
     if (rc != ERROR_NONE)
-        failure_notice_leave(&shared->notice, rc, err->message);
+        failure_notice_leave(&shared->notice, rc, NULL, err->message);
     return rc;
 }
 

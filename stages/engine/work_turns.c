@@ -104,20 +104,16 @@ static enum error_code stop_for_dead(struct work_turns *loop, struct error *err)
 /* A stage that failed for good ends the run, unless it was at a unit that was done since. */
 static enum error_code stop_for_notice(struct work_turns *loop, struct error *err)
 {
-    char from[FAILURE_NOTICE_SIZE], sentence[FAILURE_NOTICE_SIZE], unit[QUEUE_UNIT_SIZE];
-    enum error_code code = ERROR_NONE;
-    bool found = false, open = false;
-    enum error_code rc =
-        failure_notice_read(&loop->shared->notice, &found, &code, from, sentence, err);
+    struct failure_told told;
+    bool found = false, open = true; /* at no unit: it could not even open what it works with */
+    enum error_code rc = failure_notice_read(&loop->shared->notice, &found, &told, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    (void)snprintf(unit, sizeof unit, "%.*s", (int)strcspn(sentence, ":"), sentence);
-    if (unit_parse(unit, &(struct unit){0}, NULL) == ERROR_NONE)
-        rc = is_open(loop, unit, &open, err);
-    else
-        open = true; /* it could not even open what it works with */
-    return rc == ERROR_NONE && open ? error_set(err, code, "%s failed for good: %s", from, sentence)
-                                    : rc;
+    if (unit_parse(told.unit, &(struct unit){0}, NULL) == ERROR_NONE)
+        rc = is_open(loop, told.unit, &open, err);
+    return rc == ERROR_NONE && open
+               ? error_set(err, told.code, "%s failed for good: %s", told.stage, told.sentence)
+               : rc;
 }
 
 /* Nothing to do for a while: is that because the run is finished, dead, or stuck? */

@@ -195,7 +195,8 @@ static enum error_code new_scores(struct bank *bank, struct error *err)
         pairs * (PAIR_BYTES + SORT_BYTES) + bank->held_count * sizeof *bank->held;
     if (config->budget_bytes && bytes > config->budget_bytes)
         return error_set(err, ERROR_NO_MEMORY,
-                         "%s want %s, the budget for them is %s; give more --memory, or set "
+                         "%s want %s, the budget for them is %s; " ADVICE
+                         "give more --memory, or set "
                          "sample.evaluation_negatives lower",
                          what, text_size(bytes, want), text_size(config->budget_bytes, have));
     enum error_code rc = memory_new(&bank->truth, pairs, what, err);

@@ -72,7 +72,8 @@ static enum error_code check_room(const struct event_rows *rows, struct error *e
     if (budget == 0 || bytes <= budget / ROWS_SHARE)
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
-                     "rows of events at their times want %s, the budget for them is %s; give more "
+                     "rows of events at their times want %s, the budget for them is %s; " ADVICE
+                     "give more "
                      "--memory, or set infer.history to training",
                      text_size(bytes, want), text_size(budget / ROWS_SHARE, have));
 }

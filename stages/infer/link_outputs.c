@@ -157,7 +157,8 @@ static enum error_code check_scores(const struct link_outputs *o, struct error *
     if (budget == 0 || pairs * SCORE_BYTES <= budget)
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
-                     "the scores of %" PRIu64 " pairs want %s, the budget for them is %s; give "
+                     "the scores of %" PRIu64 " pairs want %s, the budget for them is %s; " ADVICE
+                     "give "
                      "more --memory%s",
                      pairs, text_size(pairs * SCORE_BYTES, want), text_size(budget, have),
                      task ? "" : ", or set sample.evaluation_negatives lower");

@@ -50,11 +50,11 @@ enum error_code output_rows_reserve(struct output_rows *rows, uint32_t node_coun
     must(piece > 0);
     char wanted[32], budget[32];
     if (fit < least)
-        return error_set(err, ERROR_NO_MEMORY,
-                         "the outputs of %" PRIu32 " nodes want %s, the budget is %s; give more "
-                         "--memory",
-                         least, text_size((uint64_t)least * row_bytes, wanted),
-                         text_size(budget_bytes, budget));
+        return error_set(
+            err, ERROR_NO_MEMORY,
+            "the outputs of %" PRIu32 " nodes want %s, the budget is %s; " ADVICE "give more "
+            "--memory",
+            least, text_size((uint64_t)least * row_bytes, wanted), text_size(budget_bytes, budget));
     rows->room = fit >= node_count ? node_count : (uint32_t)fit / piece * piece;
     rows->memory_bytes = rows->room * row_bytes;
     rows->memory = memory_map(rows->memory_bytes);

@@ -184,12 +184,12 @@ static enum error_code new_rows(struct selection *s, struct error *err)
     const uint64_t budget = s->config.budget_bytes, bytes = size_rows(s);
     char wanted[32], had[32];
     if (budget && bytes > budget)
-        return error_set(err, ERROR_NO_MEMORY,
-                         "the neighbourhood of %" PRIu32 " nodes is %" PRIu64
-                         " nodes, whose rows take %s, of %s that there are: give more --memory, "
-                         "fewer --nodes, or infer all nodes, which takes as little as it is given",
-                         s->config.count, count_nodes(s), text_size(bytes, wanted),
-                         text_size(budget, had));
+        return error_set(
+            err, ERROR_NO_MEMORY,
+            "the neighbourhood of %" PRIu32 " nodes is %" PRIu64
+            " nodes, whose rows take %s, of %s that there are: " ADVICE "give more --memory, "
+            "fewer --nodes, or infer all nodes, which takes as little as it is given",
+            s->config.count, count_nodes(s), text_size(bytes, wanted), text_size(budget, had));
     enum error_code rc = ERROR_NONE;
     for (int layer = 0; layer <= layers; layer++)
         for (uint32_t t = 0; rc == ERROR_NONE && t < s->ranges.type_count; t++) {

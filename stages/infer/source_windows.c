@@ -87,7 +87,7 @@ static enum error_code share_out(struct source_windows *w, struct error *err)
         return error_set(
             err, ERROR_NO_MEMORY,
             "the sums of %" PRIu32 " nodes and a block of the rows that layer %d reads "
-            "want %s, the budget is %s; give more --memory",
+            "want %s, the budget is %s; " ADVICE "give more --memory",
             config->destinations_least, config->layer + 1, text_size(wanted, wanted_text),
             text_size(config->budget_bytes, budget_text));
     const uint64_t rows = config->budget_bytes - beside;

@@ -32,6 +32,7 @@
 #include "stages/ingest/remote_input.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "stages/ingest/update/version_chain.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/format_detect.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
@@ -67,7 +68,8 @@ static bool uses_seed(const struct pipeline_settings *settings, bool has_feature
 {
     const int64_t features = settings->ingest.features.choice;
     struct edge_split edges;
-    if (settings->ingest.format == FORMAT_GENERATED || strcmp(settings->ingest.split, "given") != 0)
+    if (dataset_format_has(settings, FORMAT_IS_GENERATED) ||
+        strcmp(settings->ingest.split, "given") != 0)
         return true;
     if (pipeline_learns_pairs(settings) &&
         (pipeline_edge_split(settings, &edges, NULL) != ERROR_NONE ||
@@ -88,8 +90,7 @@ static enum error_code add_input(const struct pipeline_settings *settings,
     bool has_features = false;
     enum error_code rc = add_settings(settings, sum, err);
     if (rc == ERROR_NONE)
-        rc = input_files_sum(settings, input_format_of((enum ingest_format)settings->ingest.format),
-                             notes, sum, &has_features, err);
+        rc = input_files_sum(settings, notes, sum, &has_features, err);
     if (rc == ERROR_NONE && uses_seed(settings, has_features))
         checksum_stream_add(sum, &settings->seed, sizeof settings->seed);
     return rc;
@@ -102,7 +103,7 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     struct checksum_stream *sum = NULL;
     char text[CHECKSUM_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE], seen[FORMAT_SEEN_SIZE];
     struct pipeline_settings *own = NULL;
-    if (settings->ingest.format != FORMAT_GENERATED && !settings->ingest.path[0])
+    if (!dataset_format_has(settings, FORMAT_IS_GENERATED) && !settings->ingest.path[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.path: expected a file or folder, found nothing");
     enum error_code rc = format_settle(settings, &own, seen, err);
@@ -125,9 +126,8 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
  * for beforehand, so that what is missing there is in them. */
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
-    return pipeline_learns_graphs(settings)
-               ? &input_format_graph_advice
-               : &input_format_of((enum ingest_format)settings->ingest.format)->advice;
+    static const struct training_advice of_graphs = {ADVICE_GRAPHS};
+    return pipeline_learns_graphs(settings) ? &of_graphs : &input_format_of(settings)->advice;
 }
 
 struct remarks {
@@ -156,8 +156,7 @@ static void progress_text(const char *what, uint64_t done, uint64_t total, doubl
                        each);
 }
 
-/* A line every second, and after some every few seconds; the driver shows what begins with
- * "progress". */
+/* Writes a line every second, and after some of them every few seconds. */
 static void say_progress(const char *what, uint64_t done, uint64_t total)
 {
     enum { SOON_MS = 1000, LATER_MS = 5000, SOON_COUNT = 10, WHAT_SIZE = 256 };
@@ -177,7 +176,7 @@ static void say_progress(const char *what, uint64_t done, uint64_t total)
     last_ms = now;
     said++;
     progress_text(what, done, total, (double)(now - began_ms) / 1000.0, text, sizeof text);
-    log_info("progress %s", text);
+    log_progress("%s", text);
 }
 
 static void say_line(void *context, bool is_warning, const char *line)
@@ -192,14 +191,13 @@ static void say_line(void *context, bool is_warning, const char *line)
         log_info("%s", line);
 }
 
-/* The driver shows lines that begin with "input", and warnings. */
 static void say_notes(const struct dataset_notes *notes, struct remarks *remarks)
 {
     for (size_t i = 0; i < notes->count; i++)
         if (notes->note[i].kind == NOTE_WARNING)
             say_line(remarks, true, notes->note[i].text);
         else if (remarks->are_said)
-            log_info("input %s", notes->note[i].text);
+            log_input("%s", notes->note[i].text);
 }
 
 static void say_unread(void *context, const char *name, const char *meant)
@@ -223,7 +221,7 @@ static enum error_code check_budget(const struct stage_context *context, struct 
                ? ERROR_NONE
                : error_set(err, ERROR_NO_MEMORY,
                            "the memory budget is %s: expected at least %s, of which the program "
-                           "itself takes most: give more --memory",
+                           "itself takes most: " ADVICE "give more --memory",
                            text_size(context->memory_bytes, have), text_size(least, want));
 }
 
@@ -231,6 +229,7 @@ static enum error_code make_dataset(const struct stage_context *context, const c
                                     struct remarks *remarks, struct dataset_schema *schema,
                                     struct error *err)
 {
+    const struct input_format *format = input_format_of(context->settings);
     struct dataset_summary summary = {0};
     struct dataset_builder *builder = NULL;
     const struct dataset_builder_config config = {.store = context->store,
@@ -248,11 +247,10 @@ static enum error_code make_dataset(const struct stage_context *context, const c
     if (rc == ERROR_NONE)
         rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)
-        rc = input_format_of((enum ingest_format)context->settings->ingest.format)
-                 ->run(context->settings, context->memory_bytes, builder, err);
+        rc = format->run(context->settings, context->memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_finish(builder, schema, err);
-    rc = mending_add((enum ingest_format)context->settings->ingest.format, rc, err);
+    rc = mending_add(format->form, rc, err);
     if (rc == ERROR_NONE)
         say_notes(&summary.notes, remarks);
     if (rc == ERROR_NONE)
@@ -321,7 +319,7 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* Makes a lost delta that the version needs again. *repaired: the files of the update were those of
+/* Makes again a lost delta that the version needs. *repaired: the files of the update were those of
  * the lost delta, and it is stored again. The root has to be there to tell. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,

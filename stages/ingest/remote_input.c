@@ -113,7 +113,7 @@ static enum error_code fetch_item(struct remote_input *remote, int i, struct err
         rc = file_make_folders(item->folder, err);
     if (rc != ERROR_NONE)
         return rc;
-    log_info("progress fetching %s", text_size(s3_files_bytes(item->files), size));
+    log_progress("fetching %s", text_size(s3_files_bytes(item->files), size));
     rc = s3_files_fetch(item->files, item->folder, item->copy, err);
     return error_context(err, rc, "%s: %s", item->name, item->address);
 }
@@ -159,37 +159,41 @@ enum error_code remote_input_fetch(struct remote_input *remote, struct store *st
     return rc;
 }
 
-/* Replaces `from` where it stands first; what does not fit is cut. */
-static bool replace(char *text, size_t room, const char *from, const char *to)
+/* The folder of the copies of an item, and what the user calls that folder. */
+struct names {
+    char here[FILE_PATH_SIZE + 1], there[SETTING_PATH_SIZE + 1];
+};
+
+static void names_of(const struct remote_item *item, struct names *out)
 {
-    char rest[sizeof((struct error *)0)->message];
-    char *at = strstr(text, from);
-    if (!at)
-        return false;
-    (void)snprintf(rest, sizeof rest, "%s", at + strlen(from));
-    (void)snprintf(at, room - (size_t)(at - text), "%s%s", to, rest);
-    return true;
+    (void)snprintf(out->here, sizeof out->here, "%s/", item->folder);
+    (void)snprintf(out->there, sizeof out->there, "%.*s/", (int)s3_files_folder_size(item->address),
+                   item->address);
 }
+
+enum { NAMED_MOST = 4 }; /* so often a text has the name of one folder */
 
 static void name_origin(const void *origin, char *text, size_t room)
 {
     const struct remote_input *remote = origin;
+    struct names names;
     for (int i = 0; i < remote->count; i++) {
-        char here[FILE_PATH_SIZE + 1], there[SETTING_PATH_SIZE + 1];
-        const struct remote_item *item = &remote->item[i];
-        (void)snprintf(here, sizeof here, "%s/", item->folder);
-        (void)snprintf(there, sizeof there, "%.*s/", (int)s3_files_folder_size(item->address),
-                       item->address);
-        for (int turn = 0; turn < 4 && item->folder[0]; turn++)
-            if (!replace(text, room, here, there))
+        names_of(&remote->item[i], &names);
+        for (int turn = 0; turn < NAMED_MOST && remote->item[i].folder[0]; turn++)
+            if (!text_replace(text, room, names.here, names.there))
                 break;
     }
 }
 
 void remote_input_name_origin(const struct remote_input *remote, struct error *err)
 {
-    if (err)
-        name_origin(remote, err->message, sizeof err->message);
+    struct names names;
+    for (int i = 0; i < remote->count; i++) {
+        names_of(&remote->item[i], &names);
+        for (int turn = 0; turn < NAMED_MOST && remote->item[i].folder[0]; turn++)
+            if (!error_rename(err, names.here, names.there))
+                break;
+    }
 }
 
 void remote_input_close(struct remote_input *remote)

@@ -119,7 +119,7 @@ enum error_code partition_input_dataset(const struct stage_context *context,
     if (rc == ERROR_NONE)
         rc = store_switch_get(context->store, newest.text, dataset_id, ID_SIZE, err);
     return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT /* ingest sets a damaged switch anew */
-               ? error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest")
+               ? error_set(err, ERROR_UNAVAILABLE, "no dataset yet; " ADVICE "run ingest")
                : rc;
 }
 

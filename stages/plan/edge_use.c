@@ -107,7 +107,8 @@ static enum error_code check_features(const struct pipeline_settings *settings,
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "nodes have no features (`features: none` below `ingest:`), and none are "
-                     "learnt for them: write `embedding: 64` below `train-step:`, or `features: "
+                     "learnt for them: " ADVICE
+                     "write `embedding: 64` below `train-step:`, or `features: "
                      "degree+random` below `ingest:`");
 }
 

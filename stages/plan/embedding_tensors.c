@@ -253,7 +253,8 @@ enum error_code embedding_tensors_check(const struct pipeline_settings *settings
         struct named_entry entry;
         if (*text && !settings->ingest.relations)
             return error_set(err, ERROR_INVALID,
-                             "%s is '%.60s', but ingest.relations is false: write `relations: "
+                             "%s is '%.60s', but ingest.relations is false: " ADVICE
+                             "write `relations: "
                              "true` below `ingest:`, or remove the line",
                              lists[i].name, text);
         while (rc == ERROR_NONE && named_entry_next(&text, &entry)) {

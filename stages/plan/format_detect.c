@@ -4,10 +4,12 @@
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
 #include "common/formats/file_kind.h"
-#include "stages/plan/setting_table.h"
+#include "stages/plan/dataset_format.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { SIGNS_SIZE = 1024 };
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -15,72 +17,91 @@ static bool ends_with(const char *name, const char *ending)
     return size > length && strcmp(name + size - length, ending) == 0;
 }
 
+static int64_t place_of(const struct dataset_format *format)
+{
+    return format - dataset_formats;
+}
+
+/* The format of tables of edges, which any file of text may be. */
+static const struct dataset_format *table_format(void)
+{
+    const struct dataset_format *format = dataset_formats;
+    while (!(format->traits & FORMAT_IS_TABLE))
+        format++;
+    return format;
+}
+
 /* --- folders --- */
 
-struct folder_sign {
-    const char *name; /* of a file or folder in it; of a file: or its ending, behind a star */
-    enum ingest_format format;
-    const char *format_name;
-};
-static const struct folder_sign signs[] = {{"meta.json", FORMAT_FOLDER, "folder"},
-                                           {"metadata.yaml", FORMAT_GRAPHBOLT, "graphbolt"},
-                                           {"metadata.json", FORMAT_DISTDGL, "distdgl"},
-                                           {"meta.yaml", FORMAT_DGL_CSV, "dgl_csv"},
-                                           {"*.content", FORMAT_LINQS, "linqs"},
-                                           {"adj_full.npz", FORMAT_GRAPHSAINT, "graphsaint"},
-                                           {"*_A.txt", FORMAT_TU, "tu"},
-                                           {"node.dat", FORMAT_HGB, "hgb"},
-                                           {"train2id.txt", FORMAT_OPENKE, "openke"},
-                                           {"raw", FORMAT_OGB, "ogb"}};
-enum { SIGNS = sizeof signs / sizeof *signs };
-
 struct look {
-    const struct folder_sign *found, *other; /* the first, and one of another format */
-    char name[128];                          /* of the first */
+    const struct dataset_format *found, *other; /* the first, and another one */
+    char name[128];                             /* of the file that shows the first */
 };
+
+static bool is_sign_of(const struct dataset_format *format, const char *name)
+{
+    return format->sign && (format->sign[0] == '*' ? ends_with(name, format->sign + 1)
+                                                   : strcmp(name, format->sign) == 0);
+}
 
 static enum error_code look_at(void *context, const char *name, struct error *err)
 {
     struct look *look = context;
     (void)err;
-    for (int i = 0; i < SIGNS; i++) {
-        const bool fits = signs[i].name[0] == '*' ? ends_with(name, signs[i].name + 1)
-                                                  : strcmp(name, signs[i].name) == 0;
-        if (fits && look->found && look->found != &signs[i])
-            look->other = &signs[i];
+    for (const struct dataset_format *format = dataset_formats; format->name; format++) {
+        const bool fits = is_sign_of(format, name);
+        if (fits && look->found && look->found != format)
+            look->other = format;
         if (!fits || look->found)
             continue;
-        look->found = &signs[i];
+        look->found = format;
         (void)snprintf(look->name, sizeof look->name, "%s", name);
     }
     return ERROR_NONE;
+}
+
+/* "meta.json (folder), a folder raw (ogb) or node.dat (hgb)" */
+static void list_signs(char *out, size_t size)
+{
+    size_t at = 0;
+    int left = 0;
+    for (const struct dataset_format *format = dataset_formats; format->name; format++)
+        left += format->sign != NULL;
+    for (const struct dataset_format *format = dataset_formats; format->name; format++) {
+        const char *sign = format->sign_text ? format->sign_text : format->sign;
+        if (!sign)
+            continue;
+        const char *between = --left > 1 ? ", " : " or ";
+        at += (size_t)snprintf(out + at, size - at, "%s (%s)%s", sign, format->name,
+                               left ? between : "");
+        must(at < size);
+    }
 }
 
 static enum error_code detect_folder(const char *path, int64_t *format, char *seen,
                                      struct error *err)
 {
     struct look look = {0};
+    char known[SIGNS_SIZE];
     const enum error_code rc = file_list(path, look_at, &look, err);
     if (rc != ERROR_NONE)
         return rc;
+    list_signs(known, sizeof known);
     if (!look.found)
-        return error_set(
-            err, ERROR_INPUT,
-            "%s: ingest.format is auto, and nothing in this folder says what it is: "
-            "expected meta.json (folder), metadata.yaml (graphbolt), "
-            "metadata.json (distdgl), meta.yaml (dgl_csv), *.content (linqs), adj_full.npz "
-            "(graphsaint), a file NAME_A.txt (tu), node.dat (hgb), train2id.txt (openke) or a "
-            "folder raw (ogb), or one file as ingest.path",
-            path);
+        return error_set(err, ERROR_INPUT,
+                         "%s: ingest.format is auto, and nothing in this folder says what it is: "
+                         "expected %s, or one file as ingest.path",
+                         path, known);
     if (look.other)
         return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, but %s says %s and %s says %s: write "
+                         "%s: ingest.format is auto, but %s says %s and %s says %s: " ADVICE
+                         "write "
                          "`format: %s` or `format: %s` below `ingest:`",
-                         path, look.name, look.found->format_name, look.other->name,
-                         look.other->format_name, look.found->format_name, look.other->format_name);
-    *format = look.found->format;
+                         path, look.name, look.found->name, look.other->sign, look.other->name,
+                         look.found->name, look.other->name);
+    *format = place_of(look.found);
     (void)snprintf(seen, FORMAT_SEEN_SIZE, "%s has %s, so it is read as %s", path, look.name,
-                   look.found->format_name);
+                   look.found->name);
     return ERROR_NONE;
 }
 
@@ -94,30 +115,7 @@ static bool is_called(const char *path, const char *const *endings)
     return false;
 }
 
-/* What one file is called, where its first bytes do not say what it is. */
-static const struct {
-    enum ingest_format format;
-    const char *format_name;
-    const char *const endings[4];
-} names[] = {
-    {FORMAT_GRAPHML, "graphml", {".graphml", ".graphml.gz", ".graphml.zst"}},
-    {FORMAT_MATRIX_MARKET, "matrix_market", {".mtx", ".mtx.gz", ".mtx.zst"}},
-    {FORMAT_METIS, "metis", {".graph", ".metis"}},
-    {FORMAT_NTRIPLES, "ntriples", {".nt", ".nt.gz", ".nt.zst"}},
-    {FORMAT_SIF, "sif", {".sif", ".sif.gz", ".sif.zst"}},
-};
-
-/* The format of a file of a known kind. The names are those of the choices of ingest.format. */
-static enum ingest_format format_named(const char *name)
-{
-    const struct setting_spec *spec = setting_row(setting_table, "ingest.format");
-    for (int i = 0; spec->choices[i]; i++)
-        if (strcmp(spec->choices[i], name) == 0)
-            return (enum ingest_format)i;
-    must(false);
-    return FORMAT_AUTO;
-}
-
+/* Goes by the first bytes, and, if they say nothing, by the name. */
 static enum error_code detect_file(const char *path, int64_t *format, char *seen, struct error *err)
 {
     char first[FILE_KIND_BYTES];
@@ -127,23 +125,24 @@ static enum error_code detect_file(const char *path, int64_t *format, char *seen
     if (rc != ERROR_NONE)
         return rc;
     if (kind && kind->format) {
-        *format = format_named(kind->format);
+        *format = dataset_format_find(kind->format);
         (void)snprintf(seen, FORMAT_SEEN_SIZE, "%s is %s, so it is read as %s", path, kind->name,
                        kind->format);
         return ERROR_NONE;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_called(path, names[i].endings)) {
-            *format = names[i].format;
+    for (const struct dataset_format *named = dataset_formats; named->name; named++)
+        if (is_called(path, named->endings)) {
+            *format = place_of(named);
             (void)snprintf(seen, FORMAT_SEEN_SIZE, "%s is called so, so it is read as %s", path,
-                           names[i].format_name);
+                           named->name);
             return ERROR_NONE;
         }
     if (kind)
         return file_kind_refuse(kind, path, "edges", err);
-    *format = FORMAT_EDGE_LIST;
+    *format = place_of(table_format());
     (void)snprintf(seen, FORMAT_SEEN_SIZE,
-                   "%s is none of the other formats of one file, so it is read as edge_list", path);
+                   "%s is none of the other formats of one file, so it is read as %s", path,
+                   table_format()->name);
     return ERROR_NONE;
 }
 
@@ -157,7 +156,7 @@ static enum error_code detect_one(void *context, const char *path, size_t index,
 {
     struct first_file *first = context;
     enum file_kind kind = FILE_ABSENT;
-    if (index == 1 && first->format != FORMAT_EDGE_LIST)
+    if (index == 1 && !(dataset_formats[first->format].traits & FORMAT_IS_TABLE))
         return error_set(
             err, ERROR_INPUT,
             "ingest.path: %s, and %s is another: expected one file or folder of such a "
@@ -177,7 +176,7 @@ static enum error_code detect_one(void *context, const char *path, size_t index,
 enum error_code format_detect(const char *path, int64_t *format, char seen[FORMAT_SEEN_SIZE],
                               struct error *err)
 {
-    struct first_file first = {.format = FORMAT_AUTO};
+    struct first_file first = {.format = *format};
     first.seen = seen;
     const enum error_code rc = file_pattern_visit(path, detect_one, &first, err);
     *format = first.format;
@@ -188,15 +187,13 @@ enum error_code format_detect(const char *path, int64_t *format, char seen[FORMA
 static enum error_code check_lists(const struct pipeline_settings *settings, struct error *err)
 {
     const char *features = settings->ingest.features.path, *at = NULL, *item = NULL;
-    char format[SETTING_NAME_SIZE];
     size_t size = 0;
-    (void)setting_print(setting_row(setting_table, "ingest.format"), settings, format,
-                        sizeof format);
-    if (file_pattern_is_list(settings->ingest.path) && settings->ingest.format != FORMAT_EDGE_LIST)
+    if (file_pattern_is_list(settings->ingest.path) &&
+        !dataset_format_has(settings, FORMAT_IS_TABLE))
         return error_set(err, ERROR_INVALID,
                          "ingest.path is a list, and ingest.format is %s: expected one file or "
-                         "folder, or `format: edge_list`",
-                         format);
+                         "folder, or `format: %s`",
+                         dataset_format_of(settings)->name, table_format()->name);
     while (file_pattern_is_list(features) && file_pattern_next(features, &at, &item, &size))
         if (size > 4 && memcmp(item + size - 4, ".npy", 4) == 0)
             return error_set(err, ERROR_INVALID,
@@ -215,11 +212,11 @@ enum error_code format_settle(const struct pipeline_settings *settings,
     if (rc != ERROR_NONE)
         return rc;
     **out = *settings;
-    if (settings->ingest.format == FORMAT_AUTO)
+    if (dataset_format_has(settings, FORMAT_IS_AUTO))
         rc = format_detect(settings->ingest.path, &(*out)->ingest.format, seen, err);
     if (rc == ERROR_NONE)
         rc = check_lists(*out, err);
-    return rc == ERROR_NONE && settings->ingest.format == FORMAT_AUTO
+    return rc == ERROR_NONE && dataset_format_has(settings, FORMAT_IS_AUTO)
                ? pipeline_settings_check_format(*out, err)
                : rc;
 }

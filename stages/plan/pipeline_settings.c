@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/plan/setting_table.h"
+#include "store/backends/s3_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static enum error_code resolve_path(const char *path, const char *pipeline_file,
 {
     char expanded[SETTING_PATH_SIZE], joined[2 * SETTING_PATH_SIZE];
     enum error_code rc = text_expand(path, expanded, sizeof expanded, err);
-    if (rc == ERROR_NONE && strncmp(expanded, "s3:", 3) == 0) {
+    if (rc == ERROR_NONE && s3_files_is_address(expanded)) {
         must(text_copy(absolute, FILE_PATH_SIZE, expanded));
         return ERROR_NONE;
     }
@@ -154,8 +155,8 @@ static enum error_code default_name(struct pipeline_settings *settings, const ch
     const char *dot = strrchr(base, '.');
     const size_t size = dot ? (size_t)(dot - base) : strlen(base);
     if (size >= sizeof settings->name)
-        return error_set(err, ERROR_INVALID, "%s: give a name shorter than %zu bytes", path,
-                         sizeof settings->name);
+        return error_set(err, ERROR_INVALID, "%s: " ADVICE "give a name shorter than %zu bytes",
+                         path, sizeof settings->name);
     memcpy(settings->name, base, size);
     settings->name[size] = '\0';
     return ERROR_NONE;

@@ -26,27 +26,6 @@ enum { SPLIT_SHARE_COUNT = 3, SETTINGS_TEXT_SIZE = 16384 };
 
 /* Choices of the table; further ones stand beside what they choose (enum task_kind, metric,
  * precision, optimizer_rule, rate_rule). */
-enum ingest_format {
-    FORMAT_FOLDER,
-    FORMAT_OGB,
-    FORMAT_EDGE_LIST,
-    FORMAT_GENERATED,
-    FORMAT_TU,
-    FORMAT_MATRIX_MARKET,
-    FORMAT_METIS,
-    FORMAT_NPZ,
-    FORMAT_GRAPHSAINT,
-    FORMAT_GRAPHBOLT,
-    FORMAT_DISTDGL,
-    FORMAT_DGL_CSV,
-    FORMAT_GRAPHML,
-    FORMAT_LINQS,
-    FORMAT_HGB,
-    FORMAT_OPENKE,
-    FORMAT_NTRIPLES,
-    FORMAT_SIF,
-    FORMAT_AUTO /* which of those says the input: format_detect.h */
-};
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
 enum edge_direction {
     DIRECTION_AUTO,
@@ -143,7 +122,7 @@ struct pipeline_settings {
     int64_t epochs;
     bool portable;
     struct {
-        int64_t format; /* enum ingest_format; likewise below */
+        int64_t format; /* the place of a row (dataset_format.h) */
         char path[SETTING_PATH_SIZE];
         char labels[SETTING_PATH_SIZE]; /* files beside an edge list, keyed by its ids; "": none */
         struct choice_or_path features; /* enum feature_choice */
@@ -328,6 +307,7 @@ enum setting_part {
     SETTING_OF_TARGET = 8,     /* where training ends; no round before that depends on it */
     SETTING_OF_OUTPUTS = 16,   /* of trained weights */
     SETTING_OF_OPERATION = 32, /* what is kept, how far ahead: changes no bit of anything */
+    SETTING_OF_FORMAT = 64,    /* beside one of these: only some input formats read it */
 };
 
 /* Every setting at its default. */
@@ -369,8 +349,8 @@ bool pipeline_gives_edges(const struct pipeline_settings *settings);
 bool pipeline_learns_events(const struct pipeline_settings *settings);
 /* Returns infer.history for a task of events, HISTORY_TRAINING for any other. */
 enum history_choice pipeline_history(const struct pipeline_settings *settings);
-/* Whether held-out edges that are given may lie in the input itself (sets of OGB, OpenKE and HGB):
- * the input says whether they do. */
+/* Whether held-out edges that are given may lie in the input itself, as in sets of OGB. The input
+ * says whether they do. */
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings);
 /* Whether labels, features and splits lie in files beside the input that settings name
  * (ingest.labels, ...), and not in it. */

@@ -4,6 +4,7 @@
 #include "common/formats/time_text.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/embedding_tensors.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/relation_fanouts.h"
@@ -17,11 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only sets of OGB have negatives of their held-out edges. */
+/* Whether the input itself may have negatives of its held-out edges. */
 static bool may_have_negatives(const struct pipeline_settings *s)
 {
-    return pipeline_may_have_edge_splits(s) &&
-           (s->ingest.format == FORMAT_OGB || s->ingest.format == FORMAT_AUTO);
+    return pipeline_may_have_edge_splits(s) && dataset_format_has(s, FORMAT_HAS_NEGATIVES);
 }
 
 /* The edges that are held out of what messages travel over. */
@@ -37,12 +37,13 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
     for (int i = 1; i < SPLIT_SHARE_COUNT; i++)
         if (s->ingest.edge_file[i][0] && split.kind != EDGE_SPLIT_GIVEN)
             return error_set(err, ERROR_INVALID,
-                             "ingest.edge_split is '%s', but ingest.%s names a file: write "
+                             "ingest.edge_split is '%s', but ingest.%s names a file: " ADVICE
+                             "write "
                              "`edge_split: given`, or remove the file",
                              s->ingest.edge_split, names[i]);
     if (split.kind != EDGE_SPLIT_GIVEN)
         return ERROR_NONE;
-    if (s->ingest.format == FORMAT_GENERATED)
+    if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but a generated graph has no files: expected "
                          "random 85/5/10");
@@ -87,7 +88,8 @@ static enum error_code check_history(const struct pipeline_settings *s, struct e
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "infer.history is training, which has an effect only on events that are split "
-                     "and sampled by time: remove the line, or expected a task of edges with "
+                     "and sampled by time: " ADVICE
+                     "remove the line, or expected a task of edges with "
                      "`edge_split: time 70/15/15` below `ingest:` and `sampler: temporal_neighbor` "
                      "below `sample:`");
 }
@@ -145,7 +147,7 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
     const char *task = task_name((enum task_kind)s->ingest.task);
     if (!pipeline_labels_edges(s))
         return ERROR_NONE;
-    if (s->ingest.format == FORMAT_GENERATED)
+    if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but edges of a generated graph have no labels", task);
     if (!s->ingest.edge_label[0])
@@ -172,21 +174,23 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     const char *task = task_name((enum task_kind)s->ingest.task);
     const enum partition_method method = (enum partition_method)s->partition.method;
     const enum sampler_kind sampler = (enum sampler_kind)s->sample.sampler;
-    if (!pipeline_learns_graphs(s) && s->ingest.format == FORMAT_TU)
+    char formats[SETTING_TEXT_LONG];
+    if (!pipeline_learns_graphs(s) && dataset_format_has(s, FORMAT_IS_OF_GRAPHS))
         return error_set(err, ERROR_INVALID,
-                         "ingest.format is tu, which is of many graphs: expected ingest.task "
-                         "graph_classification or graph_regression");
+                         "ingest.format is %s, which is of many graphs: expected ingest.task "
+                         "graph_classification or graph_regression",
+                         dataset_format_of(s)->name);
     if (!pipeline_learns_graphs(s))
         return ERROR_NONE;
-    if (s->ingest.format != FORMAT_FOLDER && s->ingest.format != FORMAT_TU &&
-        s->ingest.format != FORMAT_OGB && s->ingest.format != FORMAT_AUTO)
+    dataset_format_list(FORMAT_HAS_GRAPHS, " or ", formats, sizeof formats);
+    if (!dataset_format_has(s, FORMAT_HAS_GRAPHS))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but this ingest.format does not say which graph a "
-                         "node is of: expected folder or tu",
-                         task);
+                         "node is of: expected %s",
+                         task, formats);
     if (s->ingest.relations)
         return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, which is of graphs of one relation: write "
+                         "ingest.task is %s, which is of graphs of one relation: " ADVICE "write "
                          "`relations: false` below `ingest:`",
                          task);
     if (method != PARTITION_METIS && method != PARTITION_AUTO && method != PARTITION_RANGE)
@@ -216,22 +220,23 @@ static enum error_code check_columns(const struct pipeline_settings *s,
     if (uses_labels && !s->ingest.labels[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.split is '%s', but ingest.labels names no table that has the "
-                         "column: add a line `labels: FILE` below `ingest:`",
+                         "column: " ADVICE "add a line `labels: FILE` below `ingest:`",
                          s->ingest.split);
     if (shares->kind == SPLIT_IS_TIME && !s->ingest.time_column[0])
         return error_set(err, ERROR_INVALID,
-                         "ingest.split is '%s', but ingest.time_column is empty: add a line "
+                         "ingest.split is '%s', but ingest.time_column is empty: " ADVICE
+                         "add a line "
                          "`time_column: NAME` below `ingest:`",
                          s->ingest.split);
     if (text_ends(s->ingest.features.path, ".npy") && s->ingest.feature_columns[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_columns is '%.60s', but ingest.features is an .npy file, "
-                         "which has no header: remove the line",
+                         "which has no header: " ADVICE "remove the line",
                          s->ingest.feature_columns);
     if (s->ingest.feature_columns[0] && !s->ingest.features.path[0] &&
-        s->ingest.format != FORMAT_GRAPHML && s->ingest.format != FORMAT_AUTO)
+        !dataset_format_has(s, FORMAT_HAS_COLUMNS))
         return error_set(err, ERROR_INVALID,
-                         "ingest.feature_columns is '%.60s', but ingest.features names no table: "
+                         "ingest.feature_columns is '%.60s', but ingest.features names no table: " ADVICE
                          "add a line `features: FILE` below `ingest:`",
                          s->ingest.feature_columns);
     return ERROR_NONE;
@@ -252,12 +257,13 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
 {
     static const char *const names[] = {"train", "valid", "test"};
     struct split_shares shares;
+    char formats[SETTING_TEXT_LONG];
+    dataset_format_list(FORMAT_HAS_NODE_FILES, " and ", formats, sizeof formats);
     if (s->ingest.features.path[0] && !pipeline_has_node_files(s))
         return error_set(err, ERROR_INVALID,
-                         "ingest.features is '%s', but only the formats edge_list, matrix_market "
-                         "and metis have files beside them: remove the line, or change "
-                         "ingest.format",
-                         s->ingest.features.path);
+                         "ingest.features is '%s', but only the formats %s have files beside them: " ADVICE
+                         "remove the line, or change ingest.format",
+                         s->ingest.features.path, formats);
     if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
@@ -268,43 +274,45 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
         rc = check_columns(s, &shares, err);
     if (rc != ERROR_NONE || !shares.is_random)
         return rc;
-    if (s->ingest.format == FORMAT_GENERATED)
+    if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.split is '%s', but a generated graph goes by ingest.train_share "
-                         "and ingest.valid_share: remove one of them",
+                         "and ingest.valid_share: " ADVICE "remove one of them",
                          s->ingest.split);
     for (size_t i = 0; i < SPLIT_SHARE_COUNT; i++)
         if (s->ingest.split_file[i][0])
             return error_set(err, ERROR_INVALID,
-                             "ingest.split is '%s', but ingest.%s names a file: remove one of them",
+                             "ingest.split is '%s', but ingest.%s names a file: " ADVICE
+                             "remove one of them",
                              s->ingest.split, names[i]);
     return ERROR_NONE;
 }
 
-/* Refuses a setting that the format of the input does not read, so that nobody believes that it did
- * something. If the format is auto, it may be any. */
+/* Refuses a setting that the format of the input does not read, so that nobody believes that it
+ * did something. While the format is `auto` it may be any. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
-    static const char condition[] = "ingest.format=";
-    char format[SETTING_NAME_SIZE], value[SETTING_NAME_SIZE];
+    const struct dataset_format *format = dataset_format_of(s);
+    char value[SETTING_NAME_SIZE], readers[SETTING_TEXT_LONG];
     struct pipeline_settings *defaults = NULL;
     enum error_code rc = ERROR_NONE;
-    if (s->ingest.format == FORMAT_AUTO)
+    if (format->traits & FORMAT_IS_AUTO)
         return rc;
     rc = memory_new(&defaults, 1, "settings", err);
     if (rc != ERROR_NONE)
         return rc;
     pipeline_settings_defaults(defaults);
-    (void)setting_print(setting_find("ingest.format"), s, format, sizeof format);
     for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
-        if (!spec->only_with || strncmp(spec->only_with, condition, sizeof condition - 1) != 0 ||
-            setting_has_effect(setting_table, spec, s) || setting_equal(spec, s, defaults))
+        if (!(spec->part_of & SETTING_OF_FORMAT) || dataset_format_reads(format, spec->name) ||
+            setting_equal(spec, s, defaults))
             continue;
         (void)setting_print(spec, s, value, sizeof value);
+        dataset_format_readers(spec->name, readers, sizeof readers);
         rc = error_set(err, ERROR_INVALID,
-                       "%s is '%s', but ingest.format is %s, which does not read it: remove the "
+                       "%s is '%s', but ingest.format is %s, which does not read it: " ADVICE
+                       "remove the "
                        "line, or take a format that reads it (%s)",
-                       spec->name, value, format, spec->only_with + sizeof condition - 1);
+                       spec->name, value, format->name, readers);
     }
     memory_free(defaults);
     return rc;
@@ -335,7 +343,8 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     if (!s->train_step.features && !embedding_is_wanted(s))
         return error_set(err, ERROR_INVALID,
                          "train-step.features is false and train-step.embedding is 0, so that the "
-                         "model has nothing to read; set for example train-step.embedding: 64");
+                         "model has nothing to read; " ADVICE
+                         "set for example train-step.embedding: 64");
     if (s->train_step.initial[0] && embedding_is_wanted(s))
         return error_set(err, ERROR_INVALID,
                          "train-step.initial is '%.200s', expected none with train-step.embedding, "
@@ -364,10 +373,10 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
                              kind == SAMPLER_GRAPHSAINT_WALK || kind == SAMPLER_CLUSTER_GCN ||
                              kind == SAMPLER_SHADOW;
     if (s->ingest.relations && kind != SAMPLER_NEIGHBOR)
-        return error_set(
-            err, ERROR_INVALID,
-            "sample.sampler is not neighbor, but a graph with relations is sampled by "
-            "that alone: remove the line, or write `relations: false` below `ingest:`");
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is not neighbor, but a graph with relations is sampled by "
+                         "that alone: " ADVICE
+                         "remove the line, or write `relations: false` below `ingest:`");
     if (is_subgraph && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler draws subgraphs, but no layer of the model reads "
@@ -491,7 +500,7 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "sample.evaluation_fanouts has %d items and sample.fanouts %d; expected "
                          "the same number, or none for all neighbours",
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
-    if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
+    if (!dataset_format_has(s, FORMAT_IS_GENERATED) && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
     if (s->infer.nodes[0])
         return error_set(err, ERROR_INVALID,

@@ -1,4 +1,5 @@
 /* What settings say of splits, and of what is learnt, in the words of the programs. Declared in pipeline_settings.h. */
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/named_entries.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/sampling/sampler_list.h"
@@ -166,11 +167,24 @@ static void date_inner(struct pipeline_settings *settings)
     }
 }
 
+/* Whether a line of pipeline_settings_text() gives the setting. */
+static bool has_line(const char *text, const char *name)
+{
+    const size_t size = strlen(name);
+    while (*text) {
+        if (strncmp(text, name, size) == 0 && strncmp(text + size, " = ", 3) == 0)
+            return true;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return false;
+}
+
 void pipeline_settings_date(struct pipeline_settings *settings, const char *text)
 {
-    if (!strstr(text, "infer.history = ") && pipeline_learns_events(settings))
+    if (!has_line(text, "infer.history") && pipeline_learns_events(settings))
         settings->infer.history = HISTORY_TRAINING;
-    if (!strstr(text, "train-step.inner = "))
+    if (!has_line(text, "train-step.inner"))
         date_inner(settings);
 }
 
@@ -181,10 +195,8 @@ bool pipeline_learns_pairs(const struct pipeline_settings *settings)
 
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
 {
-    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
     return !pipeline_labels_edges(settings) && pipeline_gives_edges(settings) &&
-           (format == FORMAT_OGB || format == FORMAT_OPENKE || format == FORMAT_HGB ||
-            format == FORMAT_AUTO);
+           dataset_format_has(settings, FORMAT_HOLDS_OUT_EDGES);
 }
 
 bool pipeline_labels_edges(const struct pipeline_settings *settings)
@@ -199,9 +211,7 @@ bool pipeline_learns_graphs(const struct pipeline_settings *settings)
 
 bool pipeline_has_node_files(const struct pipeline_settings *settings)
 {
-    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
-    return format == FORMAT_EDGE_LIST || format == FORMAT_MATRIX_MARKET || format == FORMAT_METIS ||
-           format == FORMAT_AUTO;
+    return dataset_format_has(settings, FORMAT_HAS_NODE_FILES);
 }
 
 const char *pipeline_edge_label(const struct pipeline_settings *settings)

@@ -59,8 +59,7 @@ static enum error_code collect(const struct pipeline_settings *settings, unsigne
          spec = next_by_name(spec->name)) {
         const char *path = setting_path(spec, &copy);
         if ((spec->part_of & parts) && (path && path[0]) == paths &&
-            setting_has_effect(setting_table, spec, settings) &&
-            !setting_equal(spec, &copy, &defaults))
+            setting_matters(spec, settings) && !setting_equal(spec, &copy, &defaults))
             rc = add_line(spec, &copy, out, &at, err);
     }
     return rc;
@@ -89,8 +88,7 @@ bool pipeline_settings_changes(const struct pipeline_settings *from,
         char before[SETTING_VALUE_SIZE], after[SETTING_VALUE_SIZE];
         char line[2 * SETTING_VALUE_SIZE + SETTING_NAME_SIZE + 16];
         if (!(spec->part_of & parts) || setting_equal(spec, from, to) ||
-            (!setting_has_effect(setting_table, spec, from) &&
-             !setting_has_effect(setting_table, spec, to)))
+            (!setting_matters(spec, from) && !setting_matters(spec, to)))
             continue;
         (void)setting_print(spec, from, before, sizeof before);
         (void)setting_print(spec, to, after, sizeof after);

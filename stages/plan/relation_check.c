@@ -27,12 +27,13 @@ static enum error_code check_features(const struct pipeline_settings *settings,
     memory_free(name);
     for (uint32_t t = 0; rc == ERROR_NONE && t < count; t++)
         if ((dim[t] == 0 || !settings->train_step.features) && !embedding_tensor_of(&learnt, t))
-            rc = error_set(err, ERROR_INPUT,
-                           "nodes of type %s have no features%s, and none are learnt for them: add "
-                           "%s-feat.npy, write `missing_features: degree` below `ingest:`, or "
-                           "`embedding: 64` below `train-step:`",
-                           schema->node_type[t].name, dim[t] ? " that the model reads" : "",
-                           schema->node_type[t].name);
+            rc = error_set(
+                err, ERROR_INPUT,
+                "nodes of type %s have no features%s, and none are learnt for them: " ADVICE "add "
+                "%s-feat.npy, write `missing_features: degree` below `ingest:`, or "
+                "`embedding: 64` below `train-step:`",
+                schema->node_type[t].name, dim[t] ? " that the model reads" : "",
+                schema->node_type[t].name);
     return rc;
 }
 

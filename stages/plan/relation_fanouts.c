@@ -103,10 +103,11 @@ enum error_code relation_fanouts_check(const struct pipeline_settings *settings,
     const char *text = settings->sample.relation_fanouts;
     enum error_code rc = ERROR_NONE;
     if (*text && !settings->ingest.relations)
-        return error_set(err, ERROR_INVALID,
-                         "sample.relation_fanouts is '%.60s', but ingest.relations is false: write "
-                         "`relations: true` below `ingest:`, or remove the line",
-                         text);
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.relation_fanouts is '%.60s', but ingest.relations is false: " ADVICE "write "
+            "`relations: true` below `ingest:`, or remove the line",
+            text);
     struct entry entry = {0};
     while (rc == ERROR_NONE && named_entry_next(&text, &entry.of)) {
         entry.fanouts.count = 0;

@@ -277,11 +277,11 @@ static enum error_code find_only_run(struct store *store, char run_id[ID_SIZE], 
     if (search.count == 0)
         return error_set(err, ERROR_NOT_FOUND, "no run was started here");
     if (search.count > 1)
-        return error_set(
-            err, ERROR_NOT_FOUND,
-            "the switch %s is lost, and there are %d runs: name one with --run, such as "
-            "%s; the next graphmill run sets it anew",
-            newest_run_switch, search.count, search.id);
+        return error_set(err, ERROR_NOT_FOUND,
+                         "the switch %s is lost, and there are %d runs: " ADVICE
+                         "name one with --run, such as "
+                         "%s; the next graphmill run sets it anew",
+                         newest_run_switch, search.count, search.id);
     memcpy(run_id, search.id, sizeof search.id);
     return ERROR_NONE;
 }
@@ -348,7 +348,7 @@ static enum error_code tell_newest(struct store *store, const struct pipeline_se
 {
     static const unsigned parts = SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING |
                                   SETTING_OF_TARGET | SETTING_OF_OUTPUTS;
-    char newest[ID_SIZE], changes[SETTING_CHANGES_SIZE], before[sizeof err->message];
+    char newest[ID_SIZE], changes[SETTING_CHANGES_SIZE];
     struct run_plan plan;
     struct pipeline_settings *theirs = NULL; /* too large for a stack */
     const bool differs = run_newest(store, newest, NULL) == ERROR_NONE &&
@@ -359,9 +359,8 @@ static enum error_code tell_newest(struct store *store, const struct pipeline_se
     memory_free(theirs);
     if (!differs)
         return ERROR_UNAVAILABLE;
-    (void)snprintf(before, sizeof before, "%s", err->message);
-    return error_set(err, ERROR_UNAVAILABLE, "%s; the newest run is %s, which differs in %s",
-                     before, newest, changes);
+    return error_add(err, ERROR_UNAVAILABLE, "; the newest run is %s, which differs in %s", newest,
+                     changes);
 }
 
 /* Were these outputs asked for? Else a worker would make others than it was told to. */
@@ -416,7 +415,8 @@ enum error_code run_check_environment(const struct run_binding *run, const char 
     if (!environment_difference(run->plan.environment, here, difference))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
-                     "run %s was started with %s: its bits would differ. Finish it where it was "
+                     "run %s was started with %s: its bits would differ. " ADVICE
+                     "Finish it where it was "
                      "started, or start a new run: in another folder, or with portable: true for "
                      "machines that differ in OpenBLAS's core type or instructions alone",
                      run->plan.id, difference);

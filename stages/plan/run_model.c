@@ -99,7 +99,7 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
         if (hidden && ((i == giver && !has_head) || !has_tensors(config.layer[i].kind)))
             return error_set(err, ERROR_INVALID,
                              "train-step.layers: hidden of layer %d (%s) is %" PRId64
-                             ", but it has %s: leave it out",
+                             ", but it has %s: " ADVICE "leave it out",
                              i + 1, layer_names[config.layer[i].kind], hidden,
                              i == giver ? "a column for each class" : "as many as it reads");
         if (i == giver && !(has_head && hidden))
@@ -279,7 +279,7 @@ enum error_code run_model_check_precision(const struct pipeline_settings *settin
         return ERROR_NONE;
     return error_set(
         err, ERROR_INVALID,
-        "train-step.precision is bf16, which is not possible on this machine (%s): %s; "
+        "train-step.precision is bf16, which is not possible on this machine (%s): %s; " ADVICE
         "set `precision: fp32`",
         processor, hindrance);
 }

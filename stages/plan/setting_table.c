@@ -4,6 +4,7 @@
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/embedding_tensors.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
@@ -15,26 +16,6 @@
 #include <string.h>
 
 /* Choices are stored as the value of their enum, which is their index here. */
-static const char *const format_names[] = {[FORMAT_FOLDER] = "folder",
-                                           [FORMAT_OGB] = "ogb",
-                                           [FORMAT_EDGE_LIST] = "edge_list",
-                                           [FORMAT_GENERATED] = "generated",
-                                           [FORMAT_TU] = "tu",
-                                           [FORMAT_MATRIX_MARKET] = "matrix_market",
-                                           [FORMAT_METIS] = "metis",
-                                           [FORMAT_NPZ] = "npz",
-                                           [FORMAT_GRAPHSAINT] = "graphsaint",
-                                           [FORMAT_GRAPHBOLT] = "graphbolt",
-                                           [FORMAT_DISTDGL] = "distdgl",
-                                           [FORMAT_DGL_CSV] = "dgl_csv",
-                                           [FORMAT_GRAPHML] = "graphml",
-                                           [FORMAT_LINQS] = "linqs",
-                                           [FORMAT_HGB] = "hgb",
-                                           [FORMAT_OPENKE] = "openke",
-                                           [FORMAT_NTRIPLES] = "ntriples",
-                                           [FORMAT_SIF] = "sif",
-                                           [FORMAT_AUTO] = "auto",
-                                           NULL};
 static const char *const id_type_names[] = {
     [ID_TYPE_AUTO] = "auto", [ID_TYPE_INTEGER] = "integer", [ID_TYPE_STRING] = "string", NULL};
 static const char *const edge_feature_names[] = {[EDGE_FEATURES_AUTO] = "auto",
@@ -187,6 +168,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define EVERYTHING         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING, NULL
 #define DATASET            SETTING_OF_DATASET, NULL
 #define DATASET_IF(when)   SETTING_OF_DATASET, when
+#define DATASET_BY_FORMAT  SETTING_OF_DATASET | SETTING_OF_FORMAT, NULL
 #define PARTITION          SETTING_OF_PARTITION, NULL
 #define PARTITION_IF(when) SETTING_OF_PARTITION, when
 #define STREAMED           "partition.method=ldg,fennel,label_propagation,spectral,random_walk,two_phase_hdrf,auto"
@@ -244,28 +226,28 @@ const struct setting_spec setting_table[] = {
     INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
     BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
-    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list, generated, tu (many graphs, as the TU Dortmund collection has them), matrix_market, metis, npz (a scipy matrix, or a graph of PyG's citation archives), graphsaint, graphbolt, distdgl, dgl_csv (of DGL), graphml, linqs, hgb (node.dat and link.dat), openke (train2id.txt), ntriples (of RDF), sif (of Cytoscape), or auto: what the names and first bytes of files say"),
+    CHOICE(DATASET, "ingest.format", ingest.format, "folder", dataset_format_names, dataset_format_help),
     PATHS(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file; edge_list: a pattern (calls-*.csv), or a list of files"),
-    PATHS(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.labels", ingest.labels, "edge_list: a file (or several, as of path) with a line `id,class` a node, or `id,0,1,...` for several labels"),
+    PATHS(DATASET_BY_FORMAT, "ingest.labels", ingest.labels, "edge_list: a file (or several, as of path) with a line `id,class` a node, or `id,0,1,...` for several labels"),
     CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
-    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
-    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
-    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
-    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
+    PATH(DATASET_BY_FORMAT, "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
+    PATH(DATASET_BY_FORMAT, "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
+    PATH(DATASET_BY_FORMAT, "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
+    PATH(DATASET_BY_FORMAT, "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
     TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed; stratified 60/20/20: of each class; hash 60/20/20: by the id, so that a node stays where it is; time 60/20/20: by time_column; column NAME: a column of the labels with train, valid, test; masks TRAIN; VALID; TEST: three of them with true or false"),
-    TEXT(DATASET_IF("ingest.format=ogb,npz,graphbolt,auto"), "ingest.split_name", ingest.split_name, "", "which of several splits of the input: of ogb the folder below split/, of npz the row of the masks (0, 1, ...), of graphbolt the name of a task; empty: the only one, or the first"),
-    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.id_column", ingest.id_column, "", "tables of nodes: what the header calls the column of ids; empty: the first"),
-    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis,graphml"), "ingest.label_columns", ingest.label_columns, "", "labels: what the header calls the column of classes, or of several labels with `;` between; empty: all behind the id; graphml: the keys of nodes that have them"),
-    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.time_column", ingest.time_column, "", "labels: the column of numbers that split: time goes by"),
+    TEXT(DATASET_BY_FORMAT, "ingest.split_name", ingest.split_name, "", "which of several splits of the input: of ogb the folder below split/, of npz the row of the masks (0, 1, ...), of graphbolt the name of a task; empty: the only one, or the first"),
+    TEXT(DATASET_BY_FORMAT, "ingest.id_column", ingest.id_column, "", "tables of nodes: what the header calls the column of ids; empty: the first"),
+    TEXT(DATASET_BY_FORMAT, "ingest.label_columns", ingest.label_columns, "", "labels: what the header calls the column of classes, or of several labels with `;` between; empty: all behind the id; graphml: the keys of nodes that have them"),
+    TEXT(DATASET_BY_FORMAT, "ingest.time_column", ingest.time_column, "", "labels: the column of numbers that split: time goes by"),
     TEXT(DATASET, "ingest.time_format", ingest.time_format, "auto", "how times of edges and of time_column are written: auto (64-bit integers as they are, or dates of ISO 8601, which become nanoseconds since 1970), number, number*1000 (times a power of ten, then rounded), unix (seconds since 1970), iso, or a pattern like `%d.%m.%Y %H:%M`; behind the last three ` in seconds`, milliseconds or microseconds"),
-    TEXT(DATASET_IF("ingest.format=edge_list,matrix_market,metis,graphml"), "ingest.feature_columns", ingest.feature_columns, "", "features: columns by name and what becomes of them, `age: standardise; income: log mean; city: one_hot; year: buckets 1990 2000`: a kind (number, log, standardise, one_hot, buckets) and what missing values count as (refuse, zero, mean, indicator); empty: all columns that no other setting names, as numbers; graphml: names of keys of nodes"),
-    CHOICE(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_values", ingest.missing_values, "refuse", missing_value_names, "features: what a value that is missing counts as where its column says nothing: refuse, zero, mean (of the column), or indicator (0, and a column more that says so)"),
-    WORDS(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.missing_words", ingest.missing_words, "tables of nodes: the words that say that a value is missing, as an empty cell does, such as [NA, unknown]; other words are values"),
-    PATH(DATASET_IF("ingest.format=edge_list,matrix_market,metis"), "ingest.column_encoding", ingest.column_encoding, "words of classes and columns of features are taken as this file says instead of as this table shows them (graphmill infer writes it)"),
-    TEXT(DATASET_IF("ingest.format=edge_list"), "ingest.edge_columns", ingest.edge_columns, "", "edge_list: what the header calls the columns, `source: from; target: to; weight: amount; time: day`; others are left out"),
+    TEXT(DATASET_BY_FORMAT, "ingest.feature_columns", ingest.feature_columns, "", "features: columns by name and what becomes of them, `age: standardise; income: log mean; city: one_hot; year: buckets 1990 2000`: a kind (number, log, standardise, one_hot, buckets) and what missing values count as (refuse, zero, mean, indicator); empty: all columns that no other setting names, as numbers; graphml: names of keys of nodes"),
+    CHOICE(DATASET_BY_FORMAT, "ingest.missing_values", ingest.missing_values, "refuse", missing_value_names, "features: what a value that is missing counts as where its column says nothing: refuse, zero, mean (of the column), or indicator (0, and a column more that says so)"),
+    WORDS(DATASET_BY_FORMAT, "ingest.missing_words", ingest.missing_words, "tables of nodes: the words that say that a value is missing, as an empty cell does, such as [NA, unknown]; other words are values"),
+    PATH(DATASET_BY_FORMAT, "ingest.column_encoding", ingest.column_encoding, "words of classes and columns of features are taken as this file says instead of as this table shows them (graphmill infer writes it)"),
+    TEXT(DATASET_BY_FORMAT, "ingest.edge_columns", ingest.edge_columns, "", "edge_list: what the header calls the columns, `source: from; target: to; weight: amount; time: day`; others are left out"),
     CHOICE(DATASET, "ingest.weight_scale", ingest.weight_scale, "as_given", weight_scale_names, "weights of edges: as_given, log (log(1 + w), and -log(1 - w) below 0), or rank (the share of edges whose weight is at most w; edges cannot be added by an update then)"),
-    CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
-    CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
+    CHOICE(DATASET_BY_FORMAT, "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
+    CHOICE(DATASET_BY_FORMAT, "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
     BOOL(DATASET, "ingest.relations", ingest.relations, "false", "tell node types and relations apart: those of node-types.csv and edge-types.csv, each type with features of its own"),
     BOOL(DATASET_IF("ingest.relations=true"), "ingest.add_reverse", ingest.add_reverse, "false", "relations: a relation rev_<name> for each, with its edges the other way"),
     CHOICE(DATASET_IF("ingest.relations=true"), "ingest.missing_features", ingest.missing_features, "none", missing_names, "relations: what a type without features gets: none, degree, random or degree+random"),
@@ -289,16 +271,16 @@ const struct setting_spec setting_table[] = {
     PATH(LINKS(DATASET), "ingest.valid_negatives", ingest.negative_file[1], "link prediction: the same for all edges of validation, whose ends are ranked among them (infer.ranking: given)"),
     PATH(LINKS(DATASET), "ingest.test_negatives", ingest.negative_file[2], "the same for the test"),
     INT(DATASET, "ingest.class_count", ingest.class_count, "0", 0, 1048575, "how many classes, labels or numbers a model has an output for, with a task: a graph without labels or training nodes is taken for it; 0: as many as the labels say"),
-    INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),
-    INT(DATASET_IF("ingest.format=generated"), "ingest.classes", ingest.classes, "10", 2, 10000, "generated: communities, which are the classes"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.homophily", ingest.homophily, "0.8", 0, 1, "generated: share of edges inside a community"),
-    INT(DATASET_IF("ingest.format=generated"), "ingest.feature_dim", ingest.feature_dim, "32", 1, 65536, "generated: feature columns"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.feature_noise", ingest.feature_noise, "2", 0, 1000, "generated: deviation of the noise on a class's centre"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
-    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
+    INT(DATASET_BY_FORMAT, "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),
+    INT(DATASET_BY_FORMAT, "ingest.classes", ingest.classes, "10", 2, 10000, "generated: communities, which are the classes"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.homophily", ingest.homophily, "0.8", 0, 1, "generated: share of edges inside a community"),
+    INT(DATASET_BY_FORMAT, "ingest.feature_dim", ingest.feature_dim, "32", 1, 65536, "generated: feature columns"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.feature_noise", ingest.feature_noise, "2", 0, 1000, "generated: deviation of the noise on a class's centre"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
+    DOUBLE(DATASET_BY_FORMAT, "ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
     DOUBLE(OPERATION, "ingest.retrain_touched", ingest.retrain_touched, "0", 0, 1, "an updated graph asks for training when the neighbourhoods of this share of the training nodes have changed; 0: never"),
     DOUBLE(OPERATION, "ingest.retrain_degree_drift", ingest.retrain_degree_drift, "0", 0, 1, "the same of the Kolmogorov-Smirnov distance of the in-degrees; 0: never"),
     DOUBLE(OPERATION, "ingest.retrain_feature_drift", ingest.retrain_feature_drift, "0", 0, 1e6, "the same of the largest shift of a feature column's mean, in standard deviations; 0: never"),
@@ -435,6 +417,13 @@ _Static_assert(sizeof setting_table / sizeof *setting_table <= SETTING_COUNT_MAX
 const struct setting_spec *setting_find(const char *name)
 {
     return setting_row(setting_table, name);
+}
+
+bool setting_matters(const struct setting_spec *spec, const struct pipeline_settings *settings)
+{
+    return (!(spec->part_of & SETTING_OF_FORMAT) ||
+            dataset_format_reads(dataset_format_of(settings), spec->name)) &&
+           setting_has_effect(setting_table, spec, settings);
 }
 
 static void print_row(const struct setting_spec *spec, int indent)

@@ -138,11 +138,11 @@ static enum error_code assign_bool(const char *value, const struct place *place,
                                    struct error *err)
 {
     const char *meant = boolean_meant(value);
+    enum error_code rc = ERROR_NONE;
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-        return refuse(place, err, " is '%.200s', expected true or false%s%s", value,
-                      meant ? "; write " : "", meant ? meant : "");
+        rc = refuse(place, err, " is '%.200s', expected true or false", value);
     *out = value[0] == 't';
-    return ERROR_NONE;
+    return meant ? error_add(err, rc, "; " ADVICE "write %s", meant) : rc;
 }
 
 /* YAML's words for nothing are text like any other here. */
@@ -151,9 +151,9 @@ static enum error_code refuse_null(const struct setting_spec *spec, const struct
 {
     if (!spec->default_text)
         return refuse(place, err, " is '~': there is no null here; it must be given");
-    return refuse(place, err,
-                  " is '~': there is no null here; leave the line out for the default, which is %s",
-                  spec->default_text[0] ? spec->default_text : "empty");
+    return error_add(err, refuse(place, err, " is '~': there is no null here"),
+                     "; " ADVICE "leave the line out for the default, which is %s",
+                     spec->default_text[0] ? spec->default_text : "empty");
 }
 
 /* --- lists of paths --- */

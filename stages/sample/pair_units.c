@@ -58,10 +58,11 @@ static enum error_code index_given(struct pair_units *units, const struct stage_
         return error_set(err, ERROR_CORRUPT, "%s: expected given negatives, found none",
                          units->splits.view.key);
     if (budget_bytes && 16 * trained->count > budget_bytes)
-        return error_set(err, ERROR_NO_MEMORY,
-                         "the edges with given negatives want %s, the budget for them is %s; give "
-                         "more --memory",
-                         text_size(16 * trained->count, want), text_size(budget_bytes, have));
+        return error_set(
+            err, ERROR_NO_MEMORY,
+            "the edges with given negatives want %s, the budget for them is %s; " ADVICE "give "
+            "more --memory",
+            text_size(16 * trained->count, want), text_size(budget_bytes, have));
     units->given = (struct edge_index){.source = trained->source,
                                        .target = trained->target,
                                        .type = trained->type,

@@ -242,7 +242,7 @@ static enum error_code leave_room(const struct stage_context *context,
     if (*left && bytes > *left / 2)
         return error_set(err, ERROR_NO_MEMORY,
                          "sample.sampler %s wants %s for what it knows of the whole graph, of the "
-                         "%s that are left: give more --memory%s",
+                         "%s that are left: " ADVICE "give more --memory%s",
                          sampler_of_run(context)->name, text_size(bytes, wanted),
                          text_size(*left, had),
                          bytes > node_chances_bytes(topology->node_count) + topology->node_count / 8

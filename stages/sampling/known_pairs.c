@@ -114,7 +114,8 @@ enum error_code known_pairs_init(struct known_pairs *known, const struct known_p
     char want[32], have[32];
     if (config->budget_bytes && bytes > config->budget_bytes)
         return error_set(err, ERROR_NO_MEMORY,
-                         "the held-out edges want %s, the budget for them is %s; give more "
+                         "the held-out edges want %s, the budget for them is %s; " ADVICE
+                         "give more "
                          "--memory",
                          text_size(bytes, want), text_size(config->budget_bytes, have));
     enum error_code rc = check_types(known, splits, err);

@@ -20,7 +20,7 @@ static enum error_code check_chances(uint64_t bytes, uint64_t budget_bytes, stru
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "sample.negative is degree, whose chances of nodes take %s: the budget "
-                     "for them is %s; give more --memory, or set it to uniform",
+                     "for them is %s; " ADVICE "give more --memory, or set it to uniform",
                      text_size(bytes, want), text_size(budget_bytes, have));
 }
 

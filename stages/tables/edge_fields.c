@@ -1,6 +1,7 @@
 #include "stages/tables/edge_fields.h"
 
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/tables/edge_words.h"
 #include "store/records/dataset_schema.h"
 
@@ -66,7 +67,8 @@ enum error_code edge_fields_split(const struct edge_fields *fields, const struct
     if (found == fields->count)
         return ERROR_NONE;
     char extent[DELIMITED_EXTENT_SIZE];
-    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu%s", where,
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected %zu columns, found %zu%s" ADVISE_COLUMNS, where,
                      line->number, fields->count, found, delimited_extent(line, extent));
 }
 
@@ -100,7 +102,8 @@ static enum error_code number(const struct place *place, double *out, struct err
     const struct field *field = place->field;
     if (text_double(field->text, field->size, out) && isfinite(*out))
         return ERROR_NONE;
-    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected a finite number, found '%.*s'",
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": %s: expected a finite number, found '%.*s'" ADVISE_NUMBER,
                      place->where, place->line, place->what, shown(field), field->text);
 }
 
@@ -149,9 +152,10 @@ static enum error_code time_value(const struct place *place, int64_t *out, struc
     time_format_narrow(&place->notes->time, field->text, field->size);
     if (time_text_value(&place->notes->time, field->text, field->size, out, &fault))
         return ERROR_NONE;
-    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'%s",
-                     place->where, place->line, place->what, fault.expected, shown(field),
-                     field->text, fault.advice);
+    const enum error_code rc =
+        error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'", place->where,
+                  place->line, place->what, fault.expected, shown(field), field->text);
+    return time_fault_advise(&fault, rc, err);
 }
 
 static enum error_code take_value(const struct place *place, enum edge_column column, void *data,

@@ -50,7 +50,8 @@ static enum error_code take_comment(struct comments *comments, const struct text
     }
     if (begins(line, "%%MatrixMarket"))
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected an edge list, found a Matrix Market file: write "
+                         "%s:%" PRId64
+                         ": expected an edge list, found a Matrix Market file: " ADVICE "write "
                          "`format: matrix_market` below `ingest:`",
                          where, line->number);
     return ERROR_NONE;

@@ -169,12 +169,12 @@ enum error_code edge_role_refuse(const struct role_search *s, const char *why, s
     const struct table_look *look = s->request->look;
     char line[ROLE_TEXT_SIZE] = "";
     put_proposal(line, look);
-    return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": %s source and target; found '%.*s': add a line `%s` below "
-                     "`ingest:`, with the columns as they are meant",
-                     s->request->where, look->header_line ? look->header_line : look->first_line,
-                     why, look->header_size < 120 ? (int)look->header_size : 120, look->header,
-                     line);
+    return error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": %s source and target; found '%.*s': " ADVICE "add a line `%s` below "
+        "`ingest:`, with the columns as they are meant",
+        s->request->where, look->header_line ? look->header_line : look->first_line, why,
+        look->header_size < 120 ? (int)look->header_size : 120, look->header, line);
 }
 
 /* ---- what was understood --------------------------------------------------------------------- */

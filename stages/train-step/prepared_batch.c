@@ -160,8 +160,8 @@ static enum error_code too_small(const struct batch_preparer *preparer,
     char wanted_text[32], budget_text[32];
     return error_set(err, ERROR_NO_MEMORY,
                      "the rows of a mini-batch of %" PRIu32 " nodes want %" PRIu64
-                     " bytes (%s), the budget of features is %" PRIu64
-                     " bytes (%s); give more --memory, or take fewer nodes at a time (batch sizes, "
+                     " bytes (%s), the budget of features is %" PRIu64 " bytes (%s); " ADVICE
+                     "give more --memory, or take fewer nodes at a time (batch sizes, "
                      "fan-outs)",
                      node_count_of(prepared), wanted, text_size(wanted, wanted_text),
                      preparer->budget_bytes, text_size(preparer->budget_bytes, budget_text));

@@ -52,7 +52,8 @@ static enum error_code find_entries(struct row_gradients *out, int slot_count, s
         count += out->rows[k].count;
     if (count > UINT32_MAX)
         return error_set(err, ERROR_NO_MEMORY,
-                         "a round reads rows more often than 4294967295 times: take fewer "
+                         "a round reads rows more often than 4294967295 times: " ADVICE
+                         "take fewer "
                          "sample.batches_per_round");
     enum error_code rc = arena_new(arena, &key, count, what, err);
     if (rc == ERROR_NONE)

@@ -17,7 +17,8 @@ static enum error_code take_user(const char **at, struct cluster_address *out, s
     if (!redis_address_take_user(*at, out->like.user, &size) || strchr(*at + size, '@'))
         return error_set(err, ERROR_INVALID,
                          "store redis+cluster://***%.100s: expected a user [A-Za-z0-9._-]+ before "
-                         "the '@'; a password has no place in an address: write it to a file, and "
+                         "the '@'; a password has no place in an address: " ADVICE
+                         "write it to a file, and "
                          "name that by ?password-file=FILE",
                          sign);
     *at += size;

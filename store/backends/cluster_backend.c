@@ -209,6 +209,29 @@ static enum error_code sweep(void *state, struct error *err)
     return rc == ERROR_NONE ? scratch_space_sweep(&place->scratch, err) : rc;
 }
 
+/* --- where it is --- */
+
+static enum error_code locate(const char *place, bool is_tls, struct store_location *out,
+                              struct error *err)
+{
+    struct cluster_address address;
+    enum error_code rc = cluster_address_parse(place, is_tls, &address, err);
+    for (int i = 0; rc == ERROR_NONE && i < address.seed_count; i++)
+        rc = store_location_add_port(out, address.seed[i].port, err);
+    return rc;
+}
+
+static enum error_code locate_plain(const char *place, struct store_location *out,
+                                    struct error *err)
+{
+    return locate(place, false, out, err);
+}
+
+static enum error_code locate_tls(const char *place, struct store_location *out, struct error *err)
+{
+    return locate(place, true, out, err);
+}
+
 /* --- tests --- */
 
 void cluster_store_damage(void *state, const char *key, const void *bytes, size_t size)
@@ -234,7 +257,7 @@ void cluster_store_damage(void *state, const char *key, const void *bytes, size_
     .memory_share = cluster_memory_share
 
 const struct object_backend cluster_backend = {
-    .scheme = "redis+cluster", .open = open_plain, CLUSTER_FUNCTIONS};
+    .scheme = "redis+cluster", .open = open_plain, .locate = locate_plain, CLUSTER_FUNCTIONS};
 
 const struct object_backend cluster_tls_backend = {
-    .scheme = "rediss+cluster", .open = open_tls, CLUSTER_FUNCTIONS};
+    .scheme = "rediss+cluster", .open = open_tls, .locate = locate_tls, CLUSTER_FUNCTIONS};

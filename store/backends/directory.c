@@ -61,6 +61,11 @@ static void close_directory(void *state)
     memory_free(directory);
 }
 
+static enum error_code locate(const char *place, struct store_location *out, struct error *err)
+{
+    return store_location_add_folder(out, place, err);
+}
+
 static const char *root_of(const void *state)
 {
     return ((const struct directory *)state)->root;
@@ -436,6 +441,7 @@ const struct object_backend directory_backend = {
     .open = open_directory,
     .close = close_directory,
     .capabilities = capabilities_of,
+    .locate = locate,
     .folder = root_of,
     .put_if_absent = put_record,
     .flush = flush_record,

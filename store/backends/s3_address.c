@@ -3,9 +3,12 @@
 #include "common/base/text.h"
 #include "store/backends/s3_profile.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 
 static const char lower_and_digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -195,15 +198,44 @@ static enum error_code choose_all(const struct parameters *p, struct s3_address 
     return rc == ERROR_NONE ? take_endpoint(endpoint, out, err) : rc;
 }
 
-enum error_code s3_address_parse(const char *place, struct s3_address *out, struct error *err)
+static enum error_code take_text(const char *place, struct s3_address *out, struct parameters *p,
+                                 struct error *err)
 {
-    struct parameters parameters = {.endpoint = ""};
     *out = (struct s3_address){.bucket = ""};
     const char *at = strncmp(place, "//", 2) == 0 ? place + 2 : "";
     enum error_code rc = take_bucket(&at, out, err);
     if (rc == ERROR_NONE)
         rc = take_prefix(&at, out, err);
-    if (rc == ERROR_NONE)
-        rc = take_parameters(at, out, &parameters, err);
+    return rc == ERROR_NONE ? take_parameters(at, out, p, err) : rc;
+}
+
+enum error_code s3_address_parse(const char *place, struct s3_address *out, struct error *err)
+{
+    struct parameters parameters = {.endpoint = ""};
+    const enum error_code rc = take_text(place, out, &parameters, err);
     return rc == ERROR_NONE ? choose_all(&parameters, out, err) : rc;
+}
+
+/* "http://host:8333"; AWS' own without. */
+static int64_t port_of(const char *endpoint)
+{
+    static const char plain[] = "http://";
+    const char *host = strstr(endpoint, "://");
+    host = host ? host + 3 : endpoint;
+    const size_t bracket = *host == '[' ? strcspn(host, "]") : 0;
+    const size_t colon = bracket + strcspn(host + bracket, ":/");
+    int64_t port = 0;
+    if (host[colon] == ':' && text_int64(host + colon + 1, strcspn(host + colon + 1, "/"), &port) &&
+        port >= 1 && port <= UINT16_MAX)
+        return port;
+    return strncmp(endpoint, plain, sizeof plain - 1) == 0 ? HTTP_PORT : HTTPS_PORT;
+}
+
+enum error_code s3_address_port(const char *place, int64_t *port, struct error *err)
+{
+    struct s3_address address;
+    struct parameters parameters = {.endpoint = ""};
+    const enum error_code rc = take_text(place, &address, &parameters, err);
+    *port = port_of(parameters.endpoint);
+    return rc;
 }

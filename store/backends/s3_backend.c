@@ -33,7 +33,7 @@ static enum error_code look_for_store(struct s3_client *client, bool makes, stru
     }
     if (no_bucket)
         return error_set(err, ERROR_NOT_FOUND,
-                         "there is no bucket %s at %s: make it, or name another one",
+                         "there is no bucket %s at %s: " ADVICE "make it, or name another one",
                          address->bucket, address->host);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc, "there is no store at s3://%s/%s (%s)", address->bucket,
@@ -92,6 +92,13 @@ static unsigned capabilities_of(const void *state)
 {
     (void)state;
     return STORE_IS_SHARED | STORE_IS_DURABLE;
+}
+
+static enum error_code locate(const char *place, struct store_location *out, struct error *err)
+{
+    int64_t port = 0;
+    const enum error_code rc = s3_address_port(place, &port, err);
+    return rc == ERROR_NONE ? store_location_add_port(out, port, err) : rc;
 }
 
 static const char *no_folder(const void *state)
@@ -275,6 +282,7 @@ const struct object_backend s3_backend = {
     .open = open_place,
     .close = close_place,
     .capabilities = capabilities_of,
+    .locate = locate,
     .folder = no_folder,
     .put_if_absent = put_record,
     .flush = flush_record,

@@ -584,7 +584,7 @@ enum error_code s3_files_send(const char *path, const char *address, struct s3_s
     if (rc == ERROR_NONE && (size_t)sending.known < sending.files->count)
         rc = error_set(err, ERROR_USAGE,
                        "%s%s in %s is not empty, and holds files that %s does not have, such as "
-                       "%s: name another place",
+                       "%s: " ADVICE "name another place",
                        sending.files->folder, sending.files->name, at.bucket, path,
                        sending.files->entry[0].name);
     if (rc == ERROR_NONE) {

@@ -8,14 +8,21 @@
 
 /* --- open --- */
 
+static enum error_code find_one(const char *uri, struct tier_store *one, const char **place,
+                                struct error *err)
+{
+    const enum error_code rc = object_backend_of(uri, &one->backend, place, err);
+    if (rc == ERROR_NONE && one->backend == &tiered_backend)
+        return error_set(err, ERROR_INVALID, "%s: expected a store that is not tiered itself", uri);
+    return rc;
+}
+
 static enum error_code open_one(const char *uri, const struct object_options *options,
                                 struct tier_store *out, struct error *err)
 {
     struct tier_store one = {0};
     const char *place = NULL;
-    enum error_code rc = object_backend_of(uri, &one.backend, &place, err);
-    if (rc == ERROR_NONE && one.backend == &tiered_backend)
-        rc = error_set(err, ERROR_INVALID, "%s: expected a store that is not tiered itself", uri);
+    enum error_code rc = find_one(uri, &one, &place, err);
     if (rc == ERROR_NONE)
         rc = one.backend->open(place, options, &one.state, err);
     if (rc == ERROR_NONE)
@@ -55,6 +62,24 @@ static enum error_code split(struct tiered_place *place, const char *address, ch
     place->fast_name = place->address;
     *durable = middle + 1;
     return ERROR_NONE;
+}
+
+static enum error_code locate_one(const char *uri, struct store_location *out, struct error *err)
+{
+    struct tier_store one = {0};
+    const char *place = NULL;
+    const enum error_code rc = find_one(uri, &one, &place, err);
+    return rc == ERROR_NONE ? one.backend->locate(place, out, err) : rc;
+}
+
+static enum error_code locate(const char *address, struct store_location *out, struct error *err)
+{
+    struct tiered_place place = {.options = {0}};
+    char *durable = NULL;
+    enum error_code rc = split(&place, address, &durable, err);
+    if (rc == ERROR_NONE)
+        rc = locate_one(place.fast_name, out, err);
+    return rc == ERROR_NONE ? locate_one(durable, out, err) : rc;
 }
 
 static void close_one(const struct tier_store *one)
@@ -281,6 +306,7 @@ const struct object_backend tiered_backend = {
     .open = open_tiered,
     .close = close_tiered,
     .capabilities = capabilities_of,
+    .locate = locate,
     .folder = folder_of,
     .put_if_absent = tiered_put,
     .flush = tiered_flush,

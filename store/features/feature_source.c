@@ -163,7 +163,8 @@ static enum error_code check_budget(const struct feature_source *source, size_t 
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "tensor %s: %zu rows want %" PRIu64 " bytes (%s), the budget is %" PRIu64
-                     " bytes (%s); give more --memory, or take fewer nodes at a time (batch sizes, "
+                     " bytes (%s); " ADVICE
+                     "give more --memory, or take fewer nodes at a time (batch sizes, "
                      "fan-outs)",
                      source->tensor, count, wanted, text_size(wanted, wanted_text),
                      source->budget_bytes, text_size(source->budget_bytes, budget_text));

@@ -72,6 +72,8 @@ struct object_backend {
                             struct error *err);
     void (*close)(void *state);
     unsigned (*capabilities)(const void *state); /* enum store_capability */
+    /* Adds what `place` leads to, without opening it. Fails: ERROR_INVALID. */
+    enum error_code (*locate)(const char *place, struct store_location *out, struct error *err);
     /* For messages and figures: the folder it lies in; NULL without STORE_HAS_PATHS. Borrowed until
      * close. */
     const char *(*folder)(const void *state);
@@ -181,6 +183,12 @@ const struct object_backend *store_backend_of(const struct store *store, void **
  * ERROR_INVALID. */
 MUST_CHECK enum error_code object_backend_of(const char *uri, const struct object_backend **backend,
                                              const char **place, struct error *err);
+
+/* For locate(): adds a folder, or a port, that is new. Fails: ERROR_INVALID when there are too many. */
+MUST_CHECK enum error_code store_location_add_folder(struct store_location *location,
+                                                     const char *path, struct error *err);
+MUST_CHECK enum error_code store_location_add_port(struct store_location *location, int64_t port,
+                                                   struct error *err);
 
 /* store_open() on a backend that no scheme names: tests have some of their own. */
 MUST_CHECK enum error_code store_open_on(const struct object_backend *backend, const char *place,

@@ -65,6 +65,22 @@ MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct st
 void store_close(struct store *store);
 /* Whether `text` is "scheme:place" of a scheme that there is, and so no path. */
 bool store_is_uri(const char *text);
+/* The address of the store in a folder. Fails: ERROR_INVALID for a path that is too long. */
+MUST_CHECK enum error_code store_uri_of_folder(const char *path, char uri[FILE_PATH_SIZE],
+                                               struct error *err);
+
+enum { STORE_FOLDER_MAX = 2, STORE_PORT_MAX = 32 };
+/* What an address leads to. */
+struct store_location {
+    bool is_shared; /* other processes can open it */
+    int folder_count, port_count;
+    char folder[STORE_FOLDER_MAX][FILE_PATH_SIZE]; /* the folders that it lies in */
+    uint16_t port[STORE_PORT_MAX];                 /* the TCP ports that it is reached by */
+};
+/* Finds that from the address alone; nothing is opened or asked.
+ * Fails: ERROR_INVALID for an address that store_open() refuses as it is written. */
+MUST_CHECK enum error_code store_locate(const char *uri, struct store_location *out,
+                                        struct error *err);
 /* Which store this is, for what lies outside of it (the keys of a work queue): 128 bits as
  * hexadecimal digits, drawn by the first who asks and may write, the same for all hosts from then
  * on. A copy of a store has the identity of its original until store_identity_renew() gives it

@@ -2,6 +2,7 @@
  * Which backend a store is of, and how one is opened and closed. Declared in store.h and object_store.h.
  */
 #include "common/base/memory.h"
+#include "store/backends/backend_list.h"
 #include "store/backends/cluster_backend.h"
 #include "store/backends/directory.h"
 #include "store/backends/memory_backend.h"
@@ -16,11 +17,9 @@ enum { CALL_TIMEOUT_MS = 30 * 1000, FETCH_WAIT_MS = 2 * CALL_TIMEOUT_MS };
 
 static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
 
-enum { BACKEND_COUNT = 6 };
-
-static const struct object_backend *const backends[BACKEND_COUNT] = {
-    &directory_backend, &memory_backend,      &s3_backend,
-    &cluster_backend,   &cluster_tls_backend, &tiered_backend};
+#define BACKEND_ROW(name, address, limit) &name##_backend,
+static const struct object_backend *const backends[] = {BACKEND_LIST(BACKEND_ROW)};
+enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
 
 /* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
 static size_t scheme_size(const char *uri)
@@ -60,11 +59,42 @@ enum error_code object_backend_of(const char *uri, const struct object_backend *
     if (*backend)
         return **place ? ERROR_NONE : error_set(err, ERROR_INVALID, "store %s names no place", uri);
     return error_set(err, ERROR_INVALID,
-                     "store %s: stores are dir:PATH or a path, s3://BUCKET/PREFIX, "
-                     "redis+cluster://HOST:PORT/PREFIX, or tiered:FAST^DURABLE of two of them, "
-                     "found the scheme '%.*s' (a folder of "
-                     "that name is dir:%s; memory:NAME is of one process alone)",
+                     "store %s: stores are a path, " STORE_ADDRESSES
+                     ", found the scheme '%.*s' (a folder of that name is dir:%s" STORE_LIMITS ")",
                      uri, (int)size, uri, uri);
+}
+
+enum error_code store_uri_of_folder(const char *path, char uri[FILE_PATH_SIZE], struct error *err)
+{
+    return file_path(uri, err, "%s:%s", directory_backend.scheme, path);
+}
+
+enum error_code store_locate(const char *uri, struct store_location *out, struct error *err)
+{
+    const struct object_backend *backend = NULL;
+    const char *place = NULL;
+    const enum error_code rc = object_backend_of(uri, &backend, &place, err);
+    *out = (struct store_location){.is_shared = true};
+    return rc == ERROR_NONE ? backend->locate(place, out, err) : rc;
+}
+
+enum error_code store_location_add_folder(struct store_location *location, const char *path,
+                                          struct error *err)
+{
+    must(location->folder_count < STORE_FOLDER_MAX);
+    return file_path(location->folder[location->folder_count++], err, "%s", path);
+}
+
+enum error_code store_location_add_port(struct store_location *location, int64_t port,
+                                        struct error *err)
+{
+    for (int i = 0; i < location->port_count; i++)
+        if (location->port[i] == port)
+            return ERROR_NONE;
+    if (location->port_count == STORE_PORT_MAX)
+        return error_set(err, ERROR_INVALID, "the address has more than %d ports", STORE_PORT_MAX);
+    location->port[location->port_count++] = (uint16_t)port;
+    return ERROR_NONE;
 }
 
 enum error_code store_open_on(const struct object_backend *backend, const char *place,

@@ -57,7 +57,8 @@ static enum error_code find_program(char out[FILE_PATH_SIZE], struct error *err)
         from += size + (from[size] == ':');
     }
     return error_set(err, ERROR_UNAVAILABLE,
-                     "there is no redis-server in PATH; install the package redis-server (Debian, "
+                     "there is no redis-server in PATH; " ADVICE
+                     "install the package redis-server (Debian, "
                      "Ubuntu), or name a server with --redis");
 }
 

@@ -101,21 +101,34 @@ static enum error_code connect_to(struct cluster_client *c, int node, struct red
 
 /* --- the map --- */
 
+/* A node that is in no cluster is a wrong setting, and not a failure that passes. */
+static enum error_code ask_for_slots(struct redis_connection *connection, struct redisReply **reply,
+                                     struct error *err)
+{
+    static const struct redis_text words[] = {{"CLUSTER", 7}, {"SLOTS", 5}};
+    enum error_code rc = redis_connection_send(connection, words, 2, err);
+    if (rc == ERROR_NONE)
+        rc = redis_connection_receive(connection, reply, err);
+    const char *text = redis_reply_error(*reply);
+    if (rc != ERROR_NONE || !text)
+        return rc;
+    if (redis_error_is_alone(text))
+        return error_set(err, ERROR_INVALID,
+                         "Redis at %s is not in a cluster: " ADVICE
+                         "start it with cluster-enabled yes, or name another server",
+                         redis_connection_url(connection));
+    return error_set(err, redis_error_code(text), "Redis at %s: CLUSTER: %s",
+                     redis_connection_url(connection), text);
+}
+
 static enum error_code ask_for_map(struct cluster_client *c, int node, struct error *err)
 {
-    const char *argv[] = {"CLUSTER", "SLOTS"};
     struct redis_connection *connection = NULL;
     struct redisReply *reply = NULL;
     enum error_code rc = connect_to(c, node, &connection, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = redis_connection_call(connection, 2, argv, &reply, err);
-    if (rc == ERROR_IO && err && strstr(err->message, "cluster support disabled"))
-        rc =
-            error_set(err, ERROR_INVALID,
-                      "Redis at %s is not in a cluster: start it with cluster-enabled yes, or name "
-                      "another server",
-                      redis_connection_url(connection));
+    rc = ask_for_slots(connection, &reply, err);
     if (rc == ERROR_NONE) {
         (void)pthread_mutex_lock(&c->lock);
         rc = cluster_map_update(&c->map, node, reply, err);
@@ -268,6 +281,7 @@ static void lose_node(struct attempt *a, int node, enum error_code rc, const str
         if (command->is_done || command->node != node)
             continue;
         command->asks = -1;
+        command->is_full = false;
         command->rc = rc;
         command->err = *err;
         command->is_done = rc != ERROR_UNAVAILABLE;
@@ -311,12 +325,13 @@ static void take_error(struct attempt *a, struct cluster_command *command, const
     (void)pthread_mutex_unlock(&c->lock);
     command->asks = is_elsewhere && !has_moved ? node : -1;
     command->is_under_way = false; /* it was refused, so not done */
+    command->is_full = redis_error_is_full(text);
     if (is_elsewhere) {
         a->is_stale |= has_moved;
         a->pauses |= ++a->moved > MOVED_AT_ONCE * (int)a->count;
     } else if (rc == ERROR_UNAVAILABLE) {
         a->pauses = true;
-        a->is_stale |= strncmp(text, "OOM", 3) != 0 && strncmp(text, "TRYAGAIN", 8) != 0;
+        a->is_stale |= !command->is_full && !redis_error_is_moving(text);
     } else {
         end_command(command, rc);
     }
@@ -382,13 +397,13 @@ static void give_up(struct attempt *a)
         struct cluster_command *command = &a->command[i];
         if (command->is_done)
             continue;
-        const bool is_full = strstr(command->err.message, ": OOM ") != NULL;
-        end_command(command, error_context(
-                                 &command->err, ERROR_UNAVAILABLE,
-                                 is_full ? "the cluster was out of memory for %.0f s: give it more "
-                                           "(maxmemory), or let fewer rounds run ahead"
-                                         : "no answer from the cluster for %.0f s",
-                                 (double)a->client->access.timeout_ms / 1000));
+        end_command(command,
+                    error_context(&command->err, ERROR_UNAVAILABLE,
+                                  command->is_full
+                                      ? "the cluster was out of memory for %.0f s: give it more "
+                                        "(maxmemory), or let fewer rounds run ahead"
+                                      : "no answer from the cluster for %.0f s",
+                                  (double)a->client->access.timeout_ms / 1000));
     }
 }
 
@@ -402,6 +417,7 @@ void cluster_client_perform(struct cluster_client *client, struct cluster_comman
         command[i].rc = ERROR_NONE;
         command[i].err = (struct error){0};
         command[i].is_done = command[i].is_under_way = command[i].was_repeated = false;
+        command[i].is_full = false;
         command[i].asks = -1;
     }
     for (int64_t pause = 0; !is_through(&a);) {

@@ -49,6 +49,7 @@ struct cluster_command {
     bool was_repeated; /* given: it was sent more than once, and may have been done before */
     /* the client's */
     bool is_done, is_under_way;
+    bool is_full;   /* its last answer was that the node is out of memory */
     int node, asks; /* where it goes; the node that is asked out of turn, or -1 */
 };
 

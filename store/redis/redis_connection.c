@@ -127,6 +127,21 @@ enum error_code redis_error_code(const char *text)
     return in_script || text_begins(text, "WRONGTYPE") ? ERROR_CORRUPT : ERROR_IO;
 }
 
+bool redis_error_is_full(const char *text)
+{
+    return text_begins(text, "OOM") || (strstr(text, "user_script") && strstr(text, "OOM"));
+}
+
+bool redis_error_is_moving(const char *text)
+{
+    return text_begins(text, "TRYAGAIN");
+}
+
+bool redis_error_is_alone(const char *text)
+{
+    return strstr(text, "cluster support disabled") != NULL;
+}
+
 /* Sends one command; the answer is still to come. */
 static enum error_code send_command(struct redis_connection *c, int argc, const char **argv,
                                     const size_t *size, struct error *err)

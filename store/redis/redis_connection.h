@@ -98,6 +98,12 @@ MUST_CHECK enum error_code redis_connection_receive(struct redis_connection *con
 const char *redis_reply_error(const struct redisReply *reply);
 /* What a caller can do about it: the codes of redis_connection_call(). */
 enum error_code redis_error_code(const char *text);
+/* The server is out of memory. */
+bool redis_error_is_full(const char *text);
+/* The keys of the command are on their way from one node to another. */
+bool redis_error_is_moving(const char *text);
+/* The server is in no cluster. */
+bool redis_error_is_alone(const char *text);
 
 /* What the bytes that a server sends say: for tests, which send any. *reply is NULL while a reply is not whole.
  * Fails: ERROR_UNAVAILABLE when it is none. */

@@ -43,12 +43,12 @@ enum error_code redis_policy_check(struct redis_connection *connection, const ch
     if (rc == ERROR_INVALID || rc == ERROR_IO)
         rc = ERROR_NONE;
     else if (rc == ERROR_NONE && redis_policy_evicts(reply, policy, sizeof policy))
-        rc =
-            error_set(err, ERROR_INVALID,
-                      "Redis at %s: expected maxmemory-policy noeviction, found %s: it would throw "
-                      "%s away when its memory is full; set it with CONFIG SET maxmemory-policy "
-                      "noeviction, or name another server",
-                      redis_connection_url(connection), policy, what);
+        rc = error_set(
+            err, ERROR_INVALID,
+            "Redis at %s: expected maxmemory-policy noeviction, found %s: it would throw "
+            "%s away when its memory is full; " ADVICE "set it with CONFIG SET maxmemory-policy "
+            "noeviction, or name another server",
+            redis_connection_url(connection), policy, what);
     redis_reply_free(reply);
     return rc;
 }

@@ -1,8 +1,10 @@
 /* fuzz_graphml - whatever the bytes (plain, gzip or zstd), a file is refused or every edge, row and split is of a node of it. */
-#include "stages/ingest/formats/graphml_reader.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"
+
+extern const struct input_format graphml_format;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
                    fuzz_file_write(data, size));
-    if (graphml_reader_run(&settings, &builder, &err) != ERROR_NONE)
+    if (graphml_format.run(&settings, 1 << 20, &builder, &err) != ERROR_NONE)
         must(err.message[0]);
     else
         must(builder.node_count > 0 && builder.id_count == builder.node_count &&

@@ -1,9 +1,11 @@
 /* fuzz_hgb - whatever a folder of HGB says (node.dat, link.dat, label.dat and label.dat.test, a
  * byte 1 between them), it is refused, or every edge and row is of a node. */
-#include "stages/ingest/formats/hgb_reader.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"
+
+extern const struct input_format hgb_format;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     settings.ingest.relations = size % 2;
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
                    fuzz_files_write(data, size, names, sizeof names / sizeof *names));
-    if (hgb_reader_run(&settings, &builder, &err) != ERROR_NONE)
+    if (hgb_format.run(&settings, 1 << 20, &builder, &err) != ERROR_NONE)
         must(err.message[0]);
     else
         must(builder.label_count == 0 || builder.label_count == builder.node_count);

@@ -1,9 +1,11 @@
 /* fuzz_linqs - whatever a folder of LINQS says (a.content and a.cites, a byte 1 between them), it is
  * refused, or every edge and row is of a paper. */
-#include "stages/ingest/formats/linqs_reader.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"
+
+extern const struct input_format linqs_format;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
                    fuzz_files_write(data, size, names, sizeof names / sizeof *names));
-    if (linqs_reader_run(&settings, &builder, &err) != ERROR_NONE)
+    if (linqs_format.run(&settings, 1 << 20, &builder, &err) != ERROR_NONE)
         must(err.message[0]);
     else
         must(builder.label_count == 0 || builder.label_count == builder.node_count);

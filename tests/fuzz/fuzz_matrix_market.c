@@ -1,8 +1,10 @@
 /* fuzz_matrix_market - whatever the bytes (plain or gzip), a file is refused or every edge lies between its nodes. */
-#include "stages/ingest/formats/matrix_market_reader.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"
+
+extern const struct input_format matrix_market_format;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
                    fuzz_file_write(data, size));
-    if (matrix_market_reader_run(&settings, 1 << 20, &builder, &err) != ERROR_NONE)
+    if (matrix_market_format.run(&settings, 1 << 20, &builder, &err) != ERROR_NONE)
         must(err.message[0]);
     else
         must(builder.node_count > 0 && builder.id_count == builder.node_count);

@@ -1,9 +1,11 @@
 /* fuzz_openke - whatever a folder of OpenKE says (train2id.txt, entity2id.txt and relation2id.txt,
  * a byte 1 between them), it is refused, or every edge is between its nodes. */
-#include "stages/ingest/formats/openke_reader.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"
+
+extern const struct input_format openke_format;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
                    fuzz_files_write(data, size, names, sizeof names / sizeof *names));
-    if (openke_reader_run(&settings, &builder, &err) != ERROR_NONE)
+    if (openke_format.run(&settings, 1 << 20, &builder, &err) != ERROR_NONE)
         must(err.message[0]);
     else
         must(builder.node_count && (!builder.id_count || builder.id_count == builder.node_count));

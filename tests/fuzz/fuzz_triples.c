@@ -1,9 +1,11 @@
 /* fuzz_triples - whatever a file of N-Triples or SIF says (the first byte decides), it is refused,
  * or every edge is between its nodes. */
-#include "stages/ingest/formats/triple_reader.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"
+
+extern const struct input_format ntriples_format, sif_format;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,9 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s",
                    fuzz_file_write(data + 1, size - 1));
-    const enum error_code rc = data[0] == 's'
-                                   ? sif_reader_run(&settings, 1 << 24, &builder, &err)
-                                   : ntriples_reader_run(&settings, 1 << 24, &builder, &err);
+    const enum error_code rc =
+        (data[0] == 's' ? sif_format : ntriples_format).run(&settings, 1 << 24, &builder, &err);
     if (rc != ERROR_NONE)
         must(err.message[0]);
     else

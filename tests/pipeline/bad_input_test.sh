@@ -69,6 +69,18 @@ for format in folder ogb edge_list tu matrix_market metis npz graphsaint graphbo
     [ "${of_format[$format]:-0}" -ge 5 ] || fail "$format has ${of_format[$format]:-0} mistakes, expected at least 5"
 done
 
+# Advice goes by the mistake, and not by words that the user wrote: files that are called as advice begins. The driver passes it on.
+for name in 'a: write it; remove b' 'found both is out of range' 'in the header'; do
+    cp -r "$source/tests/data/bad/metis-lines-too-few" "$work/$name"
+    chmod -R u+w "$work/$name"
+    ingest_tables "$work/$name"
+    [ $? = 65 ] || fail "$name: ended with another status than 65"
+    "$bin/graphmill" run "$work/$name/pipeline.yaml" --directory "$work/run $name" >"$work/out" 2>"$work/err" && fail "$name: a run of it ends well"
+    [[ $(tail -1 "$work/err") == *"$(cat "$work/$name/expected") (log: "* ]] || fail "$name: the driver does not pass on the advice: $(tail -1 "$work/err")"
+    message=$("$bin/graphmill" status "$work/run $name" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["failure"])')
+    [[ $message == *"$(cat "$work/$name/expected") (log: "* ]] || fail "$name: status does not pass on the advice: $message"
+done
+
 # The place in the source is said to those who ask for it, and to nobody else.
 "$bin/graphmill-ingest" --store "$work/store" --pipeline "$source/tests/data/bad/table-row-short/pipeline.yaml" --debug >"$work/out" 2>"$work/err"
 grep -q 'found 9; .* \[.*table_look.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"

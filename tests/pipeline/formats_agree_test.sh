@@ -561,7 +561,7 @@ bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' o
 bad 'arrays-count/raw/data.npz/num_nodes_list.npy:1: expected a count, found -1' ogb arrays-count "$graphs"
 bad 'arrays-edges/raw/data.npz/edge_index.npy: expected [0-9]* edges as num_edges_list says, found [0-9]*' ogb arrays-edges "$graphs"
 bad 'arrays-label/raw/graph-label.npz: expected an array graph_label, found none' ogb arrays-label "$graphs"
-bad 'expected one number .a data set of one graph., found 4; of many write .task: graph_classification. below' ogb ogbg_molsmall
+bad 'expected one number .a data set of one graph., found 4; write .task: graph_classification. below .ingest:. for one of many' ogb ogbg_molsmall
 bad "ingest.split_name is 'first', expected of npz the number of a row of the masks" npz tasks-second.npz '  split_name: first\n'
 bad "train_masks.npy: ingest.split_name is '2', expected a row from 0 to 1" npz tasks-second.npz '  split_name: 2\n'
 bad 'metadata.yaml:[0-9]*: expected a task called as ingest.split_name says, found none' graphbolt bolt '  split_name: links\n'

@@ -121,7 +121,7 @@ refused() { # expected message, settings...
 }
 refused "people-0.csv:1: expected a column 'taste2' in the header, found age,user,city" --set ingest.label_columns=taste2
 refused "column age: expected a value, found none: give it one, or write \`missing_values: mean\`" --set "ingest.feature_columns=age"
-refused "column city: expected a finite number, found 'Aachen': for words write \`one_hot\`" --set "ingest.feature_columns=city"
+refused "column city: expected a finite number, found 'Aachen': write a number there, or for words \`one_hot\`" --set "ingest.feature_columns=city"
 refused "ingest.edge_columns names 'sum': expected the name of one column, or a number from 1 to 4, found the header day,from,to,amount" --set 'ingest.edge_columns=source: from; target: sum'
 refused "split: expected train, valid, test or nothing, found 'Aachen'" --set 'ingest.split=column city'
 refused "split: expected true or false, found '" --set 'ingest.split=masks a; b; income'

@@ -20,9 +20,9 @@ dataset() { ls "$1/store/dataset"; }
 [ -z "$(find there/store -name edges.csv)" ] || fail "the copies are still there"
 
 # Again, with other settings of training: nothing is fetched, for what is there is known by its versions.
-grep -c 'progress fetching' there/logs/ingest.log >fetched || true
+grep -c 'progress graphmill-ingest fetching' there/logs/ingest.log >fetched || true
 run there ring/g.yaml "${files[@]}" --set epochs=3 >answer
-[ "$(grep -c 'progress fetching' there/logs/ingest.log)" = "$(cat fetched)" ] || fail "it was fetched again"
+[ "$(grep -c 'progress graphmill-ingest fetching' there/logs/ingest.log)" = "$(cat fetched)" ] || fail "it was fetched again"
 grep -q 'input is unchanged' there/logs/ingest.log || fail "it does not say that the input is unchanged"
 [ "$(dataset there | wc -l)" -eq 1 ] || fail "two datasets"
 # One file changes: another dataset, as from the file here.
@@ -68,9 +68,9 @@ same() { # what, then as parts_of
     [ "$found" = "$one" ] || fail "$1: found '$found', expected $one: $(cat said)"
 }
 same patterns parts-there "$(at 'parts/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-[0-2].csv')"
-grep -q 'progress fetching' said || fail "nothing was fetched: $(cat said)"
+grep -q 'progress graphmill-ingest fetching' said || fail "nothing was fetched: $(cat said)"
 same 'patterns again' parts-there "$(at 'parts/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-[0-2].csv')"
-grep -q 'progress fetching' said && fail "patterns were fetched again"
+grep -q 'progress graphmill-ingest fetching' said && fail "patterns were fetched again"
 same 'a pattern of folders' folders-there "$(at 'parts/days/*/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-*.csv')"
 same 'a pattern at the top' top-there "$(at 'parts/edges-*')" "$(at 'top-labels-*')" "$(at 'parts/rows-*.csv')"
 same lists lists-there "[$(at parts/edges-0.csv), $(at 'parts/edges-[12].csv'), $(at parts/edges-3.csv.gz)]" "[$(at parts/labels-0.csv),$(at parts/labels-1.csv)]" \

@@ -200,7 +200,7 @@ bad() { # pattern, path, more
 bad 'split/random/train.pt: data.pkl: byte [0-9]*: expected a dictionary of NumPy arrays or tensors, found posix.system, which is not run' call
 [ ! -e was-run ] && [ ! -e runs/bad/was-run ] || fail "a file of torch was run"
 bad 'split/random/train.pt: byte 0: expected a pickle of protocol 2 to 5' no-torch
-bad 'train.pt: expected an array of nodes for this split.*found another dictionary: of links write .task: link_prediction' links-for-nodes
+bad 'train.pt: expected an array of nodes for this split.*found another dictionary: write .task: link_prediction. below .ingest:. for one of links' links-for-nodes
 bad 'split/random/valid.pt/array:1: .*60' outside
 bad 'expected one of .*train.csv and .*train.pt, found both: remove one' both
 bad 'expected one of .*split_dict.pt and .*train.pt, found both: remove one' both-torch

@@ -83,8 +83,9 @@ static void a_log_of_any_size_is_read_at_its_end_alone(void **state)
 static void progress_is_the_last_whole_line_of_it(void **state)
 {
     static const char log[] =
-        "2026-11-22T08:00:00.001Z info graphmill-ingest progress 3 M edges read\n"
+        "2026-11-22T08:00:00.001Z progress graphmill-ingest 3 M edges read\n"
         "2026-11-22T08:00:00.001Z warn graphmill-ingest odd\n"
+        "2026-11-22T08:00:00.001Z info graphmill-ingest progress is what this is not\n"
         "2026-11-22T08:00:00.001Z info graphmill-ingest 4 M ed";
     char text[64];
     (void)state;

@@ -1,4 +1,5 @@
 /* Which store the folder of a run is of, whatever ends its first run. */
+#include "common/base/text.h"
 #include "pipelines/run_folder.h"
 
 #include "tests/support/failing_calls.h"
@@ -66,11 +67,40 @@ static void an_address_that_nothing_is_at_may_be_mended(void **state)
     temp_dir_remove(&s.dir);
 }
 
+/* Whose file system is taken for one of this host. */
+static void a_store_lies_in_the_folder_or_in_another(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *uri; /* %s: the folder; NULL: its own store */
+        bool is_inside;
+    } cases[] = {{NULL, true},
+                 {"dir:%s/store", true},
+                 {"dir:%s-2/store", false}, /* beside it, in one whose name begins alike */
+                 {"tiered:dir:%s-2/fast^dir:%s/store", true},
+                 {"tiered:dir:%s/fast^dir:%s-2/store", false},
+                 {"memory:a", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s = open_scene();
+        struct run_folder folder = {.path = ""};
+        char *uri = s.uri;
+        (void)snprintf(s.uri, sizeof s.uri, "%s", cases[i].uri ? cases[i].uri : "");
+        while (text_replace(s.uri, sizeof s.uri, "%s", s.folder))
+            ;
+        assert_ok(run_folder_create(&folder, s.folder, cases[i].uri ? uri : NULL, &s.err), &s.err);
+        if (run_folder_has_store(&folder) != cases[i].is_inside)
+            fail_msg("%s: expected %d", s.uri, cases[i].is_inside);
+        run_folder_close(&folder);
+        temp_dir_remove(&s.dir);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_at_any_call_leaves_a_folder_of_that_store_or_of_none),
         cmocka_unit_test(an_address_that_nothing_is_at_may_be_mended),
+        cmocka_unit_test(a_store_lies_in_the_folder_or_in_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,30 @@ static enum error_code always_matches(void *state, const char *name, const char 
     return memory_backend.ref_set(state, name, text, err);
 }
 
+/* Who puts a record where one stands is shown a whole one, so that the put is refused for other content; whoever reads it
+ * then gets nothing. */
+static _Thread_local bool may_see;
+
+static enum error_code refuses(void *state, const char *key, const struct object_body *body,
+                               enum store_durability durability, bool *existed, struct error *err)
+{
+    const enum error_code rc =
+        memory_backend.put_if_absent(state, key, body, durability, existed, err);
+    may_see = rc == ERROR_NONE && *existed;
+    return rc;
+}
+
+static void loses_what_was_refused(void *state, struct object_get *get, size_t count)
+{
+    memory_backend.get_many(state, get, count);
+    for (size_t i = 0; i < count; i++)
+        if (strstr(get[i].key, "/race/") && !may_see && get[i].rc == ERROR_NONE) {
+            stored_bytes_release(&get[i].bytes);
+            get[i].rc = error_set(&get[i].err, ERROR_NOT_FOUND, "lost");
+        }
+    may_see = false;
+}
+
 static void assert_bad(const struct object_backend *backend, const char *name, const char *why)
 {
     struct store *store = NULL;
@@ -131,6 +155,10 @@ static void a_promise_that_is_broken_is_named(void **state)
     backend = memory_backend;
     backend.ref_cas = always_matches;
     assert_bad(&backend, "switches", "step 2");
+    backend = memory_backend;
+    backend.put_if_absent = refuses;
+    backend.get_many = loses_what_was_refused;
+    assert_bad(&backend, "first writer", "cannot hold a store");
 }
 
 int main(void)

@@ -3,7 +3,8 @@
 # named in one .c file.
 set -u
 cd "$GRAPHMILL_SOURCE" || exit 1
-bad=$(
+found_in() ( # tree
+    cd "$1" || exit 1
     grep -rnE '#include "(store|stages|pipelines)/' common
     grep -rnE '#include "(stages|pipelines)/' store
     grep -rnE '#include "pipelines/' stages
@@ -23,13 +24,14 @@ bad=$(
     grep -rnE '#include "store/' store/backends | grep -vE '"store/(backends|objects|redis)/'
     # Operators know no layers, layers no model's file.
     grep -rnE '#include "common/nn/' common/nn/operators | grep -v '"common/nn/operators/'
-    one_file() { # header pattern, the one file that may name it; of a library with two uses, two
-        local header=$1
+    one_file() { # header pattern, the one file that may name it, and does; of a library with two uses, two
+        local header=$1 found file
         shift
-        grep -rlE "#include <$header" common store stages pipelines --include='*.[ch]' |
-            grep -vxF "$(printf '%s\n' "$@")" | sed "s|\$|: only $* may include <$header|"
+        found=$(grep -rlE "#include <$header" common store stages pipelines --include='*.[ch]')
+        grep -vxF "$(printf '%s\n' "$@")" <<<"$found" | grep . | sed "s|\$|: only $* may include <$header|"
+        for file in "$@"; do grep -qxF "$file" <<<"$found" || echo "$file may include <$header and does not, or is not there"; done
     }
-    one_file 'rocksdb/' store/features/shard_database.c store/features/row_database.c
+    one_file 'rocksdb/' store/features/shard_database.c
     one_file 'lmdb\.h' store/topology/topology_file.c
     one_file 'hiredis' store/redis/redis_connection.c
     one_file 'metis\.h' stages/partition/methods/metis_partitioner.c
@@ -48,4 +50,25 @@ bad=$(
     one_file 'openssl/' store/backends/s3_signature.c store/redis/redis_tls.c
     one_file 'expat' common/base/xml_stream.c
 )
+bad=$(found_in .)
 [ -z "$bad" ] || { echo "$bad"; exit 1; }
+
+# What is planted is found.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+plant() { # what is said, the command that plants the fault; in a fresh copy of the sources
+    rm -rf "$work/tree"
+    mkdir "$work/tree"
+    find common store stages pipelines -name '*.[ch]' -print0 | tar --null -cf - -T - | tar -xf - -C "$work/tree"
+    (cd "$work/tree" && eval "$2")
+    grep -q "$1" <<<"$(found_in "$work/tree")" || { echo "not found: '$1' after: $2"; missed=1; }
+}
+missed=0
+plant '^common/base/text.c:.*store/objects/keys.h' "sed -i '1i #include \"store/objects/keys.h\"' common/base/text.c"
+plant '^store/objects/keys.c:.*stages/plan/unit.h' "sed -i '1i #include \"stages/plan/unit.h\"' store/objects/keys.c"
+plant '^stages/infer/infer.c:.*stages/sample/' "sed -i '1i #include \"stages/sample/sample_room.h\"' stages/infer/infer.c"
+plant '^stages/sampling/sampler.c:.*stages/plan/' "sed -i '1i #include \"stages/plan/unit.h\"' stages/sampling/sampler.c"
+plant '^store/queue/.*store/objects/' "sed -i '1i #include \"store/objects/keys.h\"' store/queue/work_queue.c"
+plant 'store/objects/keys.c: only .* may include <rocksdb/' "sed -i '1i #include <rocksdb/c.h>' store/objects/keys.c"
+plant 'shard_database.c may include <rocksdb/ and does not' 'mv store/features/shard_database.c store/features/other_database.c'
+exit $missed

@@ -1,72 +1,182 @@
 #!/usr/bin/env bash
-# Tables that grow by one file and one row: each row has its source file, its test and its line of documentation, and there
-# is no such file without a row.
+# Tables that grow by one file and one row: each row has its source file, its test and its line in the table of the documentation that
+# lists the rows, and there is no such file or line without a row. At the end faults of each kind are planted in a copy of the tree, and
+# the same checks have to find them.
 set -u
 cd "$GRAPHMILL_SOURCE" || exit 1
-status=0
 fail() { echo "$*"; status=1; }
 
-# rows HEADER LIST: the names in ROW(NUMBER, name, ...) of a list
-rows() { sed -n "/^#define $2(ROW)/,/[^\\\\]\$/p" "$1" | sed -n 's/^ *ROW([A-Z0-9_]*, \([a-z0-9_]*\)[,)].*/\1/p'; }
-# row_has NAME FILE...: each of the files is there
-row_has() {
-    local name=$1 file
+# rows HEADER LIST: the names in ROW(NUMBER, name, ...) of a list; first_rows: those in ROW(name, ...)
+list_of() { sed -n "/^#define $2(ROW)/,/[^\\\\]\$/p" "$1"; }
+rows() { list_of "$1" "$2" | sed -n 's/^ *ROW([A-Z0-9_]*, \([a-z0-9_]*\)[,)].*/\1/p'; }
+first_rows() { list_of "$1" "$2" | sed -n 's/^ *ROW(\([a-z0-9_]*\),.*/\1/p'; }
+# table README HEAD: the lines of the table whose first column is called HEAD; cells N: column N of them; names: the words in backquotes
+table() { awk -v head="| $2 |" 'index($0, head) == 1 {on = 1; next} on && /^\|/ {print; next} {on = 0}' "$1"; }
+cells() { awk -F'|' -v column="$1" '{print $(column + 1)}'; }
+names() { grep -oE '`[a-z0-9_]+`' | tr -d '`'; }
+
+# same WHAT EXPECTED FOUND: two lists of words have the same words
+same() {
+    local expected found
+    expected=$(tr ' ' '\n' <<<"$2" | grep . | sort)
+    found=$(tr ' ' '\n' <<<"$3" | grep . | sort)
+    [ -n "$expected" ] || fail "$1: no row was found"
+    [ "$expected" = "$found" ] ||
+        fail "$1: without a line or file: $(comm -23 <(echo "$expected") <(echo "$found") | xargs); without a row: $(comm -13 <(echo "$expected") <(echo "$found") | xargs)"
+}
+# documented WHAT ROWS README HEAD: the first column of the table has these names
+documented() { same "$1 in the table | $4 | of $3" "$2" "$(table "$3" "$4" | cells 1 | names)"; }
+# defined WHAT ROWS PATTERN FILES...: the constants that match PATTERN(name), each in the file that is called by its name
+defined() {
+    local what=$1 rows=$2 type=$3 end=$4 ending=$5 folder=$6
+    same "$what in $folder" "$rows" "$(sed -n "s/^const struct $type \([a-z0-9_]*\)$end = .*/\1/p" "$folder"/*.c)"
+    for name in $rows; do
+        grep -qs "^const struct $type $name$end = " "$folder/$name$ending.c" || fail "$what $name: $folder/$name$ending.c does not define $name$end"
+    done
+}
+# tested WHAT FILE...: each of the files is there
+tested() {
+    local what=$1 file
     shift
-    for file in "$@"; do [ -f "$file" ] || fail "$name: there is no $file"; done
+    for file in "$@"; do [ -f "$file" ] || fail "$what: there is no $file"; done
 }
 
-tasks=$(rows common/nn/tasks/task_list.h TASK_LIST)
-[ "$(wc -w <<<"$tasks")" -ge 2 ] || fail "common/nn/tasks/task_list.h: found the rows '$tasks'"
-for name in $tasks; do
-    row_has "task $name" "common/nn/tasks/$name.c" "tests/common/nn/tasks/${name}_test.c"
-    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the task"
-done
-[ "$(grep -l '^const struct task task_' common/nn/tasks/*.c | xargs -n1 basename -s .c | sort | xargs)" = "$(sort <<<"$tasks" | xargs)" ] ||
-    fail "common/nn/tasks: another task than the rows of task_list.h"
-for name in $(rows common/nn/tasks/task_list.h METRIC_LIST); do
-    grep -q "^| .*\`$name\`" pipelines/README.md || fail "pipelines/README.md: no task has the metric $name"
-done
-losses=$(rows common/nn/tasks/task_list.h LOSS_LIST)
-[ "$(wc -w <<<"$losses")" -ge 5 ] || fail "common/nn/tasks/task_list.h: found the losses '$losses'"
-for name in $losses; do
-    grep -q "^| [^|]*| [^|]*| [^|]*\`$name\`[^|]*|" pipelines/README.md || fail "pipelines/README.md: no task has the loss $name"
-done
+check_tasks() {
+    local tasks losses name
+    tasks=$(rows common/nn/tasks/task_list.h TASK_LIST)
+    for name in $tasks; do tested "task $name" "common/nn/tasks/$name.c" "tests/common/nn/tasks/${name}_test.c"; done
+    same 'tasks in common/nn/tasks' "$tasks" "$(sed -n 's/^const struct task task_\([a-z_]*\) = .*/\1/p' common/nn/tasks/*.c)"
+    documented tasks "$tasks" pipelines/README.md '`task`'
+    losses=$(rows common/nn/tasks/task_list.h LOSS_LIST)
+    documented losses "$losses" pipelines/README.md '`train-step.loss`'
+    same 'losses of the tasks of pipelines/README.md' "$losses" "$(table pipelines/README.md '`task`' | cells 3 | names | sort -u)"
+    same 'metrics of the tasks of pipelines/README.md' "$(rows common/nn/tasks/task_list.h METRIC_LIST)" \
+        "$(comm -12 <(rows common/nn/tasks/task_list.h METRIC_LIST | sort) <(table pipelines/README.md '`task`' | cells 4 | names | sort -u))"
+}
 
-decoders=$(rows common/nn/links/link_lists.h DECODER_LIST)
-[ "$(wc -w <<<"$decoders")" -ge 5 ] || fail "common/nn/links/link_lists.h: found the rows '$decoders'"
-for name in $decoders; do
-    row_has "decoder $name" "common/nn/links/${name}_decoder.c"
-    grep -q "DECODER_[A-Z]*, $name}" tests/common/nn/links/decoder_test.c || fail "decoder_test.c: no trial of $name"
-done
-[ "$(ls common/nn/links/*_decoder.c | xargs -n1 basename -s _decoder.c | sort | xargs)" = "$(sort <<<"$decoders" | xargs)" ] ||
-    fail "common/nn/links: another decoder than the rows of link_lists.h"
-for name in $decoders $(rows common/nn/links/link_lists.h LINK_LOSS_LIST) $(rows stages/sampling/negative_list.h NEGATIVE_LIST) \
-    $(rows common/nn/links/link_lists.h CORRUPT_LIST); do
-    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of link prediction"
-done
+check_links() {
+    local decoders name
+    decoders=$(rows common/nn/links/link_lists.h DECODER_LIST)
+    for name in $decoders; do
+        tested "decoder $name" "common/nn/links/${name}_decoder.c"
+        grep -q "DECODER_[A-Z]*, $name}" tests/common/nn/links/decoder_test.c || fail "decoder_test.c: no trial of $name"
+    done
+    same 'decoders in common/nn/links' "$decoders" "$(ls common/nn/links/*_decoder.c | xargs -n1 basename -s _decoder.c)"
+    documented decoders "$decoders" pipelines/README.md '`decoder`'
+    documented 'losses of links' "$(rows common/nn/links/link_lists.h LINK_LOSS_LIST)" pipelines/README.md '`link_loss`'
+    documented 'ends of negatives' "$(rows common/nn/links/link_lists.h CORRUPT_LIST)" pipelines/README.md '`corrupt`'
+    documented negatives "$(rows stages/sampling/negative_list.h NEGATIVE_LIST)" pipelines/README.md '`negative`'
+}
 
-samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
-[ "$(wc -w <<<"$samplers")" -ge 1 ] || fail "stages/sampling/sampler_list.h: found the rows '$samplers'"
-for name in $samplers; do
-    row_has "sampler $name" "stages/sampling/${name}_sampler.c" "tests/stages/sampling/${name}_sampler_test.c"
-    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the sampler"
-done
+check_samplers() {
+    local samplers name
+    samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
+    for name in $samplers; do tested "sampler $name" "stages/sampling/${name}_sampler.c" "tests/stages/sampling/${name}_sampler_test.c"; done
+    same 'samplers in stages/sampling' "$samplers" "$(sed -n 's/^const struct sampler \([a-z_]*\)_row = .*/\1/p' stages/sampling/*.c)"
+    documented samplers "$samplers" pipelines/README.md '`sample.sampler`'
+}
 
-partitioners=$(rows stages/plan/partitioner_list.h PARTITIONER_LIST)
-[ "$(wc -w <<<"$partitioners")" -ge 3 ] || fail "stages/plan/partitioner_list.h: found the rows '$partitioners'"
-for name in $partitioners; do
-    row_has "partitioner $name" "stages/partition/methods/${name}_partitioner.c"
-    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the partitioner"
-done
-[ "$(ls stages/partition/methods/*_partitioner.c | xargs -n1 basename -s _partitioner.c | sort | xargs)" = "$(sort <<<"$partitioners" | xargs)" ] ||
-    fail "stages/partition/methods: another partitioner than the rows of partitioner_list.h"
+check_partitioners() {
+    local partitioners
+    partitioners=$(rows stages/plan/partitioner_list.h PARTITIONER_LIST)
+    defined partitioners "$partitioners" partitioner _partitioner _partitioner stages/partition/methods
+    same 'partitioners in stages/partition/methods' "$partitioners" "$(ls stages/partition/methods/*_partitioner.c | xargs -n1 basename -s _partitioner.c)"
+    documented partitioners "$partitioners" pipelines/README.md '`partition.method`'
+}
 
-layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
-[ "$(wc -w <<<"$layers")" -ge 4 ] || fail "common/nn/layers/layer_list.h: found the rows '$layers'"
-for name in $layers; do
-    row_has "layer $name" "common/nn/layers/${name}_layer.c"
-    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the kind of layer"
-done
-[ "$(ls common/nn/layers/*_layer.c | xargs -n1 basename -s _layer.c | grep -v '^sparse$' | sort | xargs)" = "$(sort <<<"$layers" | xargs)" ] ||
-    fail "common/nn/layers: another kind than the rows of layer_list.h"
-exit $status
+check_layers() {
+    local layers
+    layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
+    defined layers "$layers" layer_type _layer _layer common/nn/layers
+    documented layers "$layers" pipelines/README.md '`train-step.model`'
+}
+
+# Each backend of store/backends has a row, a scheme of its own, a line of documentation and tests; and nobody but the backend itself looks
+# for its scheme in an address.
+check_backends() {
+    local backends name file scheme schemes='' found
+    backends=$(first_rows store/backends/backend_list.h BACKEND_LIST)
+    same 'backends in store/backends' "$backends" "$(sed -n 's/^const struct object_backend \([a-z0-9_]*\)_backend = .*/\1/p' store/backends/*.c)"
+    for name in $backends; do
+        file=$(grep -l "^const struct object_backend ${name}_backend = " store/backends/*.c)
+        scheme=$(sed -n "/^const struct object_backend ${name}_backend = /,/;\$/s/.*\.scheme = \"\([a-z0-9+]*\)\".*/\1/p" $file | head -1)
+        [ -n "$scheme" ] || { fail "backend $name: no scheme in ${file:-store/backends}"; continue; }
+        ! grep -qxF "$scheme" <<<"$schemes" || fail "backend $name: another backend has the scheme $scheme"
+        schemes+="$scheme"$'\n'
+        grep -qF "\`$scheme:" <<<"$(table store/README.md scheme | cells 1)" || fail "backend $name: no line of $scheme: in the table | scheme | of store/README.md"
+        grep -rqF "$scheme:" tests || fail "backend $name: no test opens $scheme:"
+    done
+    schemes=$(grep . <<<"${schemes//+/\\+}" | paste -sd'|')
+    found=$(grep -rnE "\"($schemes):(//|%s)?\"|strn?cmp\([^;]*\"($schemes):" pipelines stages --include='*.[ch]') || true
+    [ -z "$found" ] || fail "the scheme of a store's address outside of its backend (see store_locate()): $found"
+}
+
+# Each kind of record has a number of its own, without gaps, which no other ever had; a name; a fuzzer; and a line of documentation.
+check_records() {
+    local kinds kind number name expected=0
+    kinds=$(sed -n 's/^    RECORD_\([A-Z_]*\) = \([0-9]*\),$/\1 \2/p' store/objects/record.h)
+    [ "$(wc -l <<<"$kinds")" -ge 30 ] || fail "store/objects/record.h: found the kinds '$kinds'"
+    while read -r kind number; do
+        [ "$number" -eq $expected ] || fail "record $kind: expected the number $expected, found $number"
+        expected=$((expected + 1))
+        [ $kind != UNKNOWN ] || continue
+        name=${kind,,}
+        grep -qF "[RECORD_$kind] = \"$name\"," store/objects/record.c || fail "record $kind: store/objects/record.c does not call it $name"
+        grep -rqE "kind = RECORD_$kind\b|\(RECORD_$kind\b|[ ,{]RECORD_$kind," store --include='*.c' || fail "record $kind: nobody writes or reads it"
+        grep -qE "\bRECORD_$kind\b" tests/fuzz/fuzz_*.c || fail "record $kind: no fuzzer in tests/fuzz reads it"
+        grep -qE "^\| \`$name\` \| $number \| " <<<"$(table store/README.md 'kind of record' | sed 's/^/|/;s/^||/|/')" ||
+            fail "record $kind: no line | \`$name\` | $number | in the table | kind of record | of store/README.md"
+    done <<<"$kinds"
+    same 'kinds of record in store/README.md' "$(sed '/^UNKNOWN /d;s/ .*//' <<<"${kinds,,}" | grep -v '^unknown')" "$(table store/README.md 'kind of record' | cells 1 | names)"
+    grep -q "^    RECORD_KIND_COUNT$" store/objects/record.h || fail "store/objects/record.h: RECORD_KIND_COUNT is not the last"
+}
+
+check_tree() (
+    cd "$1" || exit 1
+    status=0
+    check_tasks
+    check_links
+    check_samplers
+    check_partitioners
+    check_layers
+    check_backends
+    check_records
+    exit $status
+)
+
+check_tree . || exit 1
+
+# --- what is planted is found ---
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+plant() { # what the checks say, the command that plants the fault; in a fresh copy of what the checks read
+    rm -rf "$work/tree"
+    mkdir "$work/tree"
+    find common stages store pipelines tests/common tests/stages tests/store tests/fuzz \( -name '*.[ch]' -o -name README.md \) \
+        -not -path '*/corpus/*' -print0 | tar --null -cf - -T - | tar -xf - -C "$work/tree"
+    (cd "$work/tree" && eval "$2") || { echo "cannot plant: $2"; missed=1; return; }
+    ! check_tree "$work/tree" >"$work/said" 2>&1 && grep -qE "$1" "$work/said" || { echo "not found: '$1' after: $2"; cat "$work/said"; missed=1; }
+}
+missed=0
+readme=pipelines/README.md
+# The line is gone from its table, and stands in another one.
+plant 'layers in the table .*without a line or file: gin;' "sed -i '/^| \`gin\` |/d' $readme && printf '\n| x | y |\n| --- | --- |\n| \`gin\` | z |\n' >>$readme"
+plant 'samplers in the table .*without a line or file: ladies;' "sed -i '/^| \`ladies\` |/d' $readme && sed -i 's/^| \`dot\` |/| \`ladies\` | |\n&/' $readme"
+plant 'partitioners in the table .*without a row: kernighan' "sed -i 's/^| \`metis\` | METIS/| \`kernighan\` | cuts |\n&/' $readme"
+plant 'layers in common/nn/layers: .*without a row: chebyshev' "echo 'const struct layer_type chebyshev_layer = {0};' >common/nn/layers/chebyshev_layer.c"
+plant 'layer.* gin: .*gin_layer.c does not define' 'mv common/nn/layers/gin_layer.c common/nn/layers/gin.c'
+plant 'sampler shadow: there is no tests/stages/sampling/shadow_sampler_test.c' 'rm tests/stages/sampling/shadow_sampler_test.c'
+plant 'samplers in stages/sampling: .*without a row: metropolis' "echo 'const struct sampler metropolis_row = {0};' >stages/sampling/metropolis_sampler.c"
+plant 'partitioners in stages/partition/methods: without a line or file: ldg' 'rm stages/partition/methods/ldg_partitioner.c'
+plant 'losses in the table .*without a line or file: huber' "sed -i 's/^| \`huber\` |/| \`hubr\` |/' $readme"
+plant 'backends in store/backends: .*without a row: ftp' "echo 'const struct object_backend ftp_backend = {.scheme = \"ftp\"};' >store/backends/ftp_backend.c"
+plant 'backends in store/backends: without a line or file: gopher' "sed -i 's/^    ROW(memory, /    ROW(gopher, \"\", \"\") \\\\\n&/' store/backends/backend_list.h"
+plant 'backend s3: no line of s3: in the table' "sed -i '/^| \`s3:/d' store/README.md"
+plant 'backend memory: another backend has the scheme dir' 's=$(grep -l "scheme = \"memory\"" store/backends/*.c) && sed -i "s/scheme = \"memory\"/scheme = \"dir\"/" $s'
+plant 'outside of its backend' "echo 'int x(const char *a) { return strncmp(a, \"tiered:\", 7); }' >>pipelines/command_gc.c"
+plant 'record RESIDUAL: expected the number 29, found 28' 'sed -i "s/RECORD_RESIDUAL = 29/RECORD_RESIDUAL = 28/" store/objects/record.h'
+plant 'record RESIDUAL: no fuzzer' 'sed -i "s/RECORD_RESIDUAL/RECORD_GRADIENT/" tests/fuzz/*.c'
+plant 'record RESIDUAL: no line' "sed -i '/^| \`residual\` |/d' store/README.md"
+plant 'record PLANTED: .*does not call it planted' 'sed -i "s/^    RECORD_KIND_COUNT/    RECORD_PLANTED = 38,\n&/" store/objects/record.h'
+exit $missed

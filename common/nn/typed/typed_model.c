@@ -72,11 +72,11 @@ void parameter_writer_add(struct parameter_writer *writer, int dim_count,
     const int size = vsnprintf(parameter.name, sizeof parameter.name, name, arguments);
     va_end(arguments);
     if (size < 0 || (size_t)size >= sizeof parameter.name)
-        writer->rc =
-            error_set(writer->err, ERROR_INVALID,
-                      "the name of a tensor, '%s...', is longer than %zu bytes: give types "
-                      "and relations shorter names",
-                      parameter.name, sizeof parameter.name - 1);
+        writer->rc = error_set(writer->err, ERROR_INVALID,
+                               "the name of a tensor, '%s...', is longer than %zu bytes: " ADVICE
+                               "give types "
+                               "and relations shorter names",
+                               parameter.name, sizeof parameter.name - 1);
     else if (model->parameter_count == PARAMETER_COUNT_MAX - DECODER_PARAMETER_COUNT_MAX)
         writer->rc = error_set(
             writer->err, ERROR_INVALID,

@@ -396,10 +396,12 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
         builder->targets.expected_classes)
         return ERROR_NONE;
     if (builder->targets.class_count == 0)
-        return error_set(err, ERROR_INPUT, "%s: expected labels, found that no %s has a label: %s",
-                         path, subject, advice->labels);
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected labels, found that no %s has a label: " ADVICE "%s", path,
+                         subject, advice->labels);
     if (builder->targets.split[SPLIT_TRAIN].count == 0)
-        return error_set(err, ERROR_INPUT, "%s: no training %ss: %s", path, subject, advice->train);
+        return error_set(err, ERROR_INPUT, "%s: no training %ss: " ADVICE "%s", path, subject,
+                         advice->train);
     return ERROR_NONE;
 }
 
@@ -422,7 +424,7 @@ static enum error_code choose_features(struct dataset_builder *builder, struct e
         if (rc == ERROR_NONE && least > builder->config.memory_bytes)
             rc = error_set(err, ERROR_NO_MEMORY,
                            "a chunk of features takes %s%s: expected a memory budget of at least "
-                           "%s, found %s: give more --memory",
+                           "%s, found %s: " ADVICE "give more --memory",
                            text_size(feature_maker_bytes(features), chunk),
                            held ? " beside what ingest holds by then" : "", text_size(least, want),
                            text_size(builder->config.memory_bytes, have));

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/progress.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/edge_sorter.h"
 #include "stages/ingest/build/graph_members.h"
@@ -70,8 +71,8 @@ static enum error_code check_id(const struct dataset_edges *edges, const char *w
     if (id >= 0 && id < edges->schema->node_count)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
-                     "%s %" PRId64 " is out of range: expected a node id from 0 to %u", what, id,
-                     edges->schema->node_count - 1);
+                     "%s %" PRId64 " is out of range: expected a node id from 0 to %u" ADVISE_NODE,
+                     what, id, edges->schema->node_count - 1);
 }
 
 uint32_t dataset_edges_given_types(const struct dataset_edges *edges)
@@ -115,7 +116,7 @@ static enum error_code check_attributes(const struct dataset_edges *edges,
     double value = 0.0;
     const enum edge_column found = edge_columns_not_finite(&piece->columns, i, &value);
     if (found != EDGE_COLUMN_COUNT)
-        return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number",
+        return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number" ADVISE_NUMBER,
                          edge_column[found].what, value);
     const uint16_t *type = piece->columns.data[EDGE_TYPE];
     if (type && type[i] >= dataset_edges_given_types(edges))
@@ -510,7 +511,7 @@ static enum error_code share_out(const struct dataset_edges *edges,
     if (budget <= least)
         return error_set(err, ERROR_NO_MEMORY,
                          "a chunk of edges and its buffers take %s%s: expected a memory budget "
-                         "above %s, found %s: give more --memory",
+                         "above %s, found %s: " ADVICE "give more --memory",
                          text_size(taken, chunk), held ? " beside what ingest holds by then" : "",
                          text_size(least, want), text_size(budget, have));
     *sorting = budget - held - taken;

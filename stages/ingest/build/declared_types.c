@@ -55,11 +55,11 @@ static enum error_code check_relation(const struct pipeline_settings *settings,
     if (type->source_type == type->target_type || settings->ingest.add_reverse)
         return ERROR_NONE;
     if (schema->undirected)
-        return error_set(
-            err, ERROR_INVALID,
-            "edges go both ways, but those of %s go from %s to %s: write `add_reverse: "
-            "true` below `ingest:`, or `direction: as_given`",
-            type->name, source, target);
+        return error_set(err, ERROR_INVALID,
+                         "edges go both ways, but those of %s go from %s to %s: " ADVICE
+                         "write `add_reverse: "
+                         "true` below `ingest:`, or `direction: as_given`",
+                         type->name, source, target);
     return ERROR_NONE;
 }
 
@@ -68,10 +68,10 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
 {
     enum error_code rc = ERROR_NONE;
     if (settings->ingest.direction == DIRECTION_REVERSED)
-        return error_set(
-            err, ERROR_INVALID,
-            "ingest.direction is reversed, but ingest.relations says which way edges "
-            "go: swap the node types of the relations, or write `direction: as_given`");
+        return error_set(err, ERROR_INVALID,
+                         "ingest.direction is reversed, but ingest.relations says which way edges "
+                         "go: " ADVICE
+                         "swap the node types of the relations, or write `direction: as_given`");
     for (uint32_t i = 0; rc == ERROR_NONE && i < schema->edge_type_count; i++)
         rc = check_relation(settings, schema, i, err);
     return rc;
@@ -83,7 +83,8 @@ static enum error_code add_reverses(struct dataset_schema *schema, struct error 
     const uint32_t given = schema->edge_type_count;
     if (given > EDGE_TYPE_COUNT_MAX / 2)
         return error_set(err, ERROR_INPUT,
-                         "expected at most %d relations where each has a reverse, found %u: write "
+                         "expected at most %d relations where each has a reverse, found %u: " ADVICE
+                         "write "
                          "`add_reverse: false` below `ingest:`",
                          EDGE_TYPE_COUNT_MAX / 2, given);
     for (uint32_t i = 0; i < given; i++) {
@@ -158,13 +159,13 @@ enum error_code declared_types_find_target(const struct node_targets *targets,
         if (*name && type != schema->target_type)
             return error_set(err, ERROR_INPUT,
                              "node %" PRIu32 " of type %s has a label or a split, but "
-                             "ingest.target_type is %s: give the others -1",
+                             "ingest.target_type is %s: " ADVICE "give the others -1",
                              node, schema->node_type[type].name, name);
         if (is_found && type != schema->target_type)
             return error_set(err, ERROR_INPUT,
                              "node %" PRIu32 " of type %s and node %" PRIu32
                              " of type %s both have a label or a split: expected those of one "
-                             "type; give the others -1, or write `relations: false`",
+                             "type; " ADVICE "give the others -1, or write `relations: false`",
                              first, schema->node_type[schema->target_type].name, node,
                              schema->node_type[type].name);
         if (!is_found)

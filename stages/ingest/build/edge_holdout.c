@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_labels.h"
 #include "stages/ingest/build/given_holdout.h"
 #include "stages/ingest/build/holdout_times.h"
@@ -97,7 +98,7 @@ static enum error_code check_room(const struct edge_holdout *holdout, int split,
     if (holdout->memory_bytes && bytes > holdout->memory_bytes / 4)
         return error_set(err, ERROR_NO_MEMORY,
                          "the held-out edges take more than %s: expected at most a quarter of the "
-                         "memory budget of %s; give more --memory, or hold out fewer "
+                         "memory budget of %s; " ADVICE "give more --memory, or hold out fewer "
                          "(ingest.edge_split)",
                          text_size(bytes, want), text_size(holdout->memory_bytes, have));
     return held[split].count < UINT32_MAX
@@ -173,7 +174,7 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
         if (end[i] < 0 || end[i] >= nodes)
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": %s %" PRId64
-                             " is out of range: expected a node id from 0 to %" PRId64,
+                             " is out of range: expected a node id from 0 to %" PRId64 ADVISE_NODE,
                              where, edge->line, i ? "target" : "source", end[i], nodes - 1);
     rc = check_relation(holdout, edge, err);
     if (rc == ERROR_NONE && !held->where) {

@@ -43,7 +43,8 @@ enum error_code edge_labels_give(struct edge_labels *labels, struct edge_piece *
     if (!given)
         return error_set(err, ERROR_INPUT,
                          "%s: the edges have no column '%s', which ingest.edge_label names: "
-                         "expected it in the header of the edges%s",
+                         "expected it in the header of the edges%s"
+                         ": " ADVICE "write the name as the header has it, or add the column",
                          piece->where, labels->name,
                          labels->from == EDGE_LABEL ? ", or `edge_label: weight`" : "");
     const enum error_code rc =

@@ -5,6 +5,7 @@
 #include "common/base/progress.h"
 #include "common/base/random.h"
 #include "common/base/stop_signal.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/feature_measure.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/feature_statistics.h"
@@ -67,10 +68,11 @@ static enum error_code expect_finite(const float *row, uint32_t dim, const char 
 {
     for (uint32_t i = 0; i < dim; i++)
         if (!isfinite(row[i]))
-            return error_set(err, ERROR_INPUT,
-                             "%s: row %" PRId64
-                             ", column %u: the feature is %g: expected a finite number",
-                             where, line, i, (double)row[i]);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: row %" PRId64
+                ", column %u: the feature is %g: expected a finite number" ADVISE_NUMBER,
+                where, line, i, (double)row[i]);
     return ERROR_NONE;
 }
 
@@ -96,8 +98,9 @@ static enum error_code expect_dim(struct feature_maker *maker, const char *where
     }
     if (dim != maker->given_dim)
         return error_set(err, ERROR_INPUT,
-                         "%s: row %" PRIu64 ": expected %u feature columns, found %u", where,
-                         maker->given_rows, maker->given_dim, dim);
+                         "%s: row %" PRIu64
+                         ": expected %u feature columns, found %u" ADVISE_COLUMNS,
+                         where, maker->given_rows, maker->given_dim, dim);
     return ERROR_NONE;
 }
 
@@ -189,7 +192,8 @@ enum error_code feature_maker_choose(struct feature_maker *maker,
     if (maker->use_given && !given)
         return maker->type
                    ? error_set(err, ERROR_INVALID,
-                               "ingest.features is given, but nodes of type %s have none: add "
+                               "ingest.features is given, but nodes of type %s have none: " ADVICE
+                               "add "
                                "%s-feat.npy, or write `features: auto` and, below, what they get: "
                                "`missing_features: degree`",
                                maker->type, maker->type)

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_holdout.h"
 #include "store/records/dataset_types.h"
 
@@ -41,7 +42,7 @@ static enum error_code check_room(const struct given_negatives *given, struct er
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "the given negatives take more than %s: expected at most a quarter of the "
-                     "memory budget of %s; give more --memory",
+                     "memory budget of %s; " ADVICE "give more --memory",
                      text_size(bytes, want), text_size(given->memory_bytes, have));
 }
 
@@ -53,7 +54,7 @@ static enum error_code check_node(const struct dataset_schema *schema,
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": %s %" PRId64
-                     " is out of range: expected a node id from 0 to %" PRId64,
+                     " is out of range: expected a node id from 0 to %" PRId64 ADVISE_NODE,
                      edge->where, edge->line, name, node, (int64_t)schema->node_count - 1);
 }
 

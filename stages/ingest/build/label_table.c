@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/missing_words.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/node_targets.h"
 
 #include <inttypes.h>
@@ -90,7 +91,7 @@ static enum error_code ask_what_is_missing(const struct label_table *table,
 {
     return error_set(
         err, ERROR_INPUT,
-        "%s:%" PRId64 ": label: expected a number, found '%.*s': if this word says "
+        "%s:%" PRId64 ": label: expected a number, found '%.*s': " ADVICE "if this word says "
         "that the label is not known, add a line `missing_words: %.*s` below `ingest:`",
         table->path, line, (int)field->size, field->text, (int)field->size, field->text);
 }
@@ -124,7 +125,8 @@ enum error_code label_table_parse(struct label_table *table, struct delimited *c
     }
     if (at != table->column_count)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected %" PRIu32 " label columns, found %" PRIu32,
+                         "%s:%" PRId64 ": expected %" PRIu32
+                         " label columns, found %" PRIu32 ADVISE_COLUMNS,
                          table->path, line, table->column_count, at);
     return ERROR_NONE;
 }

@@ -40,14 +40,12 @@ static enum error_code say_origin(const struct named_nodes *nodes, const char *w
 {
     if (!err || !nodes->origin)
         return rc;
-    const size_t at = strlen(err->message);
     const bool same = strcmp(nodes->origin, where) == 0;
-    (void)snprintf(err->message + at, sizeof err->message - at,
-                   "; lines %" PRId64 " to %" PRId64
-                   "%s%s have integer ids: mend the line or set ingest.id_type to string",
-                   nodes->origin_first, nodes->origin_last, same ? "" : " of ",
-                   same ? "" : nodes->origin);
-    return rc;
+    return error_add(err, rc,
+                     "; lines %" PRId64 " to %" PRId64 "%s%s have integer ids: " ADVICE
+                     "mend the line or set ingest.id_type to string",
+                     nodes->origin_first, nodes->origin_last, same ? "" : " of ",
+                     same ? "" : nodes->origin);
 }
 
 /* A number would lose the zeros of 007. A user who says that ids are integers wants that. */
@@ -64,7 +62,8 @@ static enum error_code refer_integer(struct named_nodes *nodes, const struct fie
 {
     if (loses_zeros(nodes, field))
         return error_set(err, ERROR_INPUT,
-                         "%s: found '%.*s', whose zeros a number has not, among integers: write "
+                         "%s: found '%.*s', whose zeros a number has not, among integers: " ADVICE
+                         "write "
                          "`id_type: string` below `ingest:` to keep ids as they are written, or "
                          "`id_type: integer` to drop them",
                          what, shown(field), field->text);

@@ -51,7 +51,7 @@ static enum error_code take_budget(struct node_id_assigner *ids, uint64_t bytes,
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "more than %" PRIu64 " distinct node ids: their table needs %s, the memory "
-                     "budget leaves %s for it; give more --memory",
+                     "budget leaves %s for it; " ADVICE "give more --memory",
                      ids->count, text_size(ids->used_bytes, wanted),
                      text_size(ids->memory_bytes, allowed));
 }

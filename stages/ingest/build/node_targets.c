@@ -135,21 +135,25 @@ static enum error_code mark(struct node_targets *targets, enum split split, int6
     const int64_t first = targets->first_id;
     char text[NODE_ID_TEXT_SIZE];
     if (node < 0 || node >= targets->node_count)
-        return error_set(
-            err, ERROR_INPUT,
-            "%s %" PRId64 " is out of range: expected a %s id from %" PRId64 " to %" PRId64,
-            subject, first + node, subject, first, first + (int64_t)targets->node_count - 1);
+        return error_set(err, ERROR_INPUT,
+                         "%s %" PRId64 " is out of range: expected a %s id from %" PRId64
+                         " to %" PRId64 ": " ADVICE
+                         "write the id of a %s that there is, or correct the number of %ss",
+                         subject, first + node, subject, first,
+                         first + (int64_t)targets->node_count - 1, subject, subject);
     const int before = targets->split_of[node];
     if (before == 1 + (int)split)
         return error_set(err, ERROR_INPUT,
-                         "%s %s is in the %s split twice: expected once, remove one of the lines",
+                         "%s %s is in the %s split twice: expected once, " ADVICE
+                         "remove one of the lines",
                          subject, name_of(targets, (uint32_t)node, text), split_names[split]);
     if (before)
-        return error_set(err, ERROR_INPUT,
-                         "%s %s of the %s split is in the %s split already: expected one of them, "
-                         "remove it from the other",
-                         subject, name_of(targets, (uint32_t)node, text), split_names[split],
-                         split_names[before - 1]);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s %s of the %s split is in the %s split already: expected one of them, " ADVICE
+            "remove it from the other",
+            subject, name_of(targets, (uint32_t)node, text), split_names[split],
+            split_names[before - 1]);
     targets->split_of[node] = (uint8_t)(1 + split);
     return ERROR_NONE;
 }
@@ -173,7 +177,7 @@ enum error_code node_targets_set_split(struct node_targets *targets, enum split 
     if (rc == ERROR_NONE && is_mask(targets, node, count))
         return error_set(
             err, ERROR_INPUT,
-            "%s: found 0 or 1 for each %s (a mask), expected the ids of the %s %ss: "
+            "%s: found 0 or 1 for each %s (a mask), expected the ids of the %s %ss: " ADVICE
             "in Python, numpy.savetxt(\"%s.csv\", numpy.flatnonzero(mask), fmt=\"%%d\")",
             where, subject_of(targets), split_names[split], subject_of(targets),
             split_names[split]);
@@ -281,7 +285,7 @@ static enum error_code deal_classes(struct node_targets *targets, const int perc
     if (!task->is_class_number)
         return error_set(err, ERROR_INVALID,
                          "ingest.split is stratified, which goes by the class of a node: expected "
-                         "labels of one class each; write `split: random 60/20/20`");
+                         "labels of one class each; " ADVICE "write `split: random 60/20/20`");
     for (uint32_t c = 0; c < targets->class_count; c++)
         deal(targets, c, percent, seed);
     return ERROR_NONE;
@@ -405,7 +409,8 @@ enum error_code node_targets_check(struct node_targets *targets, enum task_kind 
         if (!node_targets_has_label(targets, train->node[i]))
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64
-                             ": %s %s has no label: expected one for every training %s",
+                             ": %s %s has no label: expected one for every training %s"
+                             ": " ADVICE "give it one, or remove it from the split",
                              train->where, train->first_line + i, subject_of(targets),
                              name_of(targets, train->node[i], text), subject_of(targets));
     if (targets->split_of)

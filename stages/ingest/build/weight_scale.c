@@ -22,7 +22,7 @@ enum error_code weight_scale_note(struct weight_scale *scale, float weight, stru
         return error_set(
             err, ERROR_NO_MEMORY,
             "the weights of edges take more than %s: expected at most a quarter of the "
-            "memory budget (%s); give more --memory, or write `weight_scale: log` below "
+            "memory budget (%s); " ADVICE "give more --memory, or write `weight_scale: log` below "
             "`ingest:`, which needs none",
             text_size(bytes, want), text_size(scale->memory_bytes, have));
     const enum error_code rc =

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,8 +29,9 @@ static enum error_code take_line(const char *path, size_t field_count, const str
     must(field_count <= COUNTED_FIELDS_MAX);
     return found == field_count
                ? visit(context, field, line->number, err)
-               : error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu",
-                           path, line->number, field_count, found);
+               : error_set(err, ERROR_INPUT,
+                           "%s:%" PRId64 ": expected %zu columns, found %zu" ADVISE_COLUMNS, path,
+                           line->number, field_count, found);
 }
 
 enum error_code counted_lines_visit(const char *path, size_t field_count, counted_visitor visit,

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_text.h"
 
 #include <inttypes.h>
@@ -51,7 +52,8 @@ static enum error_code take_line(struct table *table, const struct text_line *li
     char extent[DELIMITED_EXTENT_SIZE];
     if (found != table->field_count)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected %zu columns as the header has, found %zu%s",
+                         "%s:%" PRId64
+                         ": expected %zu columns as the header has, found %zu%s" ADVISE_COLUMNS,
                          table->nodes->file->path, line->number, table->field_count, found,
                          delimited_extent(line, extent));
     const enum error_code rc = take(context, table, field, line->number, err);

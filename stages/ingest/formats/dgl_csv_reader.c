@@ -1,11 +1,29 @@
-#include "stages/ingest/formats/dgl_csv_reader.h"
-
+/*
+ * dgl_csv_reader - the folder of a DGL CSVDataset of one graph (format: dgl_csv).
+ *
+ *   meta.yaml
+ *     separator: ","                                                     optional
+ *     node_data: [{file_name: users.csv, ntype: user}]                   node_id_field: optional, node_id
+ *     edge_data: [{file_name: likes.csv, etype: [user, likes, item]}]    src_id_field, dst_id_field: optional, src_id and dst_id
+ *   users.csv                          a header, then a line a node
+ *     node_id                          any text; edges name nodes by it within their type
+ *     label                            optional: a class, or several numbers "0,1,1"
+ *     train_mask, val_mask, test_mask  optional: 0 and 1, or False and True
+ *     feat                             optional: numbers "0.1,0.2,0.3"
+ *   likes.csv                          a header, then a line an edge; a column called weight or time is read, too
+ *
+ * Other columns are not read. Outputs have the ids of the files; where several types have ids that are not 0, 1, 2, ... in the order
+ * of lines, as type:id. Data sets of many graphs (graph_data, a column graph_id with several values) are refused.
+ *
+ * Format: DGL's "Loading data from CSV files".
+ */
 #include "common/base/memory.h"
 #include "common/formats/line_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/dgl_csv_meta.h"
 #include "stages/ingest/formats/dgl_csv_nodes.h"
 #include "stages/ingest/formats/feature_file.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/typed_graph.h"
 #include "stages/tables/edge_fields.h"
 
@@ -93,11 +111,12 @@ static enum error_code find_dim(const struct dgl_csv *d, uint32_t *dim, struct e
     for (uint32_t t = 0; t < d->meta.node_count && !d->settings->ingest.relations; t++) {
         const uint32_t found = d->type[t].dim;
         if (*dim && found && found != *dim)
-            return error_set(err, ERROR_INPUT,
-                             "%s: feat: expected %" PRIu32
-                             " numbers as types before have, found %" PRIu32
-                             "; with `relations: true` below `ingest:` each type has its own",
-                             d->meta.nodes[t].path, *dim, found);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: feat: expected %" PRIu32 " numbers as types before have, found %" PRIu32
+                "; " ADVICE
+                "write `relations: true` below `ingest:`, with which each type has its own",
+                d->meta.nodes[t].path, *dim, found);
         *dim = found ? found : *dim;
     }
     return ERROR_NONE;
@@ -284,9 +303,10 @@ static enum error_code read_all(struct dgl_csv *d, struct error *err)
     return rc == ERROR_NONE ? typed_graph_push_targets(d->graph, err) : rc;
 }
 
-enum error_code dgl_csv_reader_run(const struct pipeline_settings *settings,
+static enum error_code dgl_csv_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                    struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct dgl_csv d = {.settings = settings, .builder = builder};
     const enum error_code rc = read_all(&d, err);
     for (uint32_t t = 0; t < NODE_TYPE_COUNT_MAX; t++)
@@ -296,3 +316,14 @@ enum error_code dgl_csv_reader_run(const struct pipeline_settings *settings,
     dgl_csv_meta_release(&d.meta);
     return rc;
 }
+
+const struct input_format dgl_csv_format = {
+    .has_folders = true,
+    .endings = {".yaml", ".csv", ".tsv", ".txt"},
+    .advice = {"add a column `label` to a file of nodes",
+               "add a column `train_mask` to it, or write `split: random 60/20/20` below "
+               "`ingest:`"},
+    .form = "mend it so that meta.yaml lists files with headers, of nodes with node_id and of "
+            "edges with src_id and dst_id, as CSVDataset takes them",
+    .run = dgl_csv_run,
+};

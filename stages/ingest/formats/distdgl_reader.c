@@ -1,9 +1,25 @@
-#include "stages/ingest/formats/distdgl_reader.h"
-
+/*
+ * distdgl_reader - a graph in the chunks that DistDGL's partitioning pipeline takes (format: distdgl).
+ *
+ *   metadata.json
+ *     node_type            ["user", "item"]                names, which lie one behind the other
+ *     num_nodes_per_chunk  [[3, 2], [4]]                   of each type, nodes of each chunk; or num_nodes_per_type [5, 4]
+ *     edge_type            ["user:likes:item"]
+ *     num_edges_per_chunk  [[7, 8]]                        checked, where it is there
+ *     edges                {"user:likes:item": {"format": {"name": "csv", "delimiter": " "}, "data": ["edges/0.txt", ...]}}
+ *     node_data            {"user": {"feat": {"format": {"name": "numpy"}, "data": ["feat-0.npy", ...]}, "label": ...,
+ *                          "train_mask": ..., "val_mask": ..., "test_mask": ...}}
+ *
+ * Edges are numbered within the types of their ends. Paths are below the folder, or absolute. Formats are csv (without a header) and
+ * numpy; parquet is refused by name. Data of edges, and other data of nodes, are not read.
+ *
+ * Format: DGL's "Distributed graph partitioning pipeline" (tools/distpartitioning, chunk_graph.py).
+ */
 #include "common/base/file.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/typed_graph.h"
 
 #include <inttypes.h>
@@ -375,9 +391,10 @@ static enum error_code push_features(const struct chunked *c, struct error *err)
     return rc;
 }
 
-enum error_code distdgl_reader_run(const struct pipeline_settings *settings,
+static enum error_code distdgl_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                    struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct chunked c = {.settings = settings, .builder = builder};
     enum error_code rc = read_metadata(&c, err);
     if (rc == ERROR_NONE)
@@ -399,3 +416,13 @@ enum error_code distdgl_reader_run(const struct pipeline_settings *settings,
     json_free(c.document);
     return rc;
 }
+
+const struct input_format distdgl_format = {
+    .has_folders = true,
+    .endings = {".json", ".npy", ".csv", ".csv.gz", ".csv.zst", ".txt"},
+    .advice = {"add \"label\" to the arrays of a type below \"node_data\"",
+               "add \"train_mask\" to them, or write `split: random 60/20/20` below `ingest:`"},
+    .form = "mend it so that metadata.json lists types, chunks and their csv and numpy files, as "
+            "DGL's chunk_graph writes them",
+    .run = distdgl_run,
+};

@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/input_files.h"
 #include "store/records/dataset_schema.h"
 
@@ -98,7 +99,7 @@ enum error_code edge_files_join(const struct edge_files *files, const char *tabl
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         if (files->width.of[c] && width->of[c])
             return error_set(err, ERROR_INPUT,
-                             "expected %s in one of %s and %s, found them in both",
+                             "expected %s in one of %s and %s, found them in both" ADVISE_ONE_FILE,
                              edge_column[c].plural, table, path_of(files, (enum edge_column)c));
         width->of[c] += files->width.of[c];
     }
@@ -112,9 +113,11 @@ static enum error_code take_times(const struct npy_reader *reader, struct time_f
     for (size_t i = 0; i < count; i++) {
         const int64_t written = value[i];
         if (!time_integer_value(time, written, &value[i], &fault))
-            return error_set(err, ERROR_INPUT,
-                             "%s: row %" PRIu64 ": expected %s, found %" PRId64 "%s", reader->path,
-                             first + i, fault.expected, written, fault.advice);
+            return time_fault_advise(&fault,
+                                     error_set(err, ERROR_INPUT,
+                                               "%s: row %" PRIu64 ": expected %s, found %" PRId64,
+                                               reader->path, first + i, fault.expected, written),
+                                     err);
     }
     return ERROR_NONE;
 }

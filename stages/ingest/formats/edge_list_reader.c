@@ -91,10 +91,10 @@ static bool is_header(const struct edge_list *list, const struct text_line *line
 static enum error_code repeated_header(const struct edge_list *list, struct line_reader *reader,
                                        const struct text_line *line, struct error *err)
 {
-    const enum error_code rc =
-        error_set(err, ERROR_INPUT,
-                  "%s:%" PRId64 ": expected an edge, found the header again: remove the line",
-                  list->name, line->number);
+    const enum error_code rc = error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": expected an edge, found the header again: " ADVICE "remove the line",
+        list->name, line->number);
     line_reader_close(reader);
     return rc;
 }
@@ -261,7 +261,7 @@ static enum error_code note_ends(struct edge_list *list, int64_t source, int64_t
         return ERROR_NONE;
     return error_set(
         err, ERROR_INPUT,
-        "%s: the header names two kinds of things, and %s stands in both columns: if it "
+        "%s: the header names two kinds of things, and %s stands in both columns: " ADVICE "if it "
         "is two nodes, add a line `%s` below `ingest:`; if it is one, `%s`",
         list->input->name, named_nodes_text(&list->nodes, both, id),
         edge_role_line(look, fields->source, fields->target, true, line),

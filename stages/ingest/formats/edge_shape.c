@@ -158,34 +158,48 @@ static bool is_matrix(const struct look *look)
                           : are_bits && columns >= MANY_COLUMNS;
 }
 
-static const char *shape_of(const struct look *look)
+/* What a file is that is no edge list, and what makes one of it. {0}: it may be one. */
+struct shape {
+    const char *found, *advice;
+};
+
+static struct shape shape_of(const struct look *look)
 {
     if (text_ends(look->path, ".sif") || text_ends(look->path, ".sif.gz"))
-        return "SIF: write `format: sif` below `ingest:`";
+        return (struct shape){"SIF", "write `format: sif` below `ingest:`"};
     if (is_called(look->path, "node.dat") || is_called(look->path, "link.dat"))
-        return "a file of the Heterogeneous Graph Benchmark: write `format: hgb` below `ingest:`, "
-               "with its folder as path; or of link.dat alone `edge_columns: \"source: 1; target: "
-               "2; etype: 3; weight: 4\"`";
+        return (struct shape){
+            "a file of the Heterogeneous Graph Benchmark",
+            "write `format: hgb` below `ingest:`, with its folder as path; or of link.dat alone "
+            "`edge_columns: \"source: 1; target: 2; etype: 3; weight: 4\"`"};
     if (look->row_count >= 2 && !look->is_no_openke)
-        return "a list of OpenKE, a count and then head, tail and relation: write `format: openke` "
-               "below `ingest:`, with its folder, where it is called train2id.txt, as path";
+        return (struct shape){
+            "a list of OpenKE, a count and then head, tail and relation",
+            "write `format: openke` below `ingest:`, with its folder, where it is called "
+            "train2id.txt, as path"};
     if (look->braces && 2 * look->braces >= look->row_count)
-        return "an edge list with attributes in braces: "
-               "networkx.write_edgelist(networkx.read_edgelist('FILE'), 'FILE.csv', ',', "
-               "['weight']) makes a table of it, with the attribute weight";
+        return (struct shape){
+            "an edge list with attributes in braces",
+            "networkx.write_edgelist(networkx.read_edgelist('FILE'), 'FILE.csv', ',', ['weight']) "
+            "makes a table of it, with the attribute weight"};
     if (is_matrix(look))
-        return "a dense matrix: python3 -c \"import numpy, scipy.sparse as s; s.save_npz('g.npz', "
-               "s.csr_matrix(numpy.genfromtxt('FILE', delimiter=',')))\" makes an npz of it, which "
-               "`format: npz` reads (without delimiter where blanks separate)";
+        return (struct shape){
+            "a dense matrix",
+            "python3 -c \"import numpy, scipy.sparse as s; s.save_npz('g.npz', "
+            "s.csr_matrix(numpy.genfromtxt('FILE', delimiter=',')))\" makes an npz of it, which "
+            "`format: npz` reads (without delimiter where blanks separate)"};
     if (look->row_count >= DENSE_MIN && look->names + 1 == look->row_count)
-        return "a dense matrix with names of rows and columns: python3 -c \"import pandas; s = "
-               "pandas.read_csv('FILE', index_col=0).stack(); s[s != 0].to_csv('edges.csv', "
-               "header=['weight'], index_label=['source', 'target'])\" makes a table of it";
+        return (struct shape){
+            "a dense matrix with names of rows and columns",
+            "python3 -c \"import pandas; s = pandas.read_csv('FILE', index_col=0).stack(); s[s != "
+            "0].to_csv('edges.csv', header=['weight'], index_label=['source', 'target'])\" makes a "
+            "table of it"};
     if (!look->has_quotes && is_adjacency_list(look))
-        return "an adjacency list, whose rows are of unequal length: awk '{for (i = 2; i <= NF; "
-               "i++) print $1 \",\" $i}' FILE > edges.csv makes a table of it (-F, where commas "
-               "separate); METIS's is `format: metis`";
-    return NULL;
+        return (struct shape){
+            "an adjacency list, whose rows are of unequal length",
+            "awk '{for (i = 2; i <= NF; i++) print $1 \",\" $i}' FILE > edges.csv makes a table of "
+            "it (-F, where commas separate); METIS's is `format: metis`"};
+    return (struct shape){0};
 }
 
 enum error_code edge_shape_check(const char *path, struct error *err)
@@ -196,12 +210,12 @@ enum error_code edge_shape_check(const char *path, struct error *err)
         return rc;
     look->path = path;
     rc = read_rows(look, err);
-    const char *shape = rc == ERROR_NONE ? shape_of(look) : NULL;
-    if (shape)
+    const struct shape shape = rc == ERROR_NONE ? shape_of(look) : (struct shape){0};
+    if (shape.found)
         rc = error_set(err, ERROR_INPUT,
                        "%.200s: expected an edge a line, source and target in columns of their "
-                       "own, found %s",
-                       path, shape);
+                       "own, found %s: " ADVICE "%s",
+                       path, shape.found, shape.advice);
     memory_free(look->text);
     memory_free(look);
     return rc;

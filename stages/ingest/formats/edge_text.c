@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/tables/edge_fields.h"
 
 #include <assert.h>
@@ -133,7 +134,7 @@ enum error_code edge_text_read(struct edge_text *text, size_t count, void *data,
         if (!text->found)
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": expected a line for each edge, found the end of the "
-                             "file and more edges",
+                             "file and more edges" ADVISE_COPY,
                              text->path, text->line.number + 1);
         rc = parse_line(text, (char *)data + i * row_bytes, err);
         if (rc == ERROR_NONE)

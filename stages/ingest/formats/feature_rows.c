@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_text.h"
 
 #include <inttypes.h>
@@ -86,7 +87,7 @@ enum error_code feature_rows_push(const char *path, uint64_t row_count,
     if (rc == ERROR_NONE && table.row_count != row_count)
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRIu64 ": expected %" PRIu64 " lines, one for each node, found the "
-                       "end of the file",
+                       "end of the file" ADVISE_COPY,
                        path, table.row_count + 1, row_count);
     if (rc == ERROR_NONE)
         rc = push_piece(&table, err);

@@ -1,6 +1,7 @@
 #include "stages/ingest/formats/feature_text.h"
 
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_file.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ enum error_code feature_text_parse(const char *path, int64_t line, struct delimi
         if (!text_double(field.text, field.size, &value) || !isfinite((float)value))
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": feature in column %" PRIu32
-                             ": expected a finite number, found '%.*s'",
+                             ": expected a finite number, found '%.*s'" ADVISE_NUMBER,
                              path, line, before + at + 1, field.size < 40 ? (int)field.size : 40,
                              field.text);
         row[at] = (float)value;
@@ -47,6 +48,7 @@ enum error_code feature_text_parse(const char *path, int64_t line, struct delimi
     if (at == dim)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": expected %" PRIu32 " feature columns, found %" PRIu32, path,
-                     line, dim, at);
+                     "%s:%" PRId64 ": expected %" PRIu32
+                     " feature columns, found %" PRIu32 ADVISE_COLUMNS,
+                     path, line, dim, at);
 }

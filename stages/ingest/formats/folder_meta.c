@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -156,7 +157,7 @@ static enum error_code check_new(const struct folder_meta *meta, const struct ty
         if (strcmp(before->name, type->name) == 0)
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": expected a name for each node type, found '%s', "
-                             "which an earlier line has: give one of them another name",
+                             "which an earlier line has: " ADVICE "give one of them another name",
                              row->path, row->line, type->name);
     return ERROR_NONE;
 }
@@ -278,7 +279,8 @@ static enum error_code take_line(const struct type_reader *reader, struct folder
     struct field field[TYPE_COLUMNS_MAX] = {{0}};
     const size_t found = delimited_split_line(line, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
     if (found != reader->field_count)
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu",
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected %zu columns, found %zu" ADVISE_COLUMNS,
                          reader->path, line->number, reader->field_count, found);
     const struct type_row row = {reader->path, line->number, field, reader->place};
     return visit(meta, &row, err);

@@ -2,17 +2,20 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/folder_meta.h"
 #include "stages/ingest/formats/held_edge_files.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/keyed_file.h"
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/node_files.h"
 #include "stages/ingest/formats/sparse_columns.h"
+#include "stages/ingest/formats/unread_files.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
@@ -173,7 +176,8 @@ static enum error_code open_features(const struct folder *folder, const char *ty
         return rc;
     *found = is_dense || is_sparse;
     if (is_dense && is_sparse)
-        return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", dense, indptr);
+        return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both" ADVISE_ONE_FILE,
+                         dense, indptr);
     if (!*found)
         return ERROR_NONE;
     uint32_t columns = 0;
@@ -209,11 +213,12 @@ static enum error_code open_typed(const struct folder *folder, struct feature_fi
         if (rc != ERROR_NONE || !found)
             continue;
         if (*dim && file[i].dim != *dim && !folder->has_relations)
-            return error_set(err, ERROR_INPUT,
-                             "%s: features of type %s: expected %" PRIu32
-                             " columns as other types have, found %" PRIu32
-                             "; with `relations: true` below `ingest:` each has its own",
-                             folder->path, type->name, *dim, file[i].dim);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: features of type %s: expected %" PRIu32
+                " columns as other types have, found %" PRIu32 "; " ADVICE
+                "write `relations: true` below `ingest:`, with which each type has its own",
+                folder->path, type->name, *dim, file[i].dim);
         *dim = file[i].dim;
     }
     return rc;
@@ -368,9 +373,10 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
     return rc;
 }
 
-enum error_code folder_reader_run(const struct pipeline_settings *settings,
+static enum error_code folder_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                   struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct split_shares shares;
     struct folder *folder = NULL;
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
@@ -389,3 +395,46 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
     memory_free(folder);
     return rc;
 }
+
+static const struct known_file known[] = {
+    {"meta", {".json"}, {"metadata"}},
+    {"edges", {TABLE_ENDINGS}, {EDGE_ALIASES}},
+    {"edges", {TABLE_ENDINGS}, {"edge"}},
+    {"node-feat", {".npy"}, {FEATURE_ALIASES}},
+    {"feat_indptr", {".npy"}, {"node-feat-indptr", "indptr"}},
+    {"feat_indices", {".npy"}, {"node-feat-indices", "indices"}},
+    {"feat_values", {".npy"}, {"node-feat-values", "values"}},
+    {"node-label", {TABLE_ENDINGS}, {LABEL_ALIASES}},
+    {"node-graph",
+     {TABLE_ENDINGS},
+     {"graph-id", "graph-ids", "graph-indicator", "node-graphs", "batch"}},
+    {"graph-label", {TABLE_ENDINGS}, {"graph-labels", "graph-targets"}},
+    {"node-ids",
+     {".csv", ".csv.gz", ".csv.zst"},
+     {"nodes", "ids", "node-id", "node-names", "names", "nodelist"}},
+    {"train", {TABLE_ENDINGS}, {TRAIN_ALIASES}},
+    {"valid", {TABLE_ENDINGS}, {VALID_ALIASES}},
+    {"test", {TABLE_ENDINGS}, {TEST_ALIASES}},
+    {"node-types", {".csv"}, {"node-type", "ntypes"}},
+    {"edge-types", {".csv"}, {"etypes"}},
+    {"relations", {".csv"}, {NULL}},
+    {"edge-weight", {".npy"}, {"edge-weights", "weights"}},
+    {"edge-type", {".npy"}, {"edge-type"}},
+    {"edge-time", {".npy"}, {"edge-times", "timestamps"}},
+    {"edge-id", {".npy"}, {"edge-ids"}},
+    {"edge-feat", {".npy"}, {"edge-features", "edge-attr"}},
+    {.stem = NULL},
+};
+
+const struct input_format folder_format = {
+    .endings = {".csv", ".csv.gz", ".csv.zst", ".npy", ".json"},
+    .known = known,
+    .known_below = "",
+    .has_meta = true,
+    .advice = {"add node-label.csv, whose line i is the class of node i (-1: none)",
+               "add train.csv (and valid.csv, test.csv) with a node id a line, or a line `split: "
+               "random 60/20/20` below `ingest:`"},
+    .form = "mend it so that meta.json has num_nodes and directed, edges.csv a header src,dst and "
+            "an edge a line, and other files a line a node, or are .npy",
+    .run = folder_run,
+};

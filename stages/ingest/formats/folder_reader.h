@@ -22,11 +22,6 @@
 #include "common/base/error.h"
 #include "stages/ingest/build/dataset_builder.h"
 
-/* Pushes everything of settings->ingest.path into `builder`, which the caller finishes.
- * Fails: ERROR_NOT_FOUND, ERROR_INPUT naming file, line or offset, what was expected and found. */
-MUST_CHECK enum error_code folder_reader_run(const struct pipeline_settings *settings,
-                                             struct dataset_builder *builder, struct error *err);
-
 /* One split file, wherever it lies; shared by the formats. */
 MUST_CHECK enum error_code folder_reader_split(const char *path, enum split split,
                                                uint64_t node_count, struct dataset_builder *builder,

@@ -1,10 +1,31 @@
-#include "stages/ingest/formats/graphbolt_reader.h"
-
+/*
+ * graphbolt_reader - the folder of a DGL GraphBolt OnDiskDataset (format: graphbolt), as it is before DGL preprocesses it.
+ *
+ *   metadata.yaml
+ *     graph:
+ *       nodes: [{num: 34}]                                   or, of several types, each with `type: user`
+ *       edges: [{format: csv | numpy, path: edges.csv}]      csv without a header, or [2, edges]; from source to target; with types each
+ *                                                            has `type: "user:likes:item"`, and nodes are numbered within theirs
+ *     feature_data:
+ *       - {domain: node, name: feat, format: numpy, path: feat.npy}
+ *     tasks:                                                 the first whose seeds are nodes
+ *       - num_classes: 2
+ *         train_set: [{data: [{name: seeds, format: numpy, path: ...}, {name: labels, format: numpy, path: ...}]}]
+ *         validation_set: ...
+ *         test_set: ...
+ *
+ * Labels of nodes outside of the three sets are not known to it. Names that GraphBolt had before 0.1 (seed_nodes) are read, too.
+ * What it may have and is not read is refused by name and line: files of torch, seeds that are pairs.
+ * Features of nodes that have another name than feat, and those of edges, are left out.
+ *
+ * Format: DGL's "OnDiskDataset specification".
+ */
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/base/yaml.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/typed_graph.h"
 
 #include <stdio.h>
@@ -51,8 +72,8 @@ static const char *text_of(const struct yaml_node *map, const char *key)
 static enum error_code wrong(const struct graphbolt *g, const struct yaml_node *at,
                              const char *expected, struct error *err)
 {
-    return error_set(err, ERROR_INPUT, "%s:%d: expected %s%s", g->metadata, at ? at->line : 1,
-                     expected, strstr(expected, "found") ? "" : ", found none or another");
+    return error_set(err, ERROR_INPUT, "%s:%d: expected %s, found none or another", g->metadata,
+                     at ? at->line : 1, expected);
 }
 
 /* The items of a list that must be one. */
@@ -274,7 +295,9 @@ static enum error_code find_task(const struct graphbolt *g, const struct yaml_no
     while (rc == ERROR_NONE && name[0] && *task && !is_named(*task, name, NULL))
         *task = (*task)->next;
     return rc == ERROR_NONE && name[0] && !*task
-               ? wrong(g, first, "a task called as ingest.split_name says, found none", err)
+               ? error_set(err, ERROR_INPUT,
+                           "%s:%d: expected a task called as ingest.split_name says, found none",
+                           g->metadata, first ? first->line : 1)
                : rc;
 }
 
@@ -310,9 +333,11 @@ static enum error_code read_all(struct graphbolt *g, struct error *err)
     return rc == ERROR_NONE ? typed_graph_push_targets(g->graph, err) : rc;
 }
 
-enum error_code graphbolt_reader_run(const struct pipeline_settings *settings,
-                                     struct dataset_builder *builder, struct error *err)
+static enum error_code graphbolt_run(const struct pipeline_settings *settings,
+                                     uint64_t memory_bytes, struct dataset_builder *builder,
+                                     struct error *err)
 {
+    (void)memory_bytes;
     struct graphbolt g = {.settings = settings, .builder = builder};
     const enum error_code rc = read_all(&g, err);
     typed_graph_free(g.graph);
@@ -320,3 +345,13 @@ enum error_code graphbolt_reader_run(const struct pipeline_settings *settings,
     yaml_tree_free(g.root);
     return rc;
 }
+
+const struct input_format graphbolt_format = {
+    .has_folders = true,
+    .endings = {".yaml", ".npy", ".csv"},
+    .advice = {"add an item `name: labels` to the sets below `tasks:`",
+               "add train_set below `tasks:`, or a line `split: random 60/20/20` below `ingest:`"},
+    .form = "mend it so that metadata.yaml lists nodes, edges, features and the sets of a task "
+            "with their csv and numpy files, as OnDiskDataset takes them",
+    .run = graphbolt_run,
+};

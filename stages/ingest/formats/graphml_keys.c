@@ -168,7 +168,8 @@ enum error_code graphml_keys_settle(struct graphml_keys *keys, const char *label
         if (use == GRAPHML_LABEL && keys->label_count)
             return error_set(err, ERROR_INPUT,
                              "%s: expected one key of nodes called label, class or y, found "
-                             "several: name the one of the classes by `label_columns: NAME` below "
+                             "several: " ADVICE
+                             "name the one of the classes by `label_columns: NAME` below "
                              "`ingest:`",
                              where);
         key->use = use;

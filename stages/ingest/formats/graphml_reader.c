@@ -1,16 +1,40 @@
-#include "stages/ingest/formats/graphml_reader.h"
-
+/*
+ * graphml_reader - a graph in GraphML, plain, gzip or zstd, read as it passes (format: graphml).
+ *
+ *   <graphml>
+ *     <key id="d0" for="node" attr.name="label" attr.type="string"/>
+ *     <key id="d1" for="edge" attr.name="weight" attr.type="double"/>
+ *     <graph edgedefault="undirected">
+ *       <node id="alice"><data key="d0">red</data></node>
+ *       <edge source="alice" target="bob"><data key="d1">2.5</data></edge>
+ *
+ * attr.name says what is read (graphml_keys.h). Of nodes: label, class or y, a class by word or
+ * number (class_words.h); feat, feat_0, feat_1,
+ * ... or x_0, x_1, ..., numbers that are the features, in the order of their keys, of all nodes or
+ * of none; train_mask, val_mask and
+ * test_mask, booleans. Of edges: weight; an edge without one has the key's <default>, or 1. The
+ * settings label_columns and
+ * feature_columns name other keys. Keys that say none of these are not read. A label that is
+ * different in each node is refused, since
+ * it is a name (Gephi and networkx write such). Refused by line: a DOCTYPE (entities), several
+ * graphs or graphs in nodes, hyperedges,
+ * an edge whose own direction is another.
+ *
+ * The file is read twice: ids first. Format: http://graphml.graphdrawing.org/specification.html.
+ */
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/base/xml_stream.h"
 #include "common/formats/byte_source.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/class_words.h"
 #include "stages/ingest/formats/graphml_keys.h"
 #include "stages/ingest/formats/held_edge_files.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -74,7 +98,7 @@ static enum error_code take_number(const struct graphml *g, const struct graphml
     if (!text_double(text, strlen(text), &value) || !isfinite((float)value))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": %s: expected a finite number, found "
-                         "'%.80s'",
+                         "'%.80s'" ADVISE_NUMBER,
                          g->path, xml_stream_line(g->stream), key->name, text);
     *out = (float)value;
     const struct float_place place = {.path = g->path,
@@ -112,8 +136,9 @@ static enum error_code take_label(struct graphml *g, const struct graphml_key *k
         *value = (double)class_words_class(&g->classes, &word);
     else if (!text_double(text, strlen(text), value) || !isfinite(*value))
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": %s: expected a finite number, found '%.80s'", g->path,
-                         xml_stream_line(g->stream), key->name, text);
+                         "%s:%" PRId64
+                         ": %s: expected a finite number, found '%.80s'" ADVISE_NUMBER,
+                         g->path, xml_stream_line(g->stream), key->name, text);
     return ERROR_NONE;
 }
 
@@ -449,7 +474,8 @@ static enum error_code check_labels(struct graphml *g, struct error *err)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s: key %s: expected classes, found another word in each of %" PRIu64
-                     " nodes, as names are: write `label_columns: NAME` below `ingest:` with the "
+                     " nodes, as names are: " ADVICE
+                     "write `label_columns: NAME` below `ingest:` with the "
                      "key of the classes, or `task: link_prediction`",
                      g->path, label->name, words);
 }
@@ -513,9 +539,10 @@ static enum error_code push_targets(const struct graphml *g, struct error *err)
     return rc == ERROR_NONE ? held_edge_files_push(g->settings, &g->names, g->builder, err) : rc;
 }
 
-enum error_code graphml_reader_run(const struct pipeline_settings *settings,
+static enum error_code graphml_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                    struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct graphml g = {.settings = settings, .builder = builder, .path = settings->ingest.path};
     class_words_init(&g.classes);
     enum error_code rc = read_nodes(&g, err);
@@ -540,3 +567,12 @@ enum error_code graphml_reader_run(const struct pipeline_settings *settings,
     memory_free(g.feature);
     return rc;
 }
+
+const struct input_format graphml_format = {
+    .is_file = true,
+    .advice = {"give nodes a <data> of a key with attr.name=\"label\"",
+               "give nodes a <data> of a key with attr.name=\"train_mask\", or write `split: "
+               "random 60/20/20` below `ingest:`"},
+    .form = "mend it so that it is GraphML of one graph, as networkx.write_graphml() makes it",
+    .run = graphml_run,
+};

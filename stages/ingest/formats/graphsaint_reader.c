@@ -1,5 +1,13 @@
-#include "stages/ingest/formats/graphsaint_reader.h"
-
+/*
+ * graphsaint_reader - a folder as GraphSAINT's authors hand graphs out (format: graphsaint): Flickr, Yelp, Reddit, AmazonProducts.
+ *
+ *   adj_full.npz      scipy's CSR of all edges, as they are stored: an undirected one has them both ways
+ *   feats.npy         optional: [nodes, columns]
+ *   class_map.json    optional: {"node": class} or {"node": [0, 1, ...]} of several labels
+ *   role.json         optional: {"tr": [node, ...], "va": [...], "te": [...]}
+ *
+ * adj_train.npz, the edges among training nodes, is not read: batches of training leave out none of the others.
+ */
 #include "common/base/file.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -8,6 +16,7 @@
 #include "stages/ingest/formats/csr_edges.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/held_edge_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/npz_folder.h"
 
 #include <inttypes.h>
@@ -194,9 +203,11 @@ static enum error_code read_splits(const struct graphsaint *g, struct error *err
     return rc;
 }
 
-enum error_code graphsaint_reader_run(const struct pipeline_settings *settings,
-                                      struct dataset_builder *builder, struct error *err)
+static enum error_code graphsaint_run(const struct pipeline_settings *settings,
+                                      uint64_t memory_bytes, struct dataset_builder *builder,
+                                      struct error *err)
 {
+    (void)memory_bytes;
     struct graphsaint g = {.settings = settings, .builder = builder};
     enum error_code rc = read_edges(&g, err);
     rc = npz_folder_blame(&g.folder, rc, err);
@@ -208,3 +219,13 @@ enum error_code graphsaint_reader_run(const struct pipeline_settings *settings,
         rc = read_splits(&g, err);
     return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, builder, err) : rc;
 }
+
+const struct input_format graphsaint_format = {
+    .endings = {".npz", ".npy", ".json"},
+    .advice = {"add class_map.json with a class for each node",
+               "add role.json with lists tr, va and te, or a line `split: random 60/20/20` below "
+               "`ingest:`"},
+    .form = "mend it so that the folder has adj_full.npz of scipy, feats.npy with a row a node, "
+            "class_map.json and role.json",
+    .run = graphsaint_run,
+};

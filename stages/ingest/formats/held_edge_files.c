@@ -30,7 +30,8 @@ static enum error_code find_node(const struct held_file *file, int side, const s
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": node '%.*s' is in no other file: expected the id of a node "
-                     "of the input",
+                     "of the input"
+                     ": " ADVICE "write the id of a node that has an edge, or remove the line",
                      file->path, line, shown, id->text);
 }
 

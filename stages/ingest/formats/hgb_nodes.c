@@ -212,11 +212,12 @@ enum error_code hgb_nodes_push_features(const struct hgb_nodes *nodes, bool has_
     for (uint32_t t = 0; t < nodes->type_count; t++) {
         const uint32_t dim = nodes->dim[t];
         if (!has_relations && dim && features.dim && dim != features.dim)
-            return error_set(err, ERROR_INPUT,
-                             "%s: features of type %" PRIu32 ": expected %" PRIu32
-                             " numbers as types before have, found %" PRIu32
-                             "; with `relations: true` below `ingest:` each type has its own",
-                             nodes->path, t, features.dim, dim);
+            return error_set(
+                err, ERROR_INPUT,
+                "%s: features of type %" PRIu32 ": expected %" PRIu32
+                " numbers as types before have, found %" PRIu32 "; " ADVICE
+                "write `relations: true` below `ingest:`, with which each type has its own",
+                nodes->path, t, features.dim, dim);
         if (!has_relations && dim)
             features.dim = dim;
         widest = dim > widest ? dim : widest;

@@ -1,5 +1,5 @@
 /*
- * hgb_nodes - the nodes of node.dat: which type each is of, the number that it gets, its features (hgb_reader.h).
+ * hgb_nodes - the nodes of node.dat: which type each is of, the number that it gets, its features (hgb_reader.c).
  */
 #ifndef STAGES_INGEST_FORMATS_HGB_NODES_H
 #define STAGES_INGEST_FORMATS_HGB_NODES_H

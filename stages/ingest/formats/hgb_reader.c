@@ -1,10 +1,25 @@
-#include "stages/ingest/formats/hgb_reader.h"
-
+/*
+ * hgb_reader - a graph of several types as the Heterogeneous Graph Benchmark keeps it: a folder of
+ * text files whose columns a tab
+ * separates (format: hgb).
+ *
+ *   node.dat         id, name, type[, features]    0 <tab> Ann <tab> 0 <tab> 0.5,1,0      ids from 0, types from 0
+ *   link.dat         source, target, type[, weight]
+ *   label.dat        id, name, type, classes       training nodes; `0,3` are two classes of a node, and the task has several labels
+ *   label.dat.test   the same                      test nodes; there is no validation split: `split: random 60/20/20` makes one
+ *   link.dat.test    links of the test, with ingest.edge_split: given
+ *
+ * All links of a type join the same two node types. Types and relations are called by their
+ * numbers. Nodes lie by type; where
+ * the ids do not, outputs still have the ids. Format: https://github.com/THUDM/HGB.
+ */
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/hgb_nodes.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/typed_graph.h"
 
 #include <inttypes.h>
@@ -85,10 +100,10 @@ static enum error_code push_link(void *context, const struct field *field, size_
     enum error_code rc = read_ends(h, field, line, end, &type, err);
     if (rc == ERROR_NONE && count > WEIGHT &&
         (!text_double(field[WEIGHT].text, field[WEIGHT].size, &weight) || !isfinite((float)weight)))
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": weight: expected a finite number, found '%.*s'", h->path,
-                       line, field[WEIGHT].size < 40 ? (int)field[WEIGHT].size : 40,
-                       field[WEIGHT].text);
+        rc = error_set(
+            err, ERROR_INPUT,
+            "%s:%" PRId64 ": weight: expected a finite number, found '%.*s'" ADVISE_NUMBER, h->path,
+            line, field[WEIGHT].size < 40 ? (int)field[WEIGHT].size : 40, field[WEIGHT].text);
     const uint16_t number = (uint16_t)type;
     const float single = (float)weight;
     const struct edge_columns_view value = {
@@ -177,7 +192,8 @@ static enum error_code push_links(struct hgb *h, struct error *err)
     return h->held_links[0]
                ? visit_links(h, h->held_links, hold_link, err)
                : error_set(err, ERROR_INPUT,
-                           "%s/link.dat.test is not there, but ingest.edge_split is given: add it, "
+                           "%s/link.dat.test is not there, but ingest.edge_split is given: " ADVICE
+                           "add it, "
                            "or name a file by ingest.test_edges",
                            h->settings->ingest.path);
 }
@@ -298,11 +314,11 @@ static enum error_code check_edge_files(const struct hgb *h, struct error *err)
         any |= h->settings->ingest.edge_file[s][0] || h->settings->ingest.negative_file[s][0];
     if (!any || h->nodes.are_in_order || !pipeline_learns_pairs(h->settings))
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT,
-        "%s: expected nodes in the order of their types, since files of edges name "
-        "them by number, found another order: use link.dat.test, or `edge_split: random 85/5/10`",
-        h->nodes.path);
+    return error_set(err, ERROR_INPUT,
+                     "%s: expected nodes in the order of their types, since files of edges name "
+                     "them by number, found another order: " ADVICE
+                     "use link.dat.test, or `edge_split: random 85/5/10`",
+                     h->nodes.path);
 }
 
 static enum error_code read_all(struct hgb *h, struct error *err)
@@ -328,9 +344,10 @@ static enum error_code read_all(struct hgb *h, struct error *err)
     return rc == ERROR_NONE ? typed_graph_push_targets(h->graph, err) : rc;
 }
 
-enum error_code hgb_reader_run(const struct pipeline_settings *settings,
+static enum error_code hgb_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct hgb *h = NULL;
     enum error_code rc = memory_new(&h, 1, "the files of HGB", err);
     if (rc != ERROR_NONE)
@@ -345,3 +362,10 @@ enum error_code hgb_reader_run(const struct pipeline_settings *settings,
     memory_free(h);
     return rc;
 }
+
+const struct input_format hgb_format = {
+    .endings = {".dat", ".dat.test"},
+    .advice = {"add label.dat with a line of id, name, type and class for each training node",
+               ADVICE_RANDOM_SPLIT},
+    .run = hgb_run,
+};

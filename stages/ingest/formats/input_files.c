@@ -1,7 +1,9 @@
 #include "stages/ingest/formats/input_files.h"
 
 #include "common/base/file_pattern.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/input_format.h"
+#include "stages/plan/dataset_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +24,8 @@ enum error_code input_files_find(const char *folder, const char *stem, const cha
         if (!found)
             continue;
         if (path[0])
-            return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,
+            return error_set(err, ERROR_INPUT,
+                             "expected one of %s and %s, found both" ADVISE_ONE_FILE, path,
                              candidate);
         memcpy(path, candidate, sizeof candidate);
     }
@@ -188,9 +191,10 @@ static enum error_code sum_statistics(const struct pipeline_settings *settings,
 }
 
 enum error_code input_files_sum(const struct pipeline_settings *settings,
-                                const struct input_format *format, const struct file_notes *notes,
-                                struct checksum_stream *sum, bool *has_features, struct error *err)
+                                const struct file_notes *notes, struct checksum_stream *sum,
+                                bool *has_features, struct error *err)
 {
+    const struct input_format *format = input_format_of(settings);
     struct walk walk = {.folder = settings->ingest.path,
                         .relative = "",
                         .format = format,
@@ -201,7 +205,7 @@ enum error_code input_files_sum(const struct pipeline_settings *settings,
     enum error_code rc = sum_held_edges(settings, notes, sum, err);
     if (rc == ERROR_NONE)
         rc = sum_statistics(settings, notes, sum, err);
-    if (rc != ERROR_NONE || settings->ingest.format == FORMAT_GENERATED)
+    if (rc != ERROR_NONE || dataset_format_has(settings, FORMAT_IS_GENERATED))
         return rc;
     if (format->is_file)
         return sum_file_input(settings, notes, sum, err);

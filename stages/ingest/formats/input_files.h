@@ -20,11 +20,9 @@ MUST_CHECK enum error_code input_files_find(const char *folder, const char *stem
 
 /* Adds name, size and content of every input file to `sum`, in the order of their names: what the format
  * reads from ingest.path, and the files beside an edge list by their settings. What `notes` remember is not read.
- * `format`: that of the settings (input_format.h). *has_features: one of them holds node features.
+ * *has_features: one of them holds node features.
  * Fails: ERROR_NOT_FOUND, ERROR_IO. */
-struct input_format;
 MUST_CHECK enum error_code input_files_sum(const struct pipeline_settings *settings,
-                                           const struct input_format *format,
                                            const struct file_notes *notes,
                                            struct checksum_stream *sum, bool *has_features,
                                            struct error *err);

@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "common/formats/missing_words.h"
 #include "common/formats/npy_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/feature_text.h"
 #include "stages/ingest/formats/input_files.h"
@@ -51,7 +52,8 @@ enum error_code keyed_features_note_rows(const char *path, struct named_nodes *n
     struct npy_reader reader = {0};
     if (nodes->ids.of_strings)
         return error_set(err, ERROR_INPUT,
-                         "%s: ids are strings, so that it is not known whose row is which: add a "
+                         "%s: ids are strings, so that it is not known whose row is which: " ADVICE
+                         "add a "
                          "line `feature_ids: FILE` below `ingest:`, a file with an id a line, the "
                          "i-th for row i",
                          path);
@@ -75,13 +77,14 @@ static enum error_code name_second_row(struct rows *rows, int64_t node, int64_t 
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": node %s stands in line %" PRId64
                          " already: expected one row a node, found three columns, as features in "
-                         "long form have them (node, feature, value), which are not read; in "
+                         "long form have them (node, feature, value), which are not read; " ADVICE
+                         "in "
                          "Python, t.pivot(index=0, columns=1, values=2).fillna(0) makes rows of "
                          "such a table t",
                          file->path, line, named_nodes_text(rows->nodes, node, text), first);
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": node %s stands in line %" PRId64
-                     " already: expected one row a node; remove one of the lines",
+                     " already: expected one row a node; " ADVICE "remove one of the lines",
                      file->path, line, named_nodes_text(rows->nodes, node, text), first);
 }
 
@@ -130,39 +133,42 @@ static enum error_code encode(const struct rows *rows, struct delimited *values,
         out += column_code_width(&encoding->column[i]);
     }
     if (rc == ERROR_NONE && (i < encoding->column_count || !values->is_done))
-        rc = error_set(err, ERROR_INPUT, "expected %zu feature columns, found %s",
+        rc = error_set(err, ERROR_INPUT, "expected %zu feature columns, found %s" ADVISE_COLUMNS,
                        encoding->column_count, values->is_done ? "fewer" : "more");
     return rc == ERROR_NONE ? rc
                             : error_context(err, rc, "%s:%" PRId64, rows->features->path, line);
 }
 
-/* The line to add where a value is no number; "" where no setting helps. */
-static void advise(const struct rows *rows, const struct field *field, size_t column,
-                   char hint[HINT_SIZE])
+/* Adds the line that helps where a value is no number. */
+static enum error_code advise(const struct rows *rows, const struct field *field, size_t column,
+                              enum error_code code, struct error *err)
 {
     const int size = field->size < 40 ? (int)field->size : 40;
     double value = 0.0;
     char number[24];
-    hint[0] = '\0';
     if (!rows->features->may_choose)
-        return;
+        return error_add(err, code, ADVISE_NUMBER);
     const struct field name = rows->features->header
                                   ? keyed_file_column(rows->features, column, number)
                                   : (struct field){"NAME", 4};
     if (field->size == 0)
-        (void)snprintf(hint, HINT_SIZE,
-                       ": write `missing_values: mean` below `ingest:`, or a number here");
-    else if (missing_words_are_usual(field))
-        (void)snprintf(hint, HINT_SIZE,
-                       ": write `missing_words: %.*s` and `missing_values: mean` below `ingest:` "
-                       "if this word says that the value is missing",
-                       size, field->text);
-    else if (!text_double(field->text, field->size, &value))
-        (void)snprintf(hint, HINT_SIZE,
-                       ": write `feature_columns: \"%.*s: one_hot\"` below `ingest:`, which takes "
-                       "words and leaves out the columns that it does not name%s",
-                       name.size < 60 ? (int)name.size : 60, name.text,
-                       rows->features->header ? "" : ", and give the table a header");
+        return error_add(err, code,
+                         ": " ADVICE
+                         "write `missing_values: mean` below `ingest:`, or a number here");
+    if (missing_words_are_usual(field))
+        return error_add(err, code,
+                         ": " ADVICE
+                         "write `missing_words: %.*s` and `missing_values: mean` below `ingest:` "
+                         "if this word says that the value is missing",
+                         size, field->text);
+    if (!text_double(field->text, field->size, &value))
+        return error_add(err, code,
+                         ": " ADVICE
+                         "write `feature_columns: \"%.*s: one_hot\"` below `ingest:`, which takes "
+                         "words and leaves out the columns that it does not name%s",
+                         name.size < 60 ? (int)name.size : 60, name.text,
+                         rows->features->header ? "" : ", and give the table a header");
+    return error_add(err, code, ADVISE_NUMBER);
 }
 
 /* Numbers as they stand; a value that is none is named with what takes it. */
@@ -172,19 +178,19 @@ static enum error_code parse_numbers(struct rows *rows, struct delimited *values
     const char *path = rows->features->path;
     struct delimited again = *values;
     struct field field;
-    char hint[HINT_SIZE];
     double value = 0.0;
     const enum error_code rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row,
                                                   &dataset_builder_notes(rows->builder)->loss, err);
     for (size_t i = 0; rc == ERROR_INPUT && delimited_next(&again, &field); i++) {
         if (text_double(field.text, field.size, &value) && isfinite((float)value))
             continue;
-        advise(rows, &field, i, hint);
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": feature in column %zu: expected a finite number, found "
-                         "'%.*s'%s",
-                         path, line, i + 2, field.size < 40 ? (int)field.size : 40, field.text,
-                         hint);
+        return advise(rows, &field, i,
+                      error_set(err, ERROR_INPUT,
+                                "%s:%" PRId64 ": feature in column %zu: expected a finite number, "
+                                "found '%.*s'",
+                                path, line, i + 2, field.size < 40 ? (int)field.size : 40,
+                                field.text),
+                      err);
     }
     return rc;
 }
@@ -282,7 +288,8 @@ static enum error_code expect_all(const struct rows *rows, struct error *err)
         missing++;
     return error_set(err, ERROR_INPUT,
                      "%s: expected a row for each of %" PRIu64 " nodes, found %" PRIu64
-                     "; the first without one is %s: add its row, or remove the line `features:`",
+                     "; the first without one is %s: " ADVICE
+                     "add its row, or remove the line `features:`",
                      rows->features->path, node_count, rows->count,
                      named_nodes_text(rows->nodes, (int64_t)missing, text));
 }

@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/formats/csv_field.h"
 #include "common/formats/missing_words.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/keyed_layout.h"
 
 #include <inttypes.h>
@@ -123,7 +124,8 @@ static enum error_code take_chosen(struct keyed_file *file, const struct text_li
     char extent[DELIMITED_EXTENT_SIZE];
     if (count != file->field_count)
         return error_set(
-            err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns as in the %s, found %zu%s",
+            err, ERROR_INPUT,
+            "%s:%" PRId64 ": expected %zu columns as in the %s, found %zu%s" ADVISE_COLUMNS,
             file->path, line->number, file->field_count, file->header_line ? "header" : "first row",
             count, delimited_extent(line, extent));
     const struct field id = file->field[file->id_field];

@@ -94,10 +94,12 @@ static enum error_code find_column(const struct keyed_file *file, const struct f
         }
     if (count == 1)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT, "%s:%" PRId64 ": expected a column '%.*s' in the header, found %s%.*s",
-        file->path, line->number, name->size < 60 ? (int)name->size : 60, name->text,
-        count ? "it twice: " : "", line->size < 200 ? (int)line->size : 200, line->text);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected a column '%.*s' in the header, found %s%.*s"
+                     ": " ADVICE "write the name as the header has it, or add the column",
+                     file->path, line->number, name->size < 60 ? (int)name->size : 60, name->text,
+                     count ? "it twice: " : "", line->size < 200 ? (int)line->size : 200,
+                     line->text);
 }
 
 static bool is_left(const struct keyed_file *file, const struct field *field)
@@ -228,12 +230,12 @@ static enum error_code ask_for_header(const struct keyed_file *file, const struc
 {
     const int shown = line->size < 100 ? (int)line->size : 100;
     const int size = id->size < 40 ? (int)id->size : 40;
-    return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64
-                     ": expected to know whether '%.*s' is a header: '%.*s' is no node with an "
-                     "edge, and what stands behind it stands in no other row. If it is one, add a "
-                     "line `id_column: %.*s` below `ingest:`; if it is a node, move the line down",
-                     file->path, line->number, shown, line->text, size, id->text, size, id->text);
+    return error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": expected to know whether '%.*s' is a header: '%.*s' is no node with an "
+        "edge, and what stands behind it stands in no other row. " ADVICE "If it is one, add a "
+        "line `id_column: %.*s` below `ingest:`; if it is a node, move the line down",
+        file->path, line->number, shown, line->text, size, id->text, size, id->text);
 }
 
 /* Whether nine of ten other rows have a value that some row above has: such columns are classes. */
@@ -343,7 +345,7 @@ static enum error_code check_id_column(const struct keyed_file *file, const stru
             return error_set(
                 err, ERROR_INPUT,
                 "%s:%" PRId64 ": expected the ids of nodes in the first column, found '%.*s' there "
-                "and a column '%.*s': add a line `id_column: %.*s` below `ingest:`",
+                "and a column '%.*s': " ADVICE "add a line `id_column: %.*s` below `ingest:`",
                 file->path, line->number, (int)file->field[0].size, file->field[0].text,
                 (int)name->size, name->text, (int)name->size, name->text);
     }

@@ -4,6 +4,7 @@
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "common/formats/npy_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/formats/input_files.h"
 
@@ -40,7 +41,8 @@ static enum error_code parse_line(struct labels *labels, const struct text_line 
     if (rc == ERROR_NONE && has_ids(labels))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": expected the label alone (line i is that of %s i), found "
-                       "what looks like `id,label`: keep the second column, in the order of ids",
+                       "what looks like `id,label`: " ADVICE
+                       "keep the second column, in the order of ids",
                        labels->table.path, line->number, task_subject(labels->table.task));
     return rc == ERROR_NONE ? take_row(labels, err) : rc;
 }
@@ -83,7 +85,7 @@ static enum error_code read_text(struct labels *labels, struct error *err)
     if (rc == ERROR_NONE && labels->row_count != labels->table.node_count)
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRIu64 ": expected %" PRIu64 " lines, one for each node, found the "
-                       "end of the file",
+                       "end of the file" ADVISE_COPY,
                        labels->table.path, labels->row_count + 1, labels->table.node_count);
     return rc;
 }

@@ -1,5 +1,14 @@
-#include "stages/ingest/formats/linqs_reader.h"
-
+/*
+ * linqs_reader - the folder of a citation graph of the LINQS group: Cora, CiteSeer, WebKB (format: linqs).
+ *
+ *   NAME.content   a line a paper: id, words (0 and 1, or other numbers), class; tabs or blanks between them
+ *   NAME.cites     a line an edge: the id of the paper that is cited, that of the paper that cites it
+ *
+ * Edges go from the citing paper to the cited one. Classes are words, numbered as class_words.h says. Edges of papers that have no
+ * line in NAME.content, of which CiteSeer has some, are left out, and the log says how many. There are no splits.
+ *
+ * Format: README of https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz.
+ */
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -12,6 +21,7 @@
 #include "stages/ingest/formats/feature_text.h"
 #include "stages/ingest/formats/held_edge_files.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,9 +251,10 @@ static enum error_code read_all(struct linqs *l, struct error *err)
     return rc == ERROR_NONE ? held_edge_files_push(l->settings, &l->names, l->builder, err) : rc;
 }
 
-enum error_code linqs_reader_run(const struct pipeline_settings *settings,
+static enum error_code linqs_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                  struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct linqs l = {.settings = settings, .builder = builder};
     class_words_init(&l.classes);
     const enum error_code rc = read_all(&l, err);
@@ -254,3 +265,11 @@ enum error_code linqs_reader_run(const struct pipeline_settings *settings,
     memory_free(l.row);
     return rc;
 }
+
+const struct input_format linqs_format = {
+    .endings = {".content", ".cites"},
+    .advice = {"end each line of NAME.content with a class", ADVICE_RANDOM_SPLIT},
+    .form = "mend it so that NAME.content has id, numbers and class of a paper a line, NAME.cites "
+            "the cited and the citing one",
+    .run = linqs_run,
+};

@@ -1,9 +1,23 @@
-#include "stages/ingest/formats/matrix_market_reader.h"
-
+/*
+ * matrix_market_reader - the adjacency matrix of a graph as NIST's Matrix Market has it (format: matrix_market).
+ *
+ *   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric
+ *   % comments
+ *   rows columns entries
+ *   i j [value]           nodes count from 1: an edge from i to j, and its weight
+ *
+ * Of a symmetric matrix each entry beside the diagonal is there once and is an edge both ways; a general one is directed, as SuiteSparse has
+ * it. Dense arrays, complex numbers, and matrices that are skew-symmetric or Hermitian are no graphs. Plain or gzip.
+ * Labels, features and splits lie beside it (node_files.h), by the numbers of nodes here.
+ *
+ * Format: Boisvert, Pozo, Remington 1996, NISTIR 5935.
+ */
 #include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/edge_buffer.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/numbered_nodes.h"
 
 #include <inttypes.h>
@@ -89,7 +103,7 @@ static enum error_code take_size(struct matrix *m, struct error *err)
     if (rc == ERROR_NONE && !found)
         return error_set(err, ERROR_INPUT,
                          "%s: expected a line with rows, columns and entries, found the end of the "
-                         "file",
+                         "file" ADVISE_COPY,
                          m->path);
     if (rc == ERROR_NONE)
         rc = take_numbers(m, &line, "rows, columns and entries", 3, number, err);
@@ -184,7 +198,7 @@ static enum error_code open_matrix(struct matrix *m, struct error *err)
     return rc == ERROR_NONE ? take_size(m, err) : rc;
 }
 
-enum error_code matrix_market_reader_run(const struct pipeline_settings *settings,
+static enum error_code matrix_market_run(const struct pipeline_settings *settings,
                                          uint64_t memory_bytes, struct dataset_builder *builder,
                                          struct error *err)
 {
@@ -206,3 +220,11 @@ enum error_code matrix_market_reader_run(const struct pipeline_settings *setting
     line_reader_close(m.reader);
     return rc;
 }
+
+const struct input_format matrix_market_format = {
+    .is_file = true,
+    .advice = {ADVICE_NODE_FILES},
+    .form = "mend it so that behind the header and comments stand rows, columns and entries, then "
+            "an entry a line: row, column and, where there are any, a value",
+    .run = matrix_market_run,
+};

@@ -1,16 +1,17 @@
 /*
- * mending - what to do about an input that is wrong, behind messages that do not say it themselves.
+ * mending - the advice about an input that is wrong, for errors that have none of their own.
  *
- * Where a reader knows the line that mends a mistake, it says it ("remove one of the lines"). Of most mistakes it knows what was
- * expected and found, and what is to be done is to bring the file into the form that its format has, which is said here.
+ * A reader that knows what mends a mistake gives the advice itself ("remove one of the lines"). For
+ * other mistakes a reader knows only what it expected and found; the advice is then to bring the
+ * file into the form of its format (`form` in input_format.h).
  */
 #ifndef STAGES_INGEST_FORMATS_MENDING_H
 #define STAGES_INGEST_FORMATS_MENDING_H
 
 #include "common/base/error.h"
-#include "stages/plan/pipeline_settings.h"
 
-/* `rc`; of ERROR_INPUT and ERROR_NOT_FOUND the message ends with what to do from now on. */
-enum error_code mending_add(enum ingest_format format, enum error_code rc, struct error *err);
+/* Adds `form`, that of the format (input_format.h; NULL: none), as advice to an error of ERROR_INPUT or
+ * ERROR_NOT_FOUND that has no advice. Returns `rc`. */
+enum error_code mending_add(const char *form, enum error_code rc, struct error *err);
 
 #endif

@@ -1,10 +1,21 @@
-#include "stages/ingest/formats/metis_reader.h"
-
+/*
+ * metis_reader - an undirected graph as METIS and Chaco keep it (format: metis).
+ *
+ *   % comments
+ *   nodes edges [fmt [constraints]]     fmt: three digits, 1 where there are vertex sizes, vertex weights, edge weights
+ *   [size] [weight ...] v1 [w1] v2 [w2] ...       line i is node i: its neighbours, from 1
+ *
+ * An edge is in the lines of both its ends, with the same weight; what is in one of them alone is refused. Sizes and weights of nodes
+ * are passed over. Plain or gzip. Labels, features and splits lie beside it (node_files.h), by the numbers of nodes here.
+ *
+ * Format: METIS 5 manual, section 4.1.1.
+ */
 #include "common/base/checksum.h"
 #include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/numbered_nodes.h"
 
 #include <inttypes.h>
@@ -187,7 +198,7 @@ static enum error_code open_file(struct metis_file *m, struct error *err)
     return rc == ERROR_NONE ? take_header(m, &line, err) : rc;
 }
 
-enum error_code metis_reader_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
+static enum error_code metis_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                  struct dataset_builder *builder, struct error *err)
 {
     struct metis_file m = {.path = settings->ingest.path};
@@ -207,3 +218,11 @@ enum error_code metis_reader_run(const struct pipeline_settings *settings, uint6
     line_reader_close(m.reader);
     return rc;
 }
+
+const struct input_format metis_format = {
+    .is_file = true,
+    .advice = {ADVICE_NODE_FILES},
+    .form = "mend it so that behind the line of nodes and edges stands a line a node with its "
+            "neighbours, numbered from 1; each edge is in two lines",
+    .run = metis_run,
+};

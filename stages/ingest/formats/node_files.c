@@ -90,14 +90,15 @@ enum error_code node_files_check(const struct pipeline_settings *settings, struc
         return rc;
     if (!settings->ingest.labels[0])
         return error_set(err, ERROR_INPUT,
-                         "%s has edges, but no labels to learn: add a line `labels: FILE` below "
+                         "%s has edges, but no labels to learn: " ADVICE
+                         "add a line `labels: FILE` below "
                          "`ingest:`; the file has a line `id,class` for each node whose class is "
                          "known",
                          settings->ingest.path);
     if (!shares.is_random && !settings->ingest.split_file[SPLIT_TRAIN][0])
         return error_set(
             err, ERROR_INPUT,
-            "%s has labels, but nothing says which nodes to train on: add a line "
+            "%s has labels, but nothing says which nodes to train on: " ADVICE "add a line "
             "`split: random 60/20/20` below `ingest:`, or `train: FILE` (and `valid:`, "
             "`test:`) with a node id a line",
             settings->ingest.path);
@@ -178,7 +179,7 @@ static enum error_code name_relabelled(struct labelling *labelling, int64_t node
         return rc;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": node %s has another label than in line %" PRId64
-                     ": expected one label a node; remove one of the lines",
+                     ": expected one label a node; " ADVICE "remove one of the lines",
                      labelling->file->path, line, named_nodes_text(labelling->nodes, node, text),
                      first);
 }
@@ -274,7 +275,8 @@ static enum error_code select_node(void *context, const struct field *id, struct
     if (node < 0)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": node '%.*s' is in no other file: expected the id of a "
-                         "node with an edge, a label or features",
+                         "node with an edge, a label or features"
+                         ": " ADVICE "write the id of a node that has an edge, or remove the line",
                          selection->file->path, line, id->size < 40 ? (int)id->size : 40, id->text);
     if (selection->count ==
         selection->capacity) /* one more than all nodes: one stands there twice */
@@ -361,7 +363,8 @@ static enum error_code split_of_masks(const struct marking *marking, struct deli
         if (is_in && *out)
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": the node is in the %s split and in the %s split: "
-                             "expected one of them",
+                             "expected one of them"
+                             ": " ADVICE "remove it from one of them",
                              marking->files->marks.path, line, split_names[*out - 1],
                              split_names[s]);
         *out = is_in ? 1 + s : *out;
@@ -376,13 +379,17 @@ static enum error_code take_time(struct marking *marking, const struct field *fi
     struct time_fault fault;
     time_format_narrow(&marking->time_format, field->text, field->size);
     if (!time_text_value(&marking->time_format, field->text, field->size, &value, &fault))
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'%s",
-                         marking->files->marks.path, line,
-                         marking->files->settings->ingest.time_column, fault.expected,
-                         field->size < 40 ? (int)field->size : 40, field->text, fault.advice);
+        return time_fault_advise(
+            &fault,
+            error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected %s, found '%.*s'",
+                      marking->files->marks.path, line,
+                      marking->files->settings->ingest.time_column, fault.expected,
+                      field->size < 40 ? (int)field->size : 40, field->text),
+            err);
     if (marking->is_seen[node] && marking->time[node] != value)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": the node has another time in a line before: expected one",
+                         "%s:%" PRId64 ": the node has another time in a line before: expected one"
+                         ": " ADVICE "remove one of the lines",
                          marking->files->marks.path, line);
     marking->time[node] = value;
     return ERROR_NONE;
@@ -406,14 +413,15 @@ static enum error_code take_mark(void *context, const struct field *id, struct d
                            : split_of_word(marking, &field, line, &split, err);
     }
     if (rc == ERROR_NONE && marking->is_seen[node] && marking->split[node] != split)
-        rc =
-            error_set(err, ERROR_INPUT,
-                      "%s:%" PRId64 ": the node is in another split in a line before: expected one",
-                      marking->files->marks.path, line);
+        rc = error_set(err, ERROR_INPUT,
+                       "%s:%" PRId64 ": the node is in another split in a line before: expected one"
+                       ": " ADVICE "remove it from one of them",
+                       marking->files->marks.path, line);
     if (rc == ERROR_NONE && split == 1 + SPLIT_TRAIN && !marking->files->has_label[node])
         rc = error_set(
             err, ERROR_INPUT,
-            "%s:%" PRId64 ": node '%.*s' has no label: expected one for every training node",
+            "%s:%" PRId64 ": node '%.*s' has no label: expected one for every training node"
+            ": " ADVICE "give it one, or remove it from the split",
             marking->files->marks.path, line, id->size < 40 ? (int)id->size : 40, id->text);
     marking->split[node] = (uint8_t)split;
     marking->is_seen[node] = 1;

@@ -37,14 +37,8 @@ enum error_code npz_folder_open_all(struct npz_folder *folder, const char *archi
 enum error_code npz_folder_blame(const struct npz_folder *folder, enum error_code rc,
                                  struct error *err)
 {
-    char message[sizeof err->message];
-    const size_t size = strlen(folder->path);
-    const char *at = rc != ERROR_NONE && err && size ? strstr(err->message, folder->path) : NULL;
-    if (!at)
-        return rc;
-    (void)snprintf(message, sizeof message, "%.*s%s%s", (int)(at - err->message), err->message,
-                   folder->archive, at + size);
-    memcpy(err->message, message, sizeof message);
+    if (rc != ERROR_NONE && folder->path[0])
+        (void)error_rename(err, folder->path, folder->archive);
     return rc;
 }
 

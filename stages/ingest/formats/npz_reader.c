@@ -1,5 +1,19 @@
-#include "stages/ingest/formats/npz_reader.h"
-
+/*
+ * npz_reader - a graph in one .npz archive (format: npz). The names of its arrays say which of these it is:
+ *
+ *   scipy        indptr, indices, shape, format [, data]       scipy.sparse.save_npz of a CSR or CSC matrix
+ *                row, col, shape, format [, data]              of a COO matrix: edges and nothing else
+ *   citations    adj_indptr, adj_indices, adj_shape [, adj_data]
+ *                attr_indptr, attr_indices, attr_data, attr_shape | attr_matrix
+ *                [, labels]                                    the graphs of Shchur et al. 2018 (PyG's Amazon, Coauthor,
+ *                                                              CitationFull): undirected, as PyG takes them
+ *   node_tasks   edges [edges, 2], node_features, node_labels, train_masks, val_masks, test_masks [splits, nodes]
+ *                                                              those of Platonov et al. 2023 (PyG's HeterophilousGraphDataset):
+ *                                                              undirected; the split is the first
+ *
+ * Entries of a matrix are edges from row to column (csr_edges.h). Values are taken as they are: PyG sets positive features of
+ * the second kind to 1.
+ */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/npy_reader.h"
@@ -9,6 +23,7 @@
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/held_edge_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/mask_splits.h"
 #include "stages/ingest/formats/npz_folder.h"
@@ -82,7 +97,7 @@ static enum error_code run_scipy(struct archive *a, struct error *err)
     if (rc == ERROR_NONE && strcmp(form, "csr") != 0 && strcmp(form, "csc") != 0 &&
         strcmp(form, "coo") != 0)
         return error_set(err, ERROR_INPUT,
-                         "%s: format: expected csr, csc or coo, found '%s': in Python, "
+                         "%s: format: expected csr, csc or coo, found '%s': " ADVICE "in Python, "
                          "scipy.sparse.save_npz(\"%s\", matrix.tocsr())",
                          a->folder.archive, form, a->folder.archive);
     is_coo = rc == ERROR_NONE && strcmp(form, "coo") == 0;
@@ -256,9 +271,10 @@ static enum error_code run_layout(struct archive *a, struct error *err)
                      a->folder.archive);
 }
 
-enum error_code npz_reader_run(const struct pipeline_settings *settings,
+static enum error_code npz_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct split_shares shares;
     struct archive a = {.settings = settings, .builder = builder};
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
@@ -269,3 +285,11 @@ enum error_code npz_reader_run(const struct pipeline_settings *settings,
         rc = npz_folder_blame(&a.folder, run_layout(&a, err), err);
     return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, builder, err) : rc;
 }
+
+const struct input_format npz_format = {
+    .is_file = true,
+    .advice = {"the archive needs an array labels (or node_labels) with a class a node",
+               ADVICE_RANDOM_SPLIT},
+    .form = "save the arrays with numpy.savez() or scipy.sparse.save_npz() again",
+    .run = npz_run,
+};

@@ -88,12 +88,12 @@ static enum error_code open_negatives(struct links *links, const struct pipeline
     if (rc == ERROR_NONE && !links->negative.is_there)
         rc = open_column(links, "tail_neg", ENDS, &links->negative, err);
     if (rc == ERROR_NONE && !links->negative.is_there && settings->infer.ranking == RANKING_GIVEN)
-        return error_set(err, ERROR_INPUT,
-                         "%s: expected an array target_node_neg or tail_neg for infer.ranking: "
-                         "given, found none: write `ranking: sampled` below `infer:`, or name a "
-                         "file by ingest.%s_negatives",
-                         links->splits->file[links->split],
-                         links->split == SPLIT_VALID ? "valid" : "test");
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: expected an array target_node_neg or tail_neg for infer.ranking: "
+            "given, found none: " ADVICE "write `ranking: sampled` below `infer:`, or name a "
+            "file by ingest.%s_negatives",
+            links->splits->file[links->split], links->split == SPLIT_VALID ? "valid" : "test");
     if (rc == ERROR_NONE && links->negative.is_there && links->negative.width == 0)
         return error_set(err, ERROR_INPUT, "%s: expected nodes in each row, found none",
                          links->negative.where);
@@ -119,7 +119,8 @@ static enum error_code open_links(struct links *links, const struct pipeline_set
         (!first->is_there || (!links->edge.is_there && !links->target.is_there)))
         return error_set(err, ERROR_INPUT,
                          "%s: expected arrays edge, source_node and target_node, or head and tail "
-                         "for ingest.edge_split: given, found none of these: write `edge_split: "
+                         "for ingest.edge_split: given, found none of these: " ADVICE
+                         "write `edge_split: "
                          "random 85/5/10`, or name files by ingest.valid_edges and test_edges",
                          links->splits->file[links->split]);
     links->rows = first->rows;

@@ -1,13 +1,35 @@
-#include "stages/ingest/formats/ogb_reader.h"
-
+/*
+ * ogb_reader - the raw folder of an Open Graph Benchmark data set (format: ogb).
+ *
+ *   raw/edge.csv.gz           source,target a line, no header
+ *   raw/num-node-list.csv.gz  one number; of tasks of graphs one a graph, whose nodes are numbered from 0 each
+ *   raw/num-edge-list.csv.gz  the same of edges, checked
+ *   raw/edge-feat.csv.gz      optional: one row of numbers an edge, its features
+ *   raw/edge_reltype.csv.gz   optional: the type of an edge, a number from 0
+ *   raw/edge_weight.csv.gz    optional: its weight
+ *   raw/edge_year.csv.gz      optional: its time
+ *   raw/node-feat.csv.gz      optional: one row of numbers a node
+ *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
+ *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>, or that of ingest.split_name
+ *   split/<name>/split_dict.pt, or train.pt, valid.pt and test.pt in their place: ogb_split_arrays.h; of links ogb_links.h
+ *   raw/graph-label.csv.gz    of tasks of graphs, in place of node-label
+ *
+ * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/ there may be arrays, raw/data.npz and
+ * raw/node-label.npz or raw/graph-label.npz (ogb_binary.h). Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
+ * here: of a folder with OGB's name it is known (ogb_direction.h); of another, with direction: auto, a list that names no pair of
+ * nodes in both directions is taken as undirected, and that is said.
+ * Format: ogb/io/read_graph_raw.py.
+ */
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_rows.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/held_edge_files.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/ogb_binary.h"
@@ -16,6 +38,7 @@
 #include "stages/ingest/formats/ogb_split.h"
 #include "stages/ingest/formats/ogb_split_arrays.h"
 #include "stages/ingest/formats/ogb_types.h"
+#include "stages/ingest/formats/unread_files.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
@@ -64,12 +87,15 @@ static enum error_code read_counts(const struct ogb *ogb, const char *stem, cons
     *sum = 0;
     if (rc == ERROR_NONE)
         rc = integer_column_read(column, path, of_graphs ? GRAPHS_MAX : GRAPHS_READ, err);
-    if (rc == ERROR_NONE && (of_graphs ? column->count == 0 : column->count != 1))
+    if (rc == ERROR_NONE && (of_graphs ? column->count == 0 : column->count != 1)) {
         rc = error_set(err, ERROR_INPUT,
-                       "%s: expected one number (a data set of one graph), found %" PRIu64 "%s",
-                       path, column->count,
-                       of_graphs ? ""
-                                 : "; of many write `task: graph_classification` below `ingest:`");
+                       "%s: expected one number (a data set of one graph), found %" PRIu64, path,
+                       column->count);
+        if (!of_graphs)
+            rc = error_add(err, rc,
+                           "; " ADVICE
+                           "write `task: graph_classification` below `ingest:` for one of many");
+    }
     for (uint64_t i = 0; rc == ERROR_NONE && i < column->count; i++) {
         if (column->value[i] < 0 || column->value[i] > UINT32_MAX * (int64_t)GRAPHS_READ)
             rc = error_set(err, ERROR_INPUT, "%s:%" PRIu64 ": expected a count, found %" PRId64,
@@ -212,11 +238,12 @@ static enum error_code read_split_array(const struct ogb *ogb, enum split split,
     struct integer_column nodes = {0};
     enum error_code rc = ogb_split_arrays_path(&ogb->splits, split, "", path, where, err);
     if (rc == ERROR_NONE && !path[0])
-        return error_set(err, ERROR_INPUT,
-                         "%s: expected an array of nodes for this split, or in a dictionary "
-                         "{'train': ..., 'valid': ..., 'test': ...} one, found another dictionary: "
-                         "of links write `task: link_prediction` below `ingest:`",
-                         ogb->splits.file[split]);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: expected an array of nodes for this split, or in a dictionary "
+            "{'train': ..., 'valid': ..., 'test': ...} one, found another dictionary: " ADVICE
+            "write `task: link_prediction` below `ingest:` for one of links",
+            ogb->splits.file[split]);
     if (rc == ERROR_NONE)
         rc = integer_column_read(&nodes, path, subject_count(ogb), err);
     if (rc == ERROR_NONE)
@@ -270,7 +297,7 @@ static enum error_code read_links(const struct pipeline_settings *settings, stru
     if (!settings->ingest.edge_file[SPLIT_TEST][0] && !ogb->splits.file[SPLIT_TEST][0])
         return error_set(err, ERROR_INPUT,
                          "%s: expected test.pt or split_dict.pt in a folder of split/ for "
-                         "ingest.edge_split: given, found none: name a file with a line "
+                         "ingest.edge_split: given, found none: " ADVICE "name a file with a line "
                          "`source,target` an edge by ingest.test_edges",
                          ogb->path);
     rc = ogb_split_arrays_open(&ogb->splits, ogb->builder, err);
@@ -286,8 +313,8 @@ static enum error_code check_form(const struct ogb *ogb, struct error *err)
     const enum error_code rc = input_files_find(ogb->raw, "edge", endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
-    return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,
-                     ogb->binary.data);
+    return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both" ADVISE_ONE_FILE,
+                     path, ogb->binary.data);
 }
 
 static enum error_code read_all(const struct pipeline_settings *settings, struct ogb *ogb,
@@ -321,9 +348,10 @@ static enum error_code read_all(const struct pipeline_settings *settings, struct
     return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, ogb->builder, err) : rc;
 }
 
-enum error_code ogb_reader_run(const struct pipeline_settings *settings,
+static enum error_code ogb_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct split_shares shares;
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct ogb ogb = {.path = settings->ingest.path,
@@ -342,3 +370,35 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
     integer_column_release(&ogb.edges);
     return rc;
 }
+
+static const struct known_file known[] = {
+    {"edge", {PACKED_ENDINGS}, {EDGE_ALIASES}},
+    {"edge", {PACKED_ENDINGS}, {"edges"}},
+    {"num-node-list", {PACKED_ENDINGS}, {"num-nodes"}},
+    {"num-edge-list", {PACKED_ENDINGS}, {"num-edges"}},
+    {"edge-feat", {PACKED_ENDINGS}, {"edge-features", "edge-attr"}},
+    {"edge_reltype", {PACKED_ENDINGS}, {"edge-type", "edge-types"}},
+    {"edge_weight", {PACKED_ENDINGS}, {"edge-weights", "weights"}},
+    {"edge_year", {PACKED_ENDINGS}, {"edge-time", "edge-times"}},
+    {"node-feat", {PACKED_ENDINGS}, {FEATURE_ALIASES}},
+    {"node-label", {PACKED_ENDINGS}, {LABEL_ALIASES}},
+    {"data", {".npz"}, {NULL}},
+    {"node-label", {".npz"}, {NULL}},
+    {"graph-label", {PACKED_ENDINGS}, {"graph-labels", "graph-targets"}},
+    {"graph-label", {".npz"}, {NULL}},
+    {.stem = NULL},
+};
+
+const struct input_format ogb_format = {
+    .has_folders = true,
+    .endings = {".csv", ".csv.gz", ".csv.zst", ".npz", ".npy", ".json", ".pt"},
+    .known = known,
+    .known_below = "/raw",
+    .advice = {"add raw/node-label.csv.gz, whose line i is the class of node i",
+               "add split/<name>/train.csv.gz (and valid, test) with a node id a line, or a line "
+               "`split: random 60/20/20` below `ingest:`"},
+    .form = "mend it so that raw/ has edge.csv, num-node-list.csv, num-edge-list.csv and "
+            "node-label.csv without headers (or .gz), or data.npz, and split/<name>/ train, valid "
+            "and test",
+    .run = ogb_run,
+};

@@ -25,11 +25,11 @@ static enum error_code note(void *context, const char *name, struct error *err)
     if (search->name[0] && strcmp(search->name, name) != 0)
         return ERROR_NONE;
     if (search->path[0])
-        return error_set(
-            err, ERROR_INPUT,
-            "expected one folder of splits, found %s and %s: write `split_name: %s` or "
-            "another of them below `ingest:`",
-            search->path, path, name);
+        return error_set(err, ERROR_INPUT,
+                         "expected one folder of splits, found %s and %s: " ADVICE
+                         "write `split_name: %s` or "
+                         "another of them below `ingest:`",
+                         search->path, path, name);
     memcpy(search->path, path, sizeof path);
     return ERROR_NONE;
 }

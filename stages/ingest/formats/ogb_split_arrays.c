@@ -28,8 +28,9 @@ static enum error_code check_text(const char *folder, const char *name, const ch
     const enum error_code rc = input_files_find(folder, name, endings, path, err);
     if (rc != ERROR_NONE || !path[0] || strcmp(path, torch_file) == 0)
         return rc;
-    return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both: remove one of them",
-                     path, torch_file);
+    return error_set(err, ERROR_INPUT,
+                     "expected one of %s and %s, found both: " ADVICE "remove one of them", path,
+                     torch_file);
 }
 
 enum error_code ogb_split_arrays_find(struct ogb_split_arrays *splits, const char *folder,
@@ -46,7 +47,8 @@ enum error_code ogb_split_arrays_find(struct ogb_split_arrays *splits, const cha
         rc = find_file(folder, stem[s], own, err);
         if (rc == ERROR_NONE && own[0] && splits->is_one)
             return error_set(err, ERROR_INPUT,
-                             "expected one of %s and %s, found both: remove one of them", one, own);
+                             "expected one of %s and %s, found both: " ADVICE "remove one of them",
+                             one, own);
         memcpy(splits->file[s], splits->is_one ? one : own, FILE_PATH_SIZE);
         splits->is_there |= own[0] != '\0';
         if (rc == ERROR_NONE && splits->file[s][0])

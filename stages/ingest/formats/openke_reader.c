@@ -1,11 +1,22 @@
-#include "stages/ingest/formats/openke_reader.h"
-
+/*
+ * openke_reader - a knowledge graph as OpenKE keeps it: a folder of text files, each with a count
+ * in its first line (format: openke).
+ *
+ *   train2id.txt      3                  so many lines follow
+ *                     0 5 1              head, tail, relation: the relation stands last
+ *   valid2id.txt, test2id.txt            the same; held out with ingest.edge_split: given
+ *   entity2id.txt     14541              and a line `name id` for each entity; without it entities are called by their numbers
+ *   relation2id.txt   237                the same of relations; without it they are called edge-0, edge-1, ...
+ *
+ * Entities and relations keep their numbers. Format: https://github.com/thunlp/OpenKE.
+ */
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/counted_lines.h"
 #include "stages/ingest/formats/held_edge_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/relation_names.h"
 
 #include <inttypes.h>
@@ -177,7 +188,8 @@ static enum error_code push_held(struct openke *o, struct error *err)
     }
     if (!o->file[SPLIT_TEST][0] && !settings->ingest.edge_file[SPLIT_TEST][0])
         return error_set(err, ERROR_INPUT,
-                         "%s/test2id.txt is not there, but ingest.edge_split is given: add it, or "
+                         "%s/test2id.txt is not there, but ingest.edge_split is given: " ADVICE
+                         "add it, or "
                          "name a file by ingest.test_edges",
                          settings->ingest.path);
     for (int s = SPLIT_VALID; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
@@ -206,9 +218,10 @@ static enum error_code read_all(struct openke *o, struct error *err)
                : rc;
 }
 
-enum error_code openke_reader_run(const struct pipeline_settings *settings,
+static enum error_code openke_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                   struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     struct openke o = {.settings = settings, .builder = builder};
     const enum error_code rc = read_all(&o, err);
     edge_buffer_release(&o.buffer);
@@ -216,3 +229,9 @@ enum error_code openke_reader_run(const struct pipeline_settings *settings,
     named_nodes_release(&o.relations);
     return rc;
 }
+
+const struct input_format openke_format = {
+    .endings = {"2id.txt"},
+    .advice = {ADVICE_TRIPLES},
+    .run = openke_run,
+};

@@ -33,8 +33,8 @@ enum error_code relation_names_set(const struct node_ids *names, uint64_t count,
         return ERROR_NONE;
     if (count > EDGE_TYPE_COUNT_MAX)
         return error_set(err, ERROR_INPUT,
-                         "%s: expected at most %d relations, found %" PRIu64
-                         ": leave out the rare ones",
+                         "%s: expected at most %d relations, found %" PRIu64 ": " ADVICE
+                         "leave out the rare ones",
                          where, EDGE_TYPE_COUNT_MAX, count);
     enum error_code rc = memory_new(&types, count, "the relations of a graph", err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)

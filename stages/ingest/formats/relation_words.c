@@ -29,12 +29,12 @@ enum error_code relation_words_note(struct relation_words *relations, const stru
     enum error_code rc =
         node_id_assigner_number_text(&relations->words, word->text, word->size, &number, err);
     if (rc == ERROR_NONE && number >= EDGE_TYPE_COUNT_MAX)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": expected at most %d different relations, found '%.*s' "
-                       "beside them: if this column is no relation, name the columns with "
-                       "ingest.edge_columns and leave it out",
-                       where, line, EDGE_TYPE_COUNT_MAX, word->size < 40 ? (int)word->size : 40,
-                       word->text);
+        rc = error_set(
+            err, ERROR_INPUT,
+            "%s:%" PRId64 ": expected at most %d different relations, found '%.*s' "
+            "beside them: " ADVICE "if this column is no relation, name the columns with "
+            "ingest.edge_columns and leave it out",
+            where, line, EDGE_TYPE_COUNT_MAX, word->size < 40 ? (int)word->size : 40, word->text);
     *place = (uint16_t)number;
     return rc;
 }

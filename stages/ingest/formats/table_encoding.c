@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/missing_words.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/build/node_id_assigner.h"
 #include "stages/plan/named_entries.h"
 
@@ -65,7 +66,7 @@ static enum error_code note_word(struct node_id_assigner *words, const struct fi
             *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected a word without tab or line end, found '%s' with "
-                         "one: write it in one line, or leave the column out",
+                         "one: " ADVICE "write it in one line, or leave the column out",
                          path, line, shown);
     }
     const enum error_code rc = node_id_assigner_add_text(words, field->text, field->size, err);
@@ -157,7 +158,8 @@ static enum error_code refuse_mixed(const struct class_search *search, struct er
     if (search->words.count == 1 || missing_words_are_usual(&word))
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": label: expected a number, as in line %" PRId64
-                         ", found '%s': if this word says that the class is not known, add a line "
+                         ", found '%s': " ADVICE
+                         "if this word says that the class is not known, add a line "
                          "`missing_words: %s` below `ingest:`",
                          search->file->path, search->first_word, search->first_number, search->word,
                          search->word);
@@ -358,7 +360,8 @@ static enum error_code measure_row(void *context, const struct field *id, struct
     for (; rc == ERROR_NONE && i < search->out->column_count && delimited_next(values, &field); i++)
         rc = measure_field(search, i, &field, line, err);
     if (rc == ERROR_NONE && (i < search->out->column_count || !values->is_done))
-        rc = error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu feature columns, found %s",
+        rc = error_set(err, ERROR_INPUT,
+                       "%s:%" PRId64 ": expected %zu feature columns, found %s" ADVISE_COLUMNS,
                        search->file->path, line, search->out->column_count,
                        values->is_done ? "fewer" : "more");
     return rc;
@@ -379,7 +382,7 @@ static enum error_code settle_column(struct column_search *search, size_t i, str
     if (column->kind != COLUMN_ONE_HOT && column->missing == MISSING_VALUE_MEAN && !measure->count)
         return error_set(
             err, ERROR_INPUT,
-            "%s: column %.60s: expected numbers to take the mean of, found none: leave "
+            "%s: column %.60s: expected numbers to take the mean of, found none: " ADVICE "leave "
             "the column out of ingest.feature_columns, or write `zero`",
             path, column->name);
     if (column->kind != COLUMN_ONE_HOT)

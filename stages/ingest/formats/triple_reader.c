@@ -1,10 +1,20 @@
-#include "stages/ingest/formats/triple_reader.h"
-
+/*
+ * triple_reader - a graph whose lines are head, relation and tail by name, in N-Triples (format:
+ * ntriples) or SIF (format: sif).
+ *
+ *   <http://a/1> <http://a/knows> <http://a/2> .    N-Triples: the ids are http://a/1 and http://a/2, the relation http://a/knows
+ *   <http://a/1> <http://a/name> "Ann" .            a literal is no node: such lines are counted, said, and left out
+ *   TP53 pp MDM2 CDK2                               SIF (Cytoscape): two edges of the relation pp; TP53 alone is a node without edges
+ *
+ * Nodes and relations are numbered in the order in which they appear. The file is read twice: names first.
+ * Formats: https://www.w3.org/TR/n-triples/, https://manual.cytoscape.org (Supported Network File Formats).
+ */
 #include "common/base/log.h"
 #include "common/formats/line_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/held_edge_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/relation_names.h"
 
 #include <inttypes.h>
@@ -209,14 +219,26 @@ static enum error_code run(const struct pipeline_settings *settings, uint64_t me
     return rc;
 }
 
-enum error_code ntriples_reader_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
+static enum error_code ntriples_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                     struct dataset_builder *builder, struct error *err)
 {
     return run(settings, memory_bytes, builder, take_ntriple, err);
 }
 
-enum error_code sif_reader_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
+static enum error_code sif_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                                struct dataset_builder *builder, struct error *err)
 {
     return run(settings, memory_bytes, builder, take_sif, err);
 }
+
+const struct input_format ntriples_format = {
+    .is_file = true,
+    .advice = {ADVICE_TRIPLES},
+    .run = ntriples_run,
+};
+
+const struct input_format sif_format = {
+    .is_file = true,
+    .advice = {ADVICE_TRIPLES},
+    .run = sif_run,
+};

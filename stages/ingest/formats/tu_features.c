@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
+#include "common/formats/usual_advice.h"
 #include "stages/ingest/formats/feature_text.h"
 #include "stages/ingest/formats/integer_column.h"
 
@@ -57,7 +58,7 @@ static enum error_code next_line(struct rows *rows, struct text_line *line, stru
         return rc;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRIu64 ": expected %" PRIu64
-                     " lines, one for each node, found the end of the file",
+                     " lines, one for each node, found the end of the file" ADVISE_COPY,
                      rows->path, rows->done + 1, rows->node_count);
 }
 

@@ -1,5 +1,5 @@
 /*
- * tu_features - the features of nodes in the files of the TU Dortmund collection (tu_reader.h).
+ * tu_features - the features of nodes in the files of the TU Dortmund collection (tu_reader.c).
  */
 #ifndef STAGES_INGEST_FORMATS_TU_FEATURES_H
 #define STAGES_INGEST_FORMATS_TU_FEATURES_H

@@ -1,5 +1,17 @@
-#include "stages/ingest/formats/tu_reader.h"
-
+/*
+ * tu_reader - the text files of the TU Dortmund collection (Morris et al. 2020), many graphs in one dataset (format: tu).
+ *
+ *   <folder>/NAME_A.txt                 "i, j" an edge, nodes from 1; usually each edge both ways
+ *            NAME_graph_indicator.txt   line i: the graph of node i, from 1
+ *            NAME_graph_labels.txt      line g: the class of graph g, any integers
+ *            NAME_graph_attributes.txt  line g: its numbers, of graph_regression
+ *            NAME_node_attributes.txt   line i: numbers of node i
+ *            NAME_node_labels.txt       line i: an integer of node i, which becomes columns of 0 and 1
+ *            train.csv, valid.csv, test.csv   graphs, from 1; where ingest.split is given
+ *
+ * Features are the attributes, then a column for each node label from the least to the largest, as PyG's TUDataset(use_node_attr)
+ * has them. Classes are numbered by their labels, ascending, as there. Files of edges other than NAME_A.txt are not read.
+ */
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -7,6 +19,7 @@
 #include "common/formats/line_reader.h"
 #include "stages/ingest/formats/folder_reader.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/label_reader.h"
 #include "stages/ingest/formats/tu_features.h"
@@ -255,9 +268,10 @@ static enum error_code read_splits(const struct tu *tu, const struct pipeline_se
     return rc;
 }
 
-enum error_code tu_reader_run(const struct pipeline_settings *settings,
+static enum error_code tu_run(const struct pipeline_settings *settings, uint64_t memory_bytes,
                               struct dataset_builder *builder, struct error *err)
 {
+    (void)memory_bytes;
     char attributes[FILE_PATH_SIZE], labels[FILE_PATH_SIZE];
     struct tu tu = {.folder = settings->ingest.path,
                     .task = (enum task_kind)settings->ingest.task,
@@ -281,3 +295,13 @@ enum error_code tu_reader_run(const struct pipeline_settings *settings,
         rc = read_labels(&tu, err);
     return rc == ERROR_NONE ? read_splits(&tu, settings, err) : rc;
 }
+
+const struct input_format tu_format = {
+    .endings = {".txt", ".csv", ".csv.gz", ".csv.zst", ".npy", ".json"},
+    .advice = {"add NAME_graph_labels.txt, whose line i is the class of graph i",
+               ADVICE_RANDOM_SPLIT},
+    .form = "mend it so that NAME_A.txt has a pair of nodes a line, NAME_graph_indicator.txt the "
+            "graph of each node, NAME_graph_labels.txt the class of each graph, all numbered from "
+            "1",
+    .run = tu_run,
+};

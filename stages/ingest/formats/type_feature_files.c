@@ -39,15 +39,18 @@ static enum error_code find_dim(struct features *features, uint32_t type, struct
         const enum error_code rc = dim_of(file, &dim, err);
         if (rc != ERROR_NONE)
             return rc;
-        if (features->dim && dim != features->dim)
-            return error_set(
+        if (features->dim && dim != features->dim) {
+            const enum error_code differs = error_set(
                 err, ERROR_INPUT,
                 "%s: features of type %s: expected %" PRIu32
-                " columns as those before have, found %" PRIu32 "%s",
-                file->path, features->meta->node_type[file->type].name, features->dim, dim,
-                features->has_relations
-                    ? ""
-                    : "; with `relations: true` below `ingest:` each type has its own");
+                " columns as those before have, found %" PRIu32,
+                file->path, features->meta->node_type[file->type].name, features->dim, dim);
+            return features->has_relations
+                       ? differs
+                       : error_add(err, differs,
+                                   "; " ADVICE "write `relations: true` below `ingest:`, with "
+                                   "which each type has its own");
+        }
         features->dim = dim;
     }
     return ERROR_NONE;

@@ -4,105 +4,13 @@
 #include "common/base/text.h"
 #include "stages/ingest/formats/folder_meta.h"
 #include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/input_format.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_SIZE = 256 };
-
-/* One thing that a format reads: the stem of its file, how that may end, and what others call it. Names are
- * compared in lower case, with '-' for '_' and blanks. */
-struct known_file {
-    const char *stem;
-    const char *endings[5];  /* NULL-terminated; the first is the one to recommend */
-    const char *aliases[10]; /* NULL-terminated */
-};
-
-#define TABLE_ENDINGS                                                                              \
-    {                                                                                              \
-        ".csv", ".csv.gz", ".csv.zst", ".npy"                                                      \
-    }
-#define PACKED_ENDINGS                                                                             \
-    {                                                                                              \
-        ".csv.gz", ".csv.zst", ".csv"                                                              \
-    }
-#define FEATURE_ALIASES                                                                            \
-    {                                                                                              \
-        "node-features", "features", "feature", "feat", "feats", "x", "attr", "attributes",        \
-            "node-attr"                                                                            \
-    }
-#define LABEL_ALIASES                                                                              \
-    {                                                                                              \
-        "node-labels", "labels", "label", "y", "targets", "target", "class", "classes"             \
-    }
-#define EDGE_ALIASES                                                                               \
-    {                                                                                              \
-        "edge-index", "edge-list", "edgelist", "adj", "links", "graph"                             \
-    }
-#define TRAIN_ALIASES                                                                              \
-    {                                                                                              \
-        "train-idx", "train-mask", "training", "train-nodes", "train-ids"                          \
-    }
-#define VALID_ALIASES                                                                              \
-    {                                                                                              \
-        "val", "validation", "dev", "val-idx", "valid-idx", "val-mask", "valid-mask"               \
-    }
-#define TEST_ALIASES                                                                               \
-    {                                                                                              \
-        "test-idx", "test-mask", "testing", "test-nodes", "test-ids"                               \
-    }
-
-/* Read when relations are told apart. */
-static const char relations_stem[] = "relations";
-
-static const struct known_file of_folder[] = {
-    {"meta", {".json"}, {"metadata"}},
-    {"edges", TABLE_ENDINGS, EDGE_ALIASES},
-    {"edges", TABLE_ENDINGS, {"edge"}},
-    {"node-feat", {".npy"}, FEATURE_ALIASES},
-    {"feat_indptr", {".npy"}, {"node-feat-indptr", "indptr"}},
-    {"feat_indices", {".npy"}, {"node-feat-indices", "indices"}},
-    {"feat_values", {".npy"}, {"node-feat-values", "values"}},
-    {"node-label", TABLE_ENDINGS, LABEL_ALIASES},
-    {"node-graph",
-     TABLE_ENDINGS,
-     {"graph-id", "graph-ids", "graph-indicator", "node-graphs", "batch"}},
-    {"graph-label", TABLE_ENDINGS, {"graph-labels", "graph-targets"}},
-    {"node-ids",
-     {".csv", ".csv.gz", ".csv.zst"},
-     {"nodes", "ids", "node-id", "node-names", "names", "nodelist"}},
-    {"train", TABLE_ENDINGS, TRAIN_ALIASES},
-    {"valid", TABLE_ENDINGS, VALID_ALIASES},
-    {"test", TABLE_ENDINGS, TEST_ALIASES},
-    {"node-types", {".csv"}, {"node-type", "ntypes"}},
-    {"edge-types", {".csv"}, {"etypes"}},
-    {relations_stem, {".csv"}, {NULL}},
-    {"edge-weight", {".npy"}, {"edge-weights", "weights"}},
-    {"edge-type", {".npy"}, {"edge-type"}},
-    {"edge-time", {".npy"}, {"edge-times", "timestamps"}},
-    {"edge-id", {".npy"}, {"edge-ids"}},
-    {"edge-feat", {".npy"}, {"edge-features", "edge-attr"}},
-    {.stem = NULL},
-};
-
-static const struct known_file of_ogb[] = {
-    {"edge", PACKED_ENDINGS, EDGE_ALIASES},
-    {"edge", PACKED_ENDINGS, {"edges"}},
-    {"num-node-list", PACKED_ENDINGS, {"num-nodes"}},
-    {"num-edge-list", PACKED_ENDINGS, {"num-edges"}},
-    {"edge-feat", PACKED_ENDINGS, {"edge-features", "edge-attr"}},
-    {"edge_reltype", PACKED_ENDINGS, {"edge-type", "edge-types"}},
-    {"edge_weight", PACKED_ENDINGS, {"edge-weights", "weights"}},
-    {"edge_year", PACKED_ENDINGS, {"edge-time", "edge-times"}},
-    {"node-feat", PACKED_ENDINGS, FEATURE_ALIASES},
-    {"node-label", PACKED_ENDINGS, LABEL_ALIASES},
-    {"data", {".npz"}, {NULL}},
-    {"node-label", {".npz"}, {NULL}},
-    {"graph-label", PACKED_ENDINGS, {"graph-labels", "graph-targets"}},
-    {"graph-label", {".npz"}, {NULL}},
-    {.stem = NULL},
-};
 
 /* The name without its endings, in the form in which names are compared. */
 static void plain_stem(const char *name, char stem[NAME_SIZE])
@@ -168,7 +76,7 @@ static bool is_of_type(const struct survey *survey, const char *name)
 /* paper-node-feat.npy, paper_features.npy: features of a type by another name. */
 static bool is_meant_of_type(const struct survey *survey, const char *stem, char meant[NAME_SIZE])
 {
-    static const struct known_file features = {"node-feat", {".npy"}, FEATURE_ALIASES};
+    static const struct known_file features = {"node-feat", {".npy"}, {FEATURE_ALIASES}};
     for (uint32_t t = 0; survey->meta && t < survey->meta->node_type_count; t++) {
         char type[NAME_SIZE];
         plain_stem(survey->meta->node_type[t].name, type);
@@ -186,6 +94,12 @@ static bool is_split(const struct known_file *known)
 {
     return strcmp(known->stem, "train") == 0 || strcmp(known->stem, "valid") == 0 ||
            strcmp(known->stem, "test") == 0;
+}
+
+/* Read only where relations are told apart. */
+static bool is_of_relations(const struct known_file *known)
+{
+    return strcmp(known->stem, "relations") == 0;
 }
 
 /* Nobody takes these for data. */
@@ -211,7 +125,7 @@ static enum error_code look_at(void *context, const char *name, struct error *er
         return rc;
     for (const struct known_file *known = survey->known; known->stem; known++)
         if (is_read(known, name) && !(survey->draws_splits && is_split(known)) &&
-            (survey->has_relations || known->stem != relations_stem))
+            (survey->has_relations || !is_of_relations(known)))
             return ERROR_NONE;
     for (const struct known_file *known = survey->known; known->stem && !meant[0]; known++)
         if (is_meant(known, stem) && !(survey->draws_splits && is_split(known)))
@@ -226,25 +140,24 @@ enum error_code unread_files_visit(const struct pipeline_settings *settings, unr
                                    void *context, struct error *err)
 {
     static struct folder_meta meta; /* too large for the stack */
+    const struct input_format *format = input_format_of(settings);
     char folder[FILE_PATH_SIZE];
     struct split_shares shares;
-    const bool is_ogb = settings->ingest.format == FORMAT_OGB;
-    if (!is_ogb && settings->ingest.format != FORMAT_FOLDER)
+    if (!format->known)
         return ERROR_NONE;
-    enum error_code rc =
-        file_path(folder, err, "%s%s", settings->ingest.path, is_ogb ? "/raw" : "");
+    enum error_code rc = file_path(folder, err, "%s%s", settings->ingest.path, format->known_below);
     if (rc == ERROR_NONE)
         rc = pipeline_split_shares(settings, &shares, err);
-    if (rc == ERROR_NONE && !is_ogb)
+    if (rc == ERROR_NONE && format->has_meta)
         rc = folder_meta_read(folder, &meta, err);
     if (rc != ERROR_NONE)
         return rc;
     struct survey survey = {.folder = folder,
-                            .known = is_ogb ? of_ogb : of_folder,
+                            .known = format->known,
                             .draws_splits = shares.is_random,
                             .has_relations =
                                 settings->ingest.relations || pipeline_learns_pairs(settings),
-                            .meta = is_ogb ? NULL : &meta,
+                            .meta = format->has_meta ? &meta : NULL,
                             .visit = visit,
                             .context = context};
     return file_list(folder, look_at, &survey, err);

@@ -9,11 +9,30 @@
 #include "common/base/error.h"
 #include "stages/plan/pipeline_settings.h"
 
+/* One thing that a format reads: the stem of its file, how that may end, and what others call it.
+ * Names are compared in lower case, with '-' for '_' and blanks. A list of them ends with a NULL
+ * stem. */
+struct known_file {
+    const char *stem;
+    const char *endings[5];  /* NULL-terminated; the first is the one to recommend */
+    const char *aliases[10]; /* NULL-terminated */
+};
+
+#define TABLE_ENDINGS  ".csv", ".csv.gz", ".csv.zst", ".npy"
+#define PACKED_ENDINGS ".csv.gz", ".csv.zst", ".csv"
+#define FEATURE_ALIASES                                                                            \
+    "node-features", "features", "feature", "feat", "feats", "x", "attr", "attributes", "node-attr"
+#define LABEL_ALIASES "node-labels", "labels", "label", "y", "targets", "target", "class", "classes"
+#define EDGE_ALIASES  "edge-index", "edge-list", "edgelist", "adj", "links", "graph"
+#define TRAIN_ALIASES "train-idx", "train-mask", "training", "train-nodes", "train-ids"
+#define VALID_ALIASES "val", "validation", "dev", "val-idx", "valid-idx", "val-mask", "valid-mask"
+#define TEST_ALIASES  "test-idx", "test-mask", "testing", "test-nodes", "test-ids"
+
 /* `meant`: the file it should be, or NULL when its name is near to none. */
 typedef void (*unread_visitor)(void *context, const char *name, const char *meant);
 
-/* Calls `visit` for each file that is not read, in the order of names; only the formats folder and ogb have
- * folders. Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT. */
+/* Calls `visit` for each file that is not read, in the order of names; formats without a list of
+ * known files (input_format.h) have none. Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT. */
 MUST_CHECK enum error_code unread_files_visit(const struct pipeline_settings *settings,
                                               unread_visitor visit, void *context,
                                               struct error *err);

@@ -1,4 +1,11 @@
 /*
+ * generator - a graph of planted communities, of any size, from a seed (format: generated).
+ *
+ * Degrees follow a power law, a share `homophily` of the edges stays inside a community, communities
+ * are the classes, features are a class's centre plus noise. The model is the degree-corrected
+ * stochastic block model (Karrer and Newman 2011). Streamed: memory is bounded by a few numbers a class
+ * and a node. The same settings and seed give the same bytes, whatever the memory and thread count.
+  *
  * What is drawn depends on the seed and on what it is for: an edge on its number, features, label and
  * split on the node, so that any piece could be drawn alone. Node ids are a random permutation of the
  * model's places: nothing about a node can be told from its id.
@@ -16,10 +23,9 @@
  * split, as the builder takes them). Beside the pieces and 8 bytes for each community and level, that
  * is all; the builder has its own.
  */
-#include "stages/ingest/generate/generator.h"
-
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/generate/community_model.h"
 #include "store/records/node_splits.h"
 
@@ -296,9 +302,11 @@ static enum error_code push_all(struct generator *generator, struct error *err)
     return rc;
 }
 
-enum error_code generator_run(const struct pipeline_settings *settings,
-                              struct dataset_builder *builder, struct error *err)
+static enum error_code generated_run(const struct pipeline_settings *settings,
+                                     uint64_t memory_bytes, struct dataset_builder *builder,
+                                     struct error *err)
 {
+    (void)memory_bytes;
     enum error_code rc = check_settings(settings, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -317,3 +325,9 @@ enum error_code generator_run(const struct pipeline_settings *settings,
     memory_free(generator.community);
     return rc;
 }
+
+const struct input_format generated_format = {
+    .advice = {"set ingest.classes", "raise ingest.train_share"},
+    .form = "change the settings below `ingest:`",
+    .run = generated_run,
+};

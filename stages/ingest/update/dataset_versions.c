@@ -417,9 +417,9 @@ enum error_code dataset_versions_update(const struct version_place *place,
     enum error_code rc = ERROR_NONE;
     for (int i = 0; rc == ERROR_NONE && lost && i < ATTEMPTS_MAX; i++)
         rc = update_newest(place, request, id, unchanged, &lost, err);
-    return rc == ERROR_NONE && lost
-               ? error_set(err, ERROR_BUSY,
-                           "other updates of %s were faster %d times: give this one again",
-                           place->root, ATTEMPTS_MAX)
-               : rc;
+    return rc == ERROR_NONE && lost ? error_set(err, ERROR_BUSY,
+                                                "other updates of %s were faster %d times: " ADVICE
+                                                "give this one again",
+                                                place->root, ATTEMPTS_MAX)
+                                    : rc;
 }

@@ -2,6 +2,7 @@
 
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
+#include "common/formats/usual_advice.h"
 #include "stages/tables/edge_columns_setting.h"
 #include "stages/tables/edge_roles.h"
 #include "store/records/dataset_types.h"
@@ -79,8 +80,9 @@ static enum error_code check_columns(const struct update_edge_file *file, int64_
         used += file->fields.use[i].column != EDGE_FIELD_NONE || (int)i == file->relation_field;
     if (used == file->fields.count)
         return ERROR_NONE;
-    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu",
-                     file->path, line, used, file->fields.count);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected %zu columns, found %zu" ADVISE_COLUMNS, file->path,
+                     line, used, file->fields.count);
 }
 
 /* Times that an earlier release stored as doubles stay doubles. */

@@ -18,10 +18,11 @@ enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
     reader->used_bytes += bytes;
     if (reader->used_bytes <= reader->memory_bytes / 2)
         return ERROR_NONE;
-    return error_set(err, ERROR_NO_MEMORY,
-                     "an update is held in memory, and takes more than half of the budget of %s: "
-                     "give more --memory, or several updates",
-                     text_size(reader->memory_bytes, have));
+    return error_set(
+        err, ERROR_NO_MEMORY,
+        "an update is held in memory, and takes more than half of the budget of %s: " ADVICE
+        "give more --memory, or several updates",
+        text_size(reader->memory_bytes, have));
 }
 
 /* Training nodes, or graphs, that a version has: something is to be learnt of it. */

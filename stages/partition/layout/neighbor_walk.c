@@ -73,11 +73,11 @@ static enum error_code check_budget(const struct neighbor_walk *walk, uint32_t f
     char wanted[32], budget[32];
     if (bytes <= walk->budget_bytes)
         return ERROR_NONE;
-    return error_set(err, ERROR_NO_MEMORY,
-                     "the edges from nodes %" PRIu32 " to %" PRIu32 " take %s, of the memory "
-                     "budget %s are left; give more --memory, or use partition.method: hash",
-                     first, end - 1, text_size(bytes, wanted),
-                     text_size(walk->budget_bytes, budget));
+    return error_set(
+        err, ERROR_NO_MEMORY,
+        "the edges from nodes %" PRIu32 " to %" PRIu32 " take %s, of the memory "
+        "budget %s are left; " ADVICE "give more --memory, or use partition.method: hash",
+        first, end - 1, text_size(bytes, wanted), text_size(walk->budget_bytes, budget));
 }
 
 /* One window; into memory that stays when it is all of the graph, else to the file. */

@@ -288,7 +288,8 @@ enum error_code feature_range_check(enum tensor_type type, const float *row, uin
         if (fabsf(row[i]) >= least && isfinite(row[i]))
             return error_set(err, ERROR_INPUT,
                              "feature %zu of node %" PRIu32 " of the dataset is %g: partition."
-                             "feature_type f16 holds numbers up to 65504; take bf16 or f32",
+                             "feature_type f16 holds numbers up to 65504; " ADVICE
+                             "take bf16 or f32",
                              i % dim, node[i / dim], (double)row[i]);
     return ERROR_NONE;
 }

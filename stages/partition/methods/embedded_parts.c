@@ -44,7 +44,8 @@ enum error_code embedded_parts_check(const struct partition_request *request, co
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "partition.method %s takes about %s for %" PRIu32 " nodes and %" PRIu64
-                     " edges, of the memory budget %s are left; give more --memory, or use "
+                     " edges, of the memory budget %s are left; " ADVICE
+                     "give more --memory, or use "
                      "partition.method: fennel",
                      name, text_size(bytes, wanted), request->schema->node_count,
                      request->schema->edge_count, text_size(request->budget_bytes, budget));

@@ -90,11 +90,12 @@ static enum error_code make_loads(struct metis_call *call, struct error *err)
     call->load_count = loads.count;
     if (!metis_partition_holds(node_count, (uint64_t)request->graph->row_start[node_count],
                                (uint64_t)loads.count))
-        return error_set(err, ERROR_INVALID,
-                         "%" PRIu32
-                         " nodes with %d loads each to balance are more than METIS's limit of %d; "
-                         "use partition.method: fennel or hash",
-                         node_count, (int)loads.count, INT32_MAX);
+        return error_set(
+            err, ERROR_INVALID,
+            "%" PRIu32
+            " nodes with %d loads each to balance are more than METIS's limit of %d; " ADVICE
+            "use partition.method: fennel or hash",
+            node_count, (int)loads.count, INT32_MAX);
     enum error_code rc = memory_new(&call->load, (size_t)node_count * (size_t)call->load_count,
                                     "the loads for METIS", err);
     if (rc != ERROR_NONE)
@@ -208,7 +209,8 @@ static enum error_code check_budget(const struct partition_request *request, str
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "METIS takes about %s for %" PRIu32 " nodes and %" PRIu64
-                     " edges, of the memory budget %s are left; give more --memory, or use "
+                     " edges, of the memory budget %s are left; " ADVICE
+                     "give more --memory, or use "
                      "partition.method: fennel, hash or file",
                      text_size(wanted, wanted_text), schema->node_count, both_ways,
                      text_size(request->budget_bytes, budget_text));

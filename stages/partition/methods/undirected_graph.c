@@ -69,7 +69,7 @@ static enum error_code place_rows(struct building *b, struct error *err)
         if (total > INT32_MAX)
             return error_set(err, ERROR_INVALID,
                              "the graph has more edges, both directions counted, than METIS's "
-                             "limit of %d; use partition.method: fennel or hash",
+                             "limit of %d; " ADVICE "use partition.method: fennel or hash",
                              INT32_MAX);
     }
     g->row_start[g->node_count] = (int32_t)total;
@@ -143,11 +143,11 @@ enum error_code undirected_graph_build(struct store *store, const struct dataset
     *out = (struct undirected_graph){.node_count = schema->node_count};
     struct building b = {.graph = out, .both_ways = schema->undirected};
     if (schema->node_count > INT32_MAX - 1 || schema->edge_count > INT32_MAX)
-        return error_set(
-            err, ERROR_INVALID,
-            "%" PRIu32 " nodes and %" PRIu64
-            " edges: METIS's limit is %d of each; use partition.method: fennel or hash",
-            schema->node_count, schema->edge_count, INT32_MAX);
+        return error_set(err, ERROR_INVALID,
+                         "%" PRIu32 " nodes and %" PRIu64
+                         " edges: METIS's limit is %d of each; " ADVICE
+                         "use partition.method: fennel or hash",
+                         schema->node_count, schema->edge_count, INT32_MAX);
     enum error_code rc = build(store, schema, &b, err);
     memory_free(b.in_count);
     memory_free(b.out_count);

@@ -67,6 +67,89 @@ static void long_messages_are_cut_and_end(void **state)
     assert_int_equal(strlen(err.message), sizeof err.message - 1);
 }
 
+static void advice_is_a_part_of_the_message_that_is_known(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_string_equal(error_advice(&err), "");
+    assert_string_equal(error_advice(NULL), "");
+    (void)error_set(&err, ERROR_INPUT, "%s:%d: found '%s': " ADVICE "write %d", "f.csv", 3, "x", 7);
+    assert_string_equal(err.message, "f.csv:3: found 'x': write 7");
+    assert_string_equal(error_advice(&err), "write 7");
+    (void)error_context(&err, ERROR_INPUT, "ingest of %s", "g");
+    assert_string_equal(err.message, "ingest of g: f.csv:3: found 'x': write 7");
+    assert_string_equal(error_advice(&err), "write 7");
+    (void)error_set(&err, ERROR_INPUT, "something else");
+    assert_string_equal(error_advice(&err), "");
+}
+
+/* Nothing that the user wrote is taken for advice: neither words nor a byte. */
+static void advice_is_what_the_code_says_and_no_word_of_a_message(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    (void)error_set(&err, ERROR_INPUT, "no: write it, or remove %s", "it: give more");
+    assert_string_equal(error_advice(&err), "");
+    (void)error_set(&err, ERROR_INPUT, "found '%s'", "a\001b");
+    assert_string_equal(err.message, "found 'a\001b'");
+    assert_string_equal(error_advice(&err), "");
+    (void)error_set(&err, ERROR_INPUT, "found '%s': " ADVICE "sort them", "a\001b");
+    assert_string_equal(err.message, "found 'a\001b': sort them");
+    assert_string_equal(error_advice(&err), "sort them");
+}
+
+static void text_is_added_behind_and_the_first_advice_stays(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    (void)error_set(&err, ERROR_INPUT, "%s", "the cause");
+    assert_int_equal(error_add(&err, ERROR_INPUT, "; in line %d", 4), ERROR_INPUT);
+    assert_string_equal(err.message, "the cause; in line 4");
+    assert_string_equal(error_advice(&err), "");
+    assert_int_equal(error_add(&err, ERROR_CORRUPT, ": " ADVICE "copy %s again", "it"),
+                     ERROR_CORRUPT);
+    assert_int_equal(err.code, ERROR_CORRUPT);
+    assert_string_equal(error_advice(&err), "copy it again");
+    (void)error_add(&err, ERROR_INPUT, ", " ADVICE "or not");
+    assert_string_equal(err.message, "the cause; in line 4: copy it again, or not");
+    assert_string_equal(error_advice(&err), "copy it again, or not");
+    assert_int_equal(error_add(&err, ERROR_NONE, "never"), ERROR_NONE);
+    assert_int_equal(error_add(NULL, ERROR_IO, "never"), ERROR_IO);
+    assert_string_equal(error_advice(&err), "copy it again, or not");
+}
+
+static void advice_that_is_cut_off_is_none(void **state)
+{
+    (void)state;
+    static char words[2000];
+    struct error err = {0};
+    memset(words, 'a', sizeof words - 1);
+    (void)error_set(&err, ERROR_INPUT, "found: " ADVICE "write");
+    (void)error_context(&err, ERROR_INPUT, "%.700s", words);
+    assert_string_equal(error_advice(&err), "write");
+    (void)error_context(&err, ERROR_INPUT, "%.700s", words);
+    assert_string_equal(error_advice(&err), "");
+    (void)error_set(&err, ERROR_INPUT, "%s: " ADVICE "write", words);
+    assert_string_equal(error_advice(&err), "");
+    assert_int_equal(strlen(err.message), sizeof err.message - 1);
+    (void)error_add(&err, ERROR_INPUT, ": " ADVICE "more");
+    assert_string_equal(error_advice(&err), "");
+}
+
+static void a_copy_is_called_as_the_user_calls_the_file(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    (void)error_set(&err, ERROR_INPUT, "/tmp/x/a.csv:1: wrong: " ADVICE "write /tmp/x/b.csv");
+    assert_true(error_rename(&err, "/tmp/x/", "s3://bucket/long/"));
+    assert_string_equal(err.message, "s3://bucket/long/a.csv:1: wrong: write /tmp/x/b.csv");
+    assert_string_equal(error_advice(&err), "write /tmp/x/b.csv");
+    assert_true(error_rename(&err, "/tmp/x/", ""));
+    assert_string_equal(error_advice(&err), "write b.csv");
+    assert_false(error_rename(&err, "/tmp/x/", ""));
+    assert_false(error_rename(NULL, "/tmp/x/", ""));
+}
+
 static void each_code_has_its_exit_status(void **state)
 {
     static const int expected[][2] = {
@@ -98,6 +181,11 @@ int main(void)
         cmocka_unit_test(a_caller_may_want_the_code_alone),
         cmocka_unit_test(context_sets_the_code_and_passes_success),
         cmocka_unit_test(long_messages_are_cut_and_end),
+        cmocka_unit_test(advice_is_a_part_of_the_message_that_is_known),
+        cmocka_unit_test(advice_is_what_the_code_says_and_no_word_of_a_message),
+        cmocka_unit_test(text_is_added_behind_and_the_first_advice_stays),
+        cmocka_unit_test(advice_that_is_cut_off_is_none),
+        cmocka_unit_test(a_copy_is_called_as_the_user_calls_the_file),
         cmocka_unit_test(each_code_has_its_exit_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

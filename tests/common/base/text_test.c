@@ -104,6 +104,21 @@ static void puts_digits_alone(void **state)
     assert_memory_equal(out, "18446744073709551615x", TEXT_NUMBER_SIZE + 1);
 }
 
+static void the_first_place_is_replaced_and_what_no_longer_fits_is_cut(void **state)
+{
+    (void)state;
+    char text[12] = "ab.ab";
+    assert_true(text_replace(text, sizeof text, "ab", "xyz"));
+    assert_string_equal(text, "xyz.ab");
+    assert_true(text_replace(text, sizeof text, "xyz", ""));
+    assert_string_equal(text, ".ab");
+    assert_true(text_replace(text, sizeof text, ".", "0123456789"));
+    assert_string_equal(text, "0123456789a");
+    assert_true(text_replace(text, sizeof text, "9", "abcdef"));
+    assert_string_equal(text, "012345678ab");
+    assert_false(text_replace(text, sizeof text, "z", "y"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +129,7 @@ int main(void)
         cmocka_unit_test(groups_digits_for_people),
         cmocka_unit_test(shortens_fractions_for_people),
         cmocka_unit_test(expands_environment_variables),
+        cmocka_unit_test(the_first_place_is_replaced_and_what_no_longer_fits_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

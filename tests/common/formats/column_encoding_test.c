@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char text[] = "class\tjazz\nclass\tpop, rock\n"
@@ -71,7 +72,9 @@ static void refuses_values_with_what_to_write_instead(void **state)
         {3, "",
          "column year: expected a value, found none: give it one, or write "
          "`missing_values: mean`"},
-        {0, "old", "column age: expected a finite number, found 'old': for words write `one_hot`"},
+        {0, "old",
+         "column age: expected a finite number, found 'old': write a number there, or for words "
+         "`one_hot`"},
         {0, "NaN",
          "column age: expected a finite number, found 'NaN': if this word says that the value is "
          "missing, write `missing_words: NaN`"},
@@ -116,6 +119,27 @@ static void names_the_line_of_a_text_that_is_none(void **state)
     }
 }
 
+/* Also where the line itself has the word by which messages say what was found. */
+static void what_was_found_is_said_of_each_line_that_is_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"column\tfound\n", "class\tfound\r\n", "found\n"};
+    struct error err = {0};
+    struct column_encoding encoding;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char found[32];
+        (void)snprintf(found, sizeof found, ", found '%.*s'", (int)strlen(bad[i]) - 1, bad[i]);
+        assert_fails(column_encoding_parse(&encoding, bad[i], strlen(bad[i]), "there", &err),
+                     ERROR_INPUT, found, &err);
+        assert_string_equal(error_advice(&err), "write it as graphmill did");
+    }
+    static const char twice[] = "class\tb\nclass\ta\n";
+    assert_fails(column_encoding_parse(&encoding, twice, sizeof twice - 1, "there", &err),
+                 ERROR_INPUT, "there:2: expected classes in ascending order, found 'a' behind",
+                 &err);
+    assert_string_equal(error_advice(&err), "sort them");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +147,7 @@ int main(void)
         cmocka_unit_test(makes_numbers_of_each_kind_and_of_what_is_missing),
         cmocka_unit_test(refuses_values_with_what_to_write_instead),
         cmocka_unit_test(names_the_line_of_a_text_that_is_none),
+        cmocka_unit_test(what_was_found_is_said_of_each_line_that_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

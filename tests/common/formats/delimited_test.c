@@ -195,8 +195,9 @@ static void names_a_quote_that_is_not_closed(void **state)
     assert_string_equal(rows_of("\"", DELIMITER_COMMA),
                         "a.csv:1: expected a quote that closes the one in column 1, found none up "
                         "to line 1: close it, or write two quotes where a field has one");
-    assert_string_equal(rows("\"a\n\0b\"\n", 7, NULL),
-                        "a.csv:2: expected text, found a NUL byte in column 1");
+    assert_string_equal(
+        rows("\"a\n\0b\"\n", 7, NULL),
+        "a.csv:2: expected text, found a NUL byte in column 1: save the file as text in UTF-8");
 }
 
 /* Rows lie across the ends of what is read at once, and one is as long as a line may be. */

@@ -80,6 +80,19 @@ static void the_end_of_a_long_path_is_shown(void **state)
     assert_non_null(strstr(loss.first[0].text, "a/f.csv:1: column amount: 16777217 became"));
 }
 
+/* "f.csv:2:3: ..." begins as a note of f.csv would. */
+static void files_whose_names_begin_alike_are_told_apart(void **state)
+{
+    struct float_loss loss = {0};
+    struct float_place place = {.path = "f.csv:2", .line = 3, .column = 1};
+    (void)state;
+    float_loss_note_int64(&loss, &place, 16777217);
+    place.path = "f.csv";
+    float_loss_note_int64(&loss, &place, 16777217);
+    float_loss_note_int64(&loss, &place, 16777217);
+    assert_int_equal(loss.column_count, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -87,6 +100,7 @@ int main(void)
         cmocka_unit_test(the_first_of_each_column_is_kept),
         cmocka_unit_test(numbers_of_arrays_are_noted),
         cmocka_unit_test(the_end_of_a_long_path_is_shown),
+        cmocka_unit_test(files_whose_names_begin_alike_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,11 +25,12 @@ static void a_flood_is_counted_and_not_kept(void **state)
 {
     (void)state;
     static struct log_warnings warnings;
-    static const char line[] = "t warn programm\n";
-    static char text[LOG_WARNINGS_KEPT * 4 * 16];
+    static const char line[] = "2026-01-01T00:00:00.000Z warn p x\n";
+    enum { SIZE = sizeof line - 1 };
+    static char text[LOG_WARNINGS_KEPT * 4 * SIZE];
     warnings = (struct log_warnings){0};
-    for (size_t i = 0; i < sizeof text; i += 16)
-        memcpy(text + i, line, sizeof line - 1);
+    for (size_t i = 0; i < sizeof text; i += SIZE)
+        memcpy(text + i, line, SIZE);
     for (int file = 0; file < 8; file++)
         log_warnings_add(&warnings, text, sizeof text);
     assert_int_equal(warnings.warnings, LOG_WARNINGS_KEPT * 4 * 8);

@@ -1,5 +1,6 @@
 #include "stages/engine/stage.h"
 #include "stages/ingest/ingest.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_schema.h"
@@ -178,7 +179,7 @@ static void keeps_the_ids_of_an_edge_list(void **state)
     temp_dir_make(&dir);
     put(&dir, "labels.txt", "7 1\n-4 0\n");
     use(temp_dir_write(&dir, "g.txt", "# x\n30 -4\n-4 7\n", 15));
-    settings.ingest.format = FORMAT_EDGE_LIST;
+    settings.ingest.format = dataset_format_find("edge_list");
     assert_fails(work(t->store, &t->err), ERROR_INPUT,
                  "g.txt has edges, but no labels to learn: add a line `labels: FILE` below "
                  "`ingest:`",

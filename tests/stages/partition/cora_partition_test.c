@@ -1,11 +1,13 @@
 /* Cora from its files: ingest's reader and builder, then partition, compared with the files' own edges. */
 #include "stages/ingest/build/dataset_builder.h"
-#include "stages/ingest/formats/folder_reader.h"
+#include "stages/ingest/formats/input_format.h"
 #include "store/records/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 
 #include <stdlib.h>
+
+extern const struct input_format folder_format;
 
 enum { CORA_NODES = 2708, CORA_EDGES = 2 * 5278, MEMORY = 1 << 30 };
 
@@ -32,7 +34,7 @@ static void ingest_cora(struct store *store, const char *folder)
                                                   .name = "cora",
                                                   .memory_bytes = MEMORY};
     assert_ok(dataset_builder_new(&config, &builder, &err), &err);
-    assert_ok(folder_reader_run(&settings, builder, &err), &err);
+    assert_ok(folder_format.run(&settings, MEMORY, builder, &err), &err);
     assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
     dataset_builder_free(builder);
     publish_dataset(store, "cora", "cora-1");

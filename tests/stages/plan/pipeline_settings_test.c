@@ -1,6 +1,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
+#include "stages/plan/dataset_format.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/setting_table.h"
 
@@ -32,7 +33,7 @@ static void defaults_are_those_of_the_table(void **state)
     assert_int_equal(settings.epochs, 10);
     assert_false(settings.portable);
     assert_string_equal(settings.name, "");
-    assert_int_equal(settings.ingest.format, FORMAT_FOLDER);
+    assert_int_equal(settings.ingest.format, dataset_format_find("folder"));
     assert_int_equal(settings.ingest.duplicates, EDGES_REMOVE);
     assert_int_equal(settings.sample.fanouts.count, 2);
     assert_int_equal(settings.sample.fanouts.value[1], 10);
@@ -306,6 +307,15 @@ static void a_history_counts_where_events_are_learnt(void **state)
                                 "sample.sampler = temporal_neighbor\n",
                                 "before", &err),
         &err);
+    assert_int_equal(back.infer.history, HISTORY_TRAINING);
+    assert_ok(/* a path that has the words is not the setting */
+              pipeline_settings_parse(
+                  &back,
+                  "ingest.task = link_prediction\ningest.edge_split = time 70/15/15\n"
+                  "ingest.path = /data/infer.history = all\n"
+                  "sample.sampler = temporal_neighbor\n",
+                  "before", &err),
+              &err);
     assert_int_equal(back.infer.history, HISTORY_TRAINING);
     assert_ok(pipeline_settings_parse(&back, "ingest.task = link_prediction\n", "before", &err),
               &err);

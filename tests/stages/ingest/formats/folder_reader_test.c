@@ -1,4 +1,4 @@
-#include "stages/ingest/formats/folder_reader.h"
+#include "stages/ingest/formats/input_format.h"
 #include "store/records/node_splits.h"
 
 #include "tests/stages/ingest/formats/reader_folder.h"
@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+extern const struct input_format folder_format;
 
 static void drop(const char *name)
 {
@@ -39,7 +41,7 @@ static enum error_code run_folder(const char *path, struct error *err)
     pipeline_settings_defaults(&settings);
     settings.ingest.relations = with_relations;
     must(snprintf(settings.ingest.path, SETTING_PATH_SIZE, "%s", path) < SETTING_PATH_SIZE);
-    return folder_reader_run(&settings, recording_start(), err);
+    return folder_format.run(&settings, 0, recording_start(), err);
 }
 
 static enum error_code run(struct error *err)
@@ -278,8 +280,8 @@ static void types_that_are_told_apart_keep_their_widths(void **state)
     put_npy("paper-feat.npy", "<f4", "(1, 2)", feature, sizeof *feature * 2);
     put_npy("author-feat.npy", "<f4", "(1, 3)", feature, sizeof feature);
     assert_fails(run(&err), ERROR_INPUT,
-                 "features of type paper: expected 3 columns as other types have, found 2; with "
-                 "`relations: true` below `ingest:` each has its own",
+                 "features of type paper: expected 3 columns as other types have, found 2; write "
+                 "`relations: true` below `ingest:`, with which each type has its own",
                  &err);
     with_relations = true;
     const enum error_code rc = run(&err);

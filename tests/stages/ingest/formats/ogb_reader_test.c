@@ -1,5 +1,5 @@
 #include "stages/ingest/build/edge_buffer.h"
-#include "stages/ingest/formats/ogb_reader.h"
+#include "stages/ingest/formats/input_format.h"
 #include "store/records/node_splits.h"
 
 #include "tests/stages/ingest/formats/reader_folder.h"
@@ -7,6 +7,8 @@
 #include "tests/support/test.h"
 
 #include <stdio.h>
+
+extern const struct input_format ogb_format;
 
 /* With its folders. */
 static int make_ogb_dir(void **state)
@@ -38,7 +40,7 @@ static enum error_code run(int64_t task, struct error *err)
     pipeline_settings_defaults(&settings);
     settings.ingest.task = task;
     must(snprintf(settings.ingest.path, SETTING_PATH_SIZE, "%s", dir.path) < SETTING_PATH_SIZE);
-    return ogb_reader_run(&settings, recording_start(), err);
+    return ogb_format.run(&settings, 0, recording_start(), err);
 }
 
 static void reads_a_raw_folder(void **state)

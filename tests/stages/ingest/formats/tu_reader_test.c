@@ -1,9 +1,12 @@
 /* The files of the TU Dortmund collection: what is pushed of them, and what is said of files that are wrong. */
-#include "stages/ingest/formats/tu_reader.h"
+#include "stages/ingest/formats/input_format.h"
+#include "stages/plan/dataset_format.h"
 
 #include "tests/stages/ingest/formats/reader_folder.h"
 #include "tests/stages/ingest/formats/recording_builder.h"
 #include "tests/support/test.h"
+
+extern const struct input_format tu_format;
 
 /* A path of three nodes and an edge of two. */
 static void put_graphs(void)
@@ -19,9 +22,9 @@ static enum error_code run(enum task_kind task, const char *split, struct error 
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s", dir.path);
     (void)snprintf(settings.ingest.split, sizeof settings.ingest.split, "%s", split);
-    settings.ingest.format = FORMAT_TU;
+    settings.ingest.format = dataset_format_find("tu");
     settings.ingest.task = task;
-    return tu_reader_run(&settings, recording_start(), err);
+    return tu_format.run(&settings, 0, recording_start(), err);
 }
 
 static void reads_graphs_edges_and_classes(void **state)

@@ -1,4 +1,5 @@
 #include "stages/ingest/formats/unread_files.h"
+#include "stages/plan/dataset_format.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -14,14 +15,14 @@ static void say(void *context, const char *name, const char *meant)
     (void)snprintf(said + at, sizeof said - at, "%s>%s ", name, meant ? meant : "");
 }
 
-static const char *unread(const struct temp_dir *dir, enum ingest_format format, const char *split)
+static const char *unread(const struct temp_dir *dir, const char *format, const char *split)
 {
     static struct pipeline_settings settings;
     struct error err = {0};
     pipeline_settings_defaults(&settings);
     (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s", dir->path);
     (void)snprintf(settings.ingest.split, sizeof settings.ingest.split, "%s", split);
-    settings.ingest.format = format;
+    settings.ingest.format = dataset_format_find(format);
     said[0] = '\0';
     assert_ok(unread_files_visit(&settings, say, NULL, &err), &err);
     return said;
@@ -48,10 +49,10 @@ static void files_of_the_format_are_not_mentioned(void **state)
     put_meta(dir);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         put(dir, names[i]);
-    assert_string_equal(unread(dir, FORMAT_FOLDER, "given"), "");
-    assert_string_equal(unread(dir, FORMAT_FOLDER, "random 60/20/20"),
+    assert_string_equal(unread(dir, "folder", "given"), "");
+    assert_string_equal(unread(dir, "folder", "random 60/20/20"),
                         "test.npy> train.csv> valid.csv.gz> ");
-    assert_string_equal(unread(dir, FORMAT_EDGE_LIST, "given"), "");
+    assert_string_equal(unread(dir, "edge_list", "given"), "");
 }
 
 static void near_names_lead_to_what_was_meant(void **state)
@@ -81,7 +82,7 @@ static void near_names_lead_to_what_was_meant(void **state)
         struct error err = {0};
         put(dir, cases[i].name);
         (void)snprintf(expected, sizeof expected, "%s>%s ", cases[i].name, cases[i].meant);
-        assert_string_equal(unread(dir, FORMAT_FOLDER, "given"), expected);
+        assert_string_equal(unread(dir, "folder", "given"), expected);
         assert_ok(file_path(path, &err, "%s/%s", dir->path, cases[i].name), &err);
         assert_ok(file_remove_all(path, &err), &err);
     }
@@ -97,7 +98,7 @@ static void features_of_types_have_their_names(void **state)
     put(dir, "author-feat_indptr.npy");
     put(dir, "author-node-feat.npy");
     put(dir, "venue-feat.npy");
-    assert_string_equal(unread(dir, FORMAT_FOLDER, "given"),
+    assert_string_equal(unread(dir, "folder", "given"),
                         "author-node-feat.npy>author-feat.npy venue-feat.npy> ");
 }
 
@@ -113,12 +114,12 @@ static void the_benchmark_has_names_of_its_own(void **state)
     put(dir, "raw/num-node-list.csv");
     put(dir, "raw/node_feat.csv.gz");
     put(dir, "raw/node_year.csv.gz");
-    assert_string_equal(unread(dir, FORMAT_OGB, "given"),
+    assert_string_equal(unread(dir, "ogb", "given"),
                         "node_feat.csv.gz>node-feat.csv.gz node_year.csv.gz> ");
     put(dir, "raw/graph-label.csv.gz");
     put(dir, "raw/graph-label.npz");
     put(dir, "raw/graph-labels.csv.gz");
-    assert_string_equal(unread(dir, FORMAT_OGB, "given"),
+    assert_string_equal(unread(dir, "ogb", "given"),
                         "graph-labels.csv.gz>graph-label.csv.gz node_feat.csv.gz>node-feat.csv.gz "
                         "node_year.csv.gz> ");
 }

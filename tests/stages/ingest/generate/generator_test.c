@@ -1,6 +1,7 @@
 /* What the generated graph promises, measured on what was stored. */
 #include "common/base/memory.h"
-#include "stages/ingest/generate/generator.h"
+#include "stages/ingest/formats/input_format.h"
+#include "stages/plan/dataset_format.h"
 #include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
@@ -11,6 +12,8 @@
 
 #include <math.h>
 #include <stdio.h>
+
+extern const struct input_format generated_format;
 
 struct fixture {
     struct temp_dir dir;
@@ -28,7 +31,7 @@ static int open_fixture(void **state)
     temp_dir_make(&fixture.dir);
     assert_ok(store_open(fixture.dir.path, 0, &fixture.store, &err), &err);
     pipeline_settings_defaults(&fixture.settings);
-    fixture.settings.ingest.format = FORMAT_GENERATED;
+    fixture.settings.ingest.format = dataset_format_find("generated");
     fixture.settings.ingest.duplicates = EDGES_KEEP;
     fixture.settings.ingest.nodes = 20000;
     fixture.settings.ingest.feature_dim = 4;
@@ -56,7 +59,7 @@ static enum error_code try_to_generate(const char *id, struct dataset_schema *sc
                                                   .memory_bytes = fixture.memory_bytes};
     enum error_code rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)
-        rc = generator_run(&fixture.settings, builder, err);
+        rc = generated_format.run(&fixture.settings, fixture.memory_bytes, builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_finish(builder, schema, err);
     dataset_builder_free(builder);

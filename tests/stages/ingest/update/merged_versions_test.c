@@ -114,7 +114,7 @@ static void give_held_again(struct temp_store *t, enum edge_policy duplicates,
     assert_ok(dataset_schema_get(t->store, "g-0000", before, &t->err), &t->err);
     assert_ok(merged_edge_splits_get(t->store, "g-0000", before->node_count, links, &t->err),
               &t->err);
-    assert_true(links->count[HELD_OUT_VALID] > 100); /* edges of one time may leave no test */
+    assert_true(links->count[HELD_OUT_VALID] > 100);
     texts = (struct texts){.rows = ""};
     say_held(&texts, links);
     const struct update_request request = request_of(&texts);

@@ -1,0 +1,58 @@
+/*
+ * format_list - the input formats, one row each.
+ *
+ *   ROW(name, init, note, fields of struct dataset_format)
+ *
+ * A new format is a row here, one file in stages/ingest/formats/ that defines `const struct
+ * input_format NAME_format` with its reader (input_format.h), and its text in "Input formats" of
+ * pipelines/README.md. Nothing else names it; tests/tree/input_formats_test.sh checks that, and
+ * that the format has a test and a fuzz target.
+ *
+ * `init` is LOOKED_AT if `graphmill init` looks into such an input, with NAME_facts_find() of
+ * pipelines/input_facts.c, and NOT_LOOKED_AT otherwise. `note` stands behind the name in --help.
+ * Messages list formats in the order of the rows. Only the two tables of formats and
+ * input_facts.c include this header, so that a new row compiles only these again.
+ */
+#ifndef STAGES_PLAN_FORMAT_LIST_H
+#define STAGES_PLAN_FORMAT_LIST_H
+
+/* The settings of files beside the input that tell labels, features and splits of nodes. */
+#define NODE_FILES                                                                                 \
+    "labels feature_ids train valid test id_column label_columns time_column feature_columns "     \
+    "missing_values missing_words column_encoding"
+
+/* clang-format off */
+#define FORMAT_LIST(ROW) \
+    ROW(folder, LOOKED_AT, "", .sign = "meta.json", .traits = FORMAT_HAS_GRAPHS) \
+    ROW(ogb, LOOKED_AT, "", .sign = "raw", .sign_text = "a folder raw", .settings = "split_name", \
+        .traits = FORMAT_HAS_GRAPHS | FORMAT_HOLDS_OUT_EDGES | FORMAT_HAS_NEGATIVES) \
+    ROW(edge_list, NOT_LOOKED_AT, "", .settings = NODE_FILES " edge_columns id_type edge_features", \
+        .traits = FORMAT_IS_TABLE | FORMAT_HAS_NODE_FILES) \
+    ROW(generated, NOT_LOOKED_AT, "", .traits = FORMAT_IS_GENERATED, \
+        .settings = "nodes average_degree degree_exponent classes homophily feature_dim " \
+                    "feature_noise label_noise train_share valid_share") \
+    ROW(tu, LOOKED_AT, " (many graphs, as the TU Dortmund collection has them)", \
+        .sign = "*_A.txt", .sign_text = "a file NAME_A.txt", \
+        .traits = FORMAT_HAS_GRAPHS | FORMAT_IS_OF_GRAPHS) \
+    ROW(matrix_market, LOOKED_AT, "", .endings = {".mtx", ".mtx.gz", ".mtx.zst"}, \
+        .settings = NODE_FILES, .traits = FORMAT_HAS_NODE_FILES) \
+    ROW(metis, LOOKED_AT, "", .endings = {".graph", ".metis"}, \
+        .settings = NODE_FILES, .traits = FORMAT_HAS_NODE_FILES) \
+    ROW(npz, LOOKED_AT, " (a scipy matrix, or a graph of PyG's citation archives)", \
+        .settings = "split_name") \
+    ROW(graphsaint, LOOKED_AT, "", .sign = "adj_full.npz") \
+    ROW(graphbolt, LOOKED_AT, "", .sign = "metadata.yaml", .settings = "split_name") \
+    ROW(distdgl, LOOKED_AT, "", .sign = "metadata.json") \
+    ROW(dgl_csv, LOOKED_AT, " (of DGL)", .sign = "meta.yaml") \
+    ROW(graphml, LOOKED_AT, "", .endings = {".graphml", ".graphml.gz", ".graphml.zst"}, \
+        .settings = "label_columns feature_columns", .traits = FORMAT_HAS_COLUMNS) \
+    ROW(linqs, LOOKED_AT, "", .sign = "*.content") \
+    ROW(hgb, LOOKED_AT, " (node.dat and link.dat)", .sign = "node.dat", \
+        .traits = FORMAT_HOLDS_OUT_EDGES) \
+    ROW(openke, LOOKED_AT, " (train2id.txt)", .sign = "train2id.txt", \
+        .traits = FORMAT_HOLDS_OUT_EDGES) \
+    ROW(ntriples, LOOKED_AT, " (of RDF)", .endings = {".nt", ".nt.gz", ".nt.zst"}) \
+    ROW(sif, LOOKED_AT, " (of Cytoscape)", .endings = {".sif", ".sif.gz", ".sif.zst"})
+/* clang-format on */
+
+#endif
