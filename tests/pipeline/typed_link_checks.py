@@ -3,6 +3,7 @@
 Scores are DistMult of the embeddings and model.safetensors; ranks are filtered, among the nodes of the type of each end.
 """
 import csv
+import json
 import sys
 
 from link_checks import read_rows, read_step
