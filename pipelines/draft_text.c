@@ -7,6 +7,9 @@
 enum { COMMENT_COLUMN = 30, LINE_BYTES = 4096 };
 
 static void put_values(struct json_writer *out, const char *format, va_list values)
+    PRINTF_LIKE(2, 0);
+
+static void put_values(struct json_writer *out, const char *format, va_list values)
 {
     char line[LINE_BYTES];
     (void)vsnprintf(line, sizeof line, format, values);

@@ -321,7 +321,7 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* Makes a lost delta that the version needs again. *repaired: the files of the update were those of
+/* Makes again a lost delta that the version needs. *repaired: the files of the update were those of
  * the lost delta, and it is stored again. The root has to be there to tell. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,

@@ -41,21 +41,21 @@ static const char *const feature_words[] = {"feat",         "feature", "edge_fea
 
 struct word_list {
     const char *const *words; /* those of a column begin with the one of ingest.edge_columns */
+    size_t label_words;       /* so many of them mean the column as ingest.edge_label, too */
     struct edge_word meaning;
-    size_t label_words; /* so many of them mean the column as ingest.edge_label, too */
-    bool has_number;    /* feat_0, feat1: the number does not count */
+    bool has_number; /* feat_0, feat1: the number does not count */
 };
 
 static const struct word_list lists[] = {
-    {source_words, {.role = EDGE_ROLE_SOURCE}, 0, false},
-    {target_words, {.role = EDGE_ROLE_TARGET}, 0, false},
-    {actor_words, {.role = EDGE_ROLE_SOURCE, .is_kind = true}, 0, false},
-    {thing_words, {.role = EDGE_ROLE_TARGET, .is_kind = true}, 0, false},
-    {weight_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_WEIGHT}, 4, false},
-    {type_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TYPE}, 3, false},
-    {time_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TIME}, 4, false},
-    {id_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_ID}, 2, false},
-    {feature_words, {.role = EDGE_ROLE_COLUMN, .column = EDGE_FEATURE}, 5, true},
+    {source_words, 0, {.role = EDGE_ROLE_SOURCE}, false},
+    {target_words, 0, {.role = EDGE_ROLE_TARGET}, false},
+    {actor_words, 0, {.role = EDGE_ROLE_SOURCE, .is_kind = true}, false},
+    {thing_words, 0, {.role = EDGE_ROLE_TARGET, .is_kind = true}, false},
+    {weight_words, 4, {.role = EDGE_ROLE_COLUMN, .column = EDGE_WEIGHT}, false},
+    {type_words, 3, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TYPE}, false},
+    {time_words, 4, {.role = EDGE_ROLE_COLUMN, .column = EDGE_TIME}, false},
+    {id_words, 2, {.role = EDGE_ROLE_COLUMN, .column = EDGE_ID}, false},
+    {feature_words, 5, {.role = EDGE_ROLE_COLUMN, .column = EDGE_FEATURE}, true},
 };
 enum { LIST_COUNT = sizeof lists / sizeof *lists };
 
