@@ -285,12 +285,16 @@ enum error_code file_remove_all(const char *path, struct error *err)
     return rc;
 }
 
-/* Reads up to `size` bytes from `offset` on, fewer only at the end of the file. */
-static enum error_code read_some(int fd, uint64_t offset, char *buffer, size_t size, size_t *got,
+/* Reads up to `size` bytes from `offset` on (below 0: from where the file stands), fewer only at the
+ * end of the file. */
+static enum error_code read_some(int fd, int64_t offset, char *buffer, size_t size, size_t *got,
                                  const char *path, struct error *err)
 {
     for (*got = 0; *got < size;) {
-        const ssize_t n = pread(fd, buffer + *got, size - *got, (off_t)(offset + *got));
+        char *to = buffer + *got;
+        const size_t left = size - *got;
+        const ssize_t n =
+            offset < 0 ? read(fd, to, left) : pread(fd, to, left, (off_t)(offset + (int64_t)*got));
         if (n == 0)
             break;
         if (n < 0 && errno != EINTR)
@@ -320,7 +324,7 @@ enum error_code file_read(const char *path, size_t limit, char **data, size_t *s
     if (rc == ERROR_NONE)
         rc = memory_new(&buffer, capacity, path, err);
     if (rc == ERROR_NONE)
-        rc = read_some(fd, 0, buffer, capacity - 1, &at, path, err);
+        rc = read_some(fd, -1, buffer, capacity - 1, &at, path, err);
     (void)close(fd);
     if (rc != ERROR_NONE) {
         memory_free(buffer);
@@ -340,7 +344,7 @@ enum error_code file_read_range(const char *path, uint64_t offset, void *buffer,
     *got = 0;
     if (rc != ERROR_NONE)
         return rc;
-    rc = read_some(fd, offset, buffer, size, got, path, err);
+    rc = read_some(fd, (int64_t)offset, buffer, size, got, path, err);
     (void)close(fd);
     return rc;
 }
@@ -584,14 +588,10 @@ static enum error_code copy_file(const char *from, const char *to, struct error 
         rc == ERROR_NONE ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
     if (rc == ERROR_NONE && out < 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be created", to);
-    while (rc == ERROR_NONE) {
-        const ssize_t n = read(in, buffer, BUFFER_BYTES);
-        if (n == 0)
-            break;
-        if (n < 0 && errno != EINTR)
-            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", from);
-        else if (n > 0)
-            rc = file_write_all(out, buffer, (size_t)n, to, err);
+    for (size_t got = BUFFER_BYTES; rc == ERROR_NONE && got == BUFFER_BYTES;) {
+        rc = read_some(in, -1, buffer, BUFFER_BYTES, &got, from, err);
+        if (rc == ERROR_NONE)
+            rc = file_write_all(out, buffer, got, to, err);
     }
     if (in >= 0)
         (void)close(in);
