@@ -17,16 +17,16 @@ static enum error_code fill(const struct stage_context *context, struct relation
 enum error_code relation_fanouts_open(const struct stage_context *context,
                                       struct relation_fanouts *out, struct error *err)
 {
-    const enum sampler_kind sampler = (enum sampler_kind)context->settings->sample.sampler;
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     const size_t count = (size_t)partition_book_relations(context->book) *
                          (size_t)context->settings->sample.fanouts.count;
     *out = (struct relation_fanouts){.hop_count = context->settings->sample.fanouts.count};
     if (!context->book->relation)
         return ERROR_NONE;
-    if (sampler != SAMPLER_NEIGHBOR)
+    if (!sampler->takes_relations)
         return error_set(err, ERROR_INVALID,
-                         "sample.sampler is %s, expected neighbor: the graph has relations",
-                         sampler_of(sampler)->name);
+                         "sample.sampler is %s, which draws from a graph without relations alone",
+                         sampler->name);
     enum error_code rc = memory_new(&out->training, count, "fan-outs of relations", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&out->evaluation, count, "fan-outs of relations", err);

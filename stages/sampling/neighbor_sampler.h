@@ -21,6 +21,7 @@
 
 #include "common/base/error.h"
 #include "common/base/random.h"
+#include "stages/sampling/seed_times.h"
 #include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
 
@@ -55,9 +56,6 @@ struct excluded_edges {
     const uint32_t *position; /* in the seed's row, ascending, none twice */
 };
 
-/* What of a seed that is the end of an edge to learn. */
-enum excluded_edges_kind { EXCLUDE_NONE, EXCLUDE_EDGES, EXCLUDE_REVERSES };
-
 /* Which: `count` positions of the row, ascending, into `position`; a function of the row and its draws alone. `scratch`
  * [count] is its own. Fails: ERROR_INPUT for a row that it cannot choose from. */
 typedef enum error_code (*edge_choice)(const struct row_choice *row, uint32_t *position,
@@ -67,9 +65,14 @@ struct batch_builder;
 struct node_chances;
 struct walk_norm;
 
-enum temporal_choice { TEMPORAL_UNIFORM, TEMPORAL_LAST };
+/* What is found once of the whole graph, for the samplers whose rows ask for it (sampler.h); shared by all draws. */
+struct graph_knowledge {
+    const uint64_t *is_training;        /* a bit for each node of the graph */
+    const struct node_chances *chances; /* of the row's rule */
+    const struct walk_norm *walk_norm;  /* NULL: nothing was counted */
+};
 
-/* What a mini-batch is drawn from. Below edge positions stands what single samplers want; others do not look at it. */
+/* What a mini-batch is drawn from. */
 struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */
@@ -84,52 +87,13 @@ struct neighbor_request {
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
-    const int64_t *seed_time;  /* [seed_count], temporal_neighbor: no later edge is taken */
-    bool only_earlier;         /* the same: nor one at the seed's time */
-    /* The same: seeds 2 i and 2 i + 1 are the ends of edge i, and behind those of all edges come the other ends of its
-     * negatives, all at its time. The edge is left out of what they see, with its reverse or without. */
-    enum excluded_edges_kind pair_exclusion;
-    uint32_t pair_count, pair_negatives; /* edges, and negatives of each */
-    enum temporal_choice temporal_choice;
-    const uint64_t
-        *is_training;     /* a bit for each node of the graph: subgraphs; their seeds are those */
-    uint32_t draw_count;  /* graphsaint_node, graphsaint_edge: how many are drawn */
-    uint32_t walk_length; /* graphsaint_walk: edges of a walk */
-    const struct node_chances *chances; /* fastgcn, graphsaint_node, graphsaint_edge */
-    const struct walk_norm *walk_norm;  /* graphsaint_walk; NULL: no factors and weights */
-    const uint32_t *cluster;            /* [cluster_count] parts, cluster_gcn */
-    uint32_t cluster_count;
-    uint32_t depth;        /* shadow: hops that are drawn */
-    int64_t num_neighbors; /* shadow: of a node at each of them; FANOUT_ALL or at least 1 */
+    struct time_limits times;
+    uint32_t draw_count;  /* of a unit of draws (enum sampler_unit): how many */
+    const uint32_t *part; /* [part_count], of a unit of clusters */
+    uint32_t part_count;
+    struct graph_knowledge graph;          /* what the sampler's row asks for */
+    const struct sampler_options *options; /* the parameters of samplers that have some */
 };
-
-/* The edge that `seed` is an end of, or of a negative of. */
-static inline uint32_t neighbor_request_pair(const struct neighbor_request *request, uint32_t seed)
-{
-    const uint32_t ends = 2 * request->pair_count;
-    return seed < ends ? seed / 2 : (seed - ends) / request->pair_negatives;
-}
-
-/* Whether the edge at `time` is that of the seed's pair, or its reverse. An earlier one of the same ends is another. */
-static inline bool neighbor_request_leaves_out(const struct neighbor_request *request,
-                                               uint32_t seed, uint32_t source, uint32_t target,
-                                               int64_t time)
-{
-    if (request->pair_exclusion == EXCLUDE_NONE || time < request->seed_time[seed])
-        return false;
-    const uint32_t *end = request->seed_node + 2 * (size_t)neighbor_request_pair(request, seed);
-    const uint32_t from = end[0], to = end[1];
-    return (source == from && target == to) ||
-           (request->pair_exclusion == EXCLUDE_REVERSES && source == to && target == from);
-}
-
-/* Whether an edge at `time` is early enough for the seed. */
-static inline bool neighbor_request_sees(const struct neighbor_request *request, uint32_t seed,
-                                         int64_t time)
-{
-    return request->only_earlier ? time < request->seed_time[seed]
-                                 : time <= request->seed_time[seed];
-}
 
 /* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.
  * Fails: ERROR_NO_MEMORY. */
