@@ -111,8 +111,8 @@ static enum error_code draw_neighbors(struct typed_tiles *tiles, struct typed_ti
         rc = arena_new(&tiles->arena, &edges, partition_book_relations(book), "relations of a tile",
                        err);
     if (rc == ERROR_NONE)
-        relation_batch_block(&tile->batch, 0, tile->destinations, tile->sources, edges,
-                             &tile->block);
+        mini_batch_relation_block(&tile->batch, 0, tile->destinations, tile->sources, edges,
+                                  &tile->block);
     return rc;
 }
 
@@ -120,7 +120,7 @@ void typed_tile_nodes(const struct typed_tile *tile, const struct type_ranges *r
                       uint32_t type, uint32_t *out)
 {
     const struct typed_span *span = &tile->span;
-    const struct relation_batch *batch = &tile->batch;
+    const struct mini_batch *batch = &tile->batch;
     const uint32_t first = type_ranges_first(ranges, span->part, span->type) + span->first;
     if (batch->type_count)
         memcpy(out, batch->node + batch->node_begin[type], tile->sources[type] * sizeof *out);

@@ -46,7 +46,7 @@ enum error_code relation_unit_draw(const struct stage_context *context,
                                    const struct relation_unit *unit, struct arena *packed,
                                    struct error *err)
 {
-    struct relation_batch batch = {0};
+    struct mini_batch batch = {0};
     const struct relation_request request = {
         .seed = context->schedule->seed,
         .round = unit->round,
@@ -64,9 +64,9 @@ enum error_code relation_unit_draw(const struct stage_context *context,
     if (unit->pairs)
         batch.pairs = unit->pairs->pairs;
     if (rc == ERROR_NONE && !unit->is_evaluation)
-        drawn_parts_tell_relations(context, &batch);
+        drawn_parts_tell(context, &batch);
     stage_times_enter(context->times, TIME_WRITE);
     return rc == ERROR_NONE
-               ? relation_batch_put(context->store, unit->key, context->run_id, &batch, packed, err)
+               ? mini_batch_put(context->store, unit->key, context->run_id, &batch, packed, err)
                : rc;
 }

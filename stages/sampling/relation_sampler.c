@@ -537,13 +537,14 @@ static enum error_code join_relations(struct relation_sampler *s, struct error *
     return rc;
 }
 
-static struct relation_batch batch_of(const struct relation_sampler *s,
-                                      const struct relation_request *request)
+static struct mini_batch batch_of(const struct relation_sampler *s,
+                                  const struct relation_request *request)
 {
-    return (struct relation_batch){
+    return (struct mini_batch){
         .hop_count = request->hop_count,
         .type_count = s->type_count,
         .relation_count = s->relation_count,
+        .seed_count = request->seed_count,
         .node_count = s->node_begin[s->type_count],
         .row_count = s->row_begin[s->relation_count],
         .edge_count = s->edge_begin[s->relation_count],
@@ -562,13 +563,13 @@ static struct relation_batch batch_of(const struct relation_sampler *s,
 
 enum error_code relation_sampler_draw(struct relation_sampler *sampler,
                                       const struct relation_request *request,
-                                      struct relation_batch *out, struct error *err)
+                                      struct mini_batch *out, struct error *err)
 {
     struct relation_sampler *s = sampler;
     struct edge_columns_view columns = {0};
     must(request->hop_count >= 1 && request->hop_count <= HOP_COUNT_MAX);
     must(request->seed_count >= 1 && request->slot < 65536);
-    *out = (struct relation_batch){0};
+    *out = (struct mini_batch){0};
     s->wants_degree = request->wants_degree;
     s->notes_places = false;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)

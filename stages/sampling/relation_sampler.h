@@ -19,8 +19,8 @@
 
 #include "common/base/error.h"
 #include "stages/sampling/relation_exclusion.h"
+#include "store/records/mini_batch.h"
 #include "store/records/partition_book.h"
-#include "store/records/relation_batch.h"
 #include "store/topology/topology.h"
 
 #include <stdbool.h>
@@ -61,6 +61,6 @@ uint64_t relation_sampler_bytes(const struct relation_sampler *sampler);
  * Threads: one sampler, one thread; samplers may share the topology. */
 MUST_CHECK enum error_code relation_sampler_draw(struct relation_sampler *sampler,
                                                  const struct relation_request *request,
-                                                 struct relation_batch *out, struct error *err);
+                                                 struct mini_batch *out, struct error *err);
 
 #endif

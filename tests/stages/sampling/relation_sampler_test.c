@@ -118,7 +118,7 @@ static void slow_draw(struct slow *slow, const struct relation_request *request)
     }
 }
 
-static void assert_same(const struct relation_batch *batch, const struct slow *slow)
+static void assert_same(const struct mini_batch *batch, const struct slow *slow)
 {
     const float *weight = batch->columns.data[EDGE_WEIGHT];
     for (uint32_t t = 0; t < TYPES; t++) {
@@ -126,7 +126,7 @@ static void assert_same(const struct relation_batch *batch, const struct slow *s
         assert_memory_equal(batch->node + batch->node_begin[t], slow->node[t],
                             slow->count[t] * sizeof(uint32_t));
         for (int hop = 0; hop <= batch->hop_count; hop++)
-            assert_int_equal(relation_batch_known(batch, t, hop), slow->hop_end[t][hop]);
+            assert_int_equal(mini_batch_known(batch, t, hop), slow->hop_end[t][hop]);
     }
     for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
         uint32_t at = 0;
@@ -170,7 +170,7 @@ static void draws_follow_the_rule(void **state)
     static struct slow slow;
     for (uint32_t slot = 0; slot < 20; slot++) {
         const struct relation_request request = request_of(slot % 4 ? few : all, slot);
-        struct relation_batch batch;
+        struct mini_batch batch;
         assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
         slow_draw(&slow, &request);
         assert_same(&batch, &slow);
@@ -192,23 +192,21 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
     struct fixture *f = open_fixture(state);
     static struct slow slow;
     const struct relation_request request = request_of(few, 5);
-    struct relation_batch drawn, batch = {0};
+    struct mini_batch drawn, batch = {0};
     struct arena scratch = {0};
     const struct key key = key_mini_batch("r", 3, 5);
     assert_ok(relation_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
-    assert_ok(relation_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err),
-              &f->err);
+    assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
     /* Another draw in between, then the same again: the same record, or putting it fails. */
     const struct relation_request other = request_of(all, 6);
     assert_ok(relation_sampler_draw(f->sampler, &other, &drawn, &f->err), &f->err);
     assert_ok(relation_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
-    assert_ok(relation_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err),
-              &f->err);
-    assert_ok(relation_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
+    assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
+    assert_ok(mini_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
     slow_draw(&slow, &request);
     assert_same(&batch, &slow);
     assert_memory_equal(batch.degree, drawn.degree, drawn.row_count * sizeof *drawn.degree);
-    relation_batch_release(&batch);
+    mini_batch_release(&batch);
     arena_release(&scratch);
     close_fixture(f);
 }
@@ -220,13 +218,13 @@ static void seeds_of_several_types_stand_first(void **state)
     static struct slow slow;
     const uint32_t seeds[] = {TYPED_NODES - 1, 3, TYPED_AUTHORS, 0};
     struct relation_request request = request_of(few, 1);
-    struct relation_batch batch;
+    struct mini_batch batch;
     request.seed_node = seeds;
     request.seed_count = 4;
     assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
-    assert_int_equal(relation_batch_known(&batch, 0, 0), 2);
-    assert_int_equal(relation_batch_known(&batch, 1, 0), 1);
-    assert_int_equal(relation_batch_known(&batch, 2, 0), 1);
+    assert_int_equal(mini_batch_known(&batch, 0, 0), 2);
+    assert_int_equal(mini_batch_known(&batch, 1, 0), 1);
+    assert_int_equal(mini_batch_known(&batch, 2, 0), 1);
     slow_draw(&slow, &request);
     assert_same(&batch, &slow);
     close_fixture(f);
@@ -248,7 +246,7 @@ static void each_neighbor_is_as_likely_as_the_others(void **state)
     assert_in_range(length, FANOUT + 2, 31);
     const int64_t fanout[TYPED_RELATIONS] = {0, FANOUT, 0, 0};
     for (uint32_t i = 0; i < DRAWS; i++) {
-        struct relation_batch batch;
+        struct mini_batch batch;
         const struct relation_request request = {.seed = 1,
                                                  .round = i,
                                                  .hop_count = 1,
@@ -276,7 +274,7 @@ static void bad_seeds_are_named(void **state)
     struct fixture *f = open_fixture(state);
     const uint32_t twice[] = {5, 6, 5}, far[] = {TYPED_NODES};
     struct relation_request request = request_of(few, 1);
-    struct relation_batch batch;
+    struct mini_batch batch;
     request.seed_node = twice;
     request.seed_count = 3;
     assert_fails(relation_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
@@ -296,7 +294,7 @@ static void a_budget_is_kept(void **state)
     struct relation_sampler *small = NULL;
     const enum error_code rc = relation_sampler_new(&config, &small, &f->err);
     if (rc == ERROR_NONE) {
-        struct relation_batch batch;
+        struct mini_batch batch;
         const struct relation_request request = request_of(all, 0);
         assert_fails(relation_sampler_draw(small, &request, &batch, &f->err), ERROR_NO_MEMORY,
                      "mini-batch", &f->err);

@@ -222,7 +222,7 @@ static void examples_and_their_reverses_are_in_no_row(void **state)
     struct temp_store *temp = *state;
     struct relation_sampler *sampler = NULL;
     struct drawn_pairs drawn;
-    struct relation_batch batch;
+    struct mini_batch batch;
     uint32_t expected = 0, left_out[TYPED_RELATIONS] = {0};
     static const int64_t all[TYPED_RELATIONS] = {FANOUT_ALL, FANOUT_ALL, FANOUT_ALL, FANOUT_ALL};
     typed_edges_fill(&edges);

@@ -21,7 +21,7 @@ static void put_batch(struct caching *c, struct relation_sampler *sampler, int64
                       int32_t slot)
 {
     static const int64_t fanout[2 * TYPED_RUN_RELATIONS] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
-    struct relation_batch drawn;
+    struct mini_batch drawn;
     struct arena scratch = {0};
     uint32_t seed[SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
@@ -34,9 +34,8 @@ static void put_batch(struct caching *c, struct relation_sampler *sampler, int64
                                              .seed_node = seed,
                                              .seed_count = SEEDS};
     assert_ok(relation_sampler_draw(sampler, &request, &drawn, &c->err), &c->err);
-    assert_ok(relation_batch_put(c->run->temp->store,
-                                 key_mini_batch(INFER_RUN_ID, round, slot).text, INFER_RUN_ID,
-                                 &drawn, &scratch, &c->err),
+    assert_ok(mini_batch_put(c->run->temp->store, key_mini_batch(INFER_RUN_ID, round, slot).text,
+                             INFER_RUN_ID, &drawn, &scratch, &c->err),
               &c->err);
     arena_release(&scratch);
 }

@@ -42,7 +42,7 @@ struct typed_run {
     struct partition_book book;
     struct stage_context context;
     struct model model;
-    struct relation_batch batch; /* as it was read */
+    struct mini_batch batch; /* as it was read */
     float *value;
     void *state;
 };
@@ -95,7 +95,7 @@ static void put_batch(struct typed_run *run, const char *key, uint32_t first)
     uint32_t seed[SEEDS];
     struct topology topology;
     struct relation_sampler *sampler = NULL;
-    struct relation_batch drawn;
+    struct mini_batch drawn;
     struct arena scratch = {0};
     for (uint32_t i = 0; i < SEEDS; i++)
         seed[i] = TYPED_AUTHORS + first + 3 * i;
@@ -112,7 +112,7 @@ static void put_batch(struct typed_run *run, const char *key, uint32_t first)
                                              .wants_degree = true,
                                              .edge_columns = 1U << EDGE_WEIGHT};
     assert_ok(relation_sampler_draw(sampler, &request, &drawn, &err), &err);
-    assert_ok(relation_batch_put(run->temp->store, key, run_id, &drawn, &scratch, &err), &err);
+    assert_ok(mini_batch_put(run->temp->store, key, run_id, &drawn, &scratch, &err), &err);
     arena_release(&scratch);
     relation_sampler_free(sampler);
     topology_close(&topology);
@@ -183,7 +183,7 @@ static void end(struct typed_run *run)
 {
     if (run->state)
         stage.close(run->state);
-    relation_batch_release(&run->batch);
+    mini_batch_release(&run->batch);
     memory_free(run->value);
     *run = (struct typed_run){0};
 }
@@ -225,7 +225,7 @@ static uint32_t width_of(const struct typed_run *run, uint32_t type)
 /* Rows by partition id, copied one by one, and first values of what is learnt behind them. */
 static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type, float *out)
 {
-    const struct relation_batch *batch = &run->batch;
+    const struct mini_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
     const uint32_t width = width_of(run, type);
@@ -244,7 +244,7 @@ static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type
 static void check_learnt(const struct typed_run *run, uint32_t type, const float *of_input,
                          const struct gradient *gradient)
 {
-    const struct relation_batch *batch = &run->batch;
+    const struct mini_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
     const uint32_t width = width_of(run, type);
@@ -283,12 +283,12 @@ static void by_hand(struct typed_run *run, const char *key, const struct random_
     struct model_trace *trace = NULL;
     struct input_rows rows[TYPES];
     const struct model_workspace workspace = {.arena = &arena};
-    assert_ok(relation_batch_get(run->temp->store, key, run_id, &run->batch, &err), &err);
+    assert_ok(mini_batch_get(run->temp->store, key, run_id, &run->batch, &err), &err);
     for (uint32_t t = 0; t < TYPES; t++)
         rows[t] = rows_by_hand(run, t, row[t]), learnt[t] = width_of(run, t) > 0;
     for (int layer = 0; layer < 2; layer++)
-        relation_batch_block(&run->batch, layer, blocks.destination[layer], blocks.source[layer],
-                             blocks.edges[layer], &blocks.block[layer]);
+        mini_batch_relation_block(&run->batch, layer, blocks.destination[layer],
+                                  blocks.source[layer], blocks.edges[layer], &blocks.block[layer]);
     const struct model_input input = {.relations = blocks.block,
                                       .type_rows = rows,
                                       .wants_gradient = learnt,
