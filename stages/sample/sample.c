@@ -30,9 +30,9 @@
 #include "stages/sample/drawn_parts.h"
 #include "stages/sample/graph_units.h"
 #include "stages/sample/pair_units.h"
-#include "stages/sample/relation_units.h"
 #include "stages/sample/sample_room.h"
 #include "stages/sample/sampler_tables.h"
+#include "stages/sample/unit_fanouts.h"
 #include "stages/sampling/event_history.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
@@ -53,7 +53,7 @@ struct sample_state {
     struct edge_use use;
     struct node_splits splits;
     struct sampler_tables tables;
-    struct relation_fanouts fanouts; /* of a graph with relations */
+    struct unit_fanouts fanouts;
     struct pair_units pairs;
     struct graph_units graphs;
     struct sample_room room;
@@ -69,8 +69,7 @@ struct sample_state {
 struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
-    const struct topology *topology;    /* that it draws from */
-    struct relation_sampler *relations; /* in its place, of a graph with relations; else NULL */
+    const struct topology *topology; /* that it draws from */
     uint32_t *seed_node; /* [the larger of the two batch sizes, or the nodes of so many graphs] */
     int64_t *seed_time;  /* likewise */
     uint32_t *part;      /* [parts in a mini-batch] */
@@ -88,7 +87,6 @@ static void sample_close(void *opaque)
         struct drawer *drawer = state->idle;
         state->idle = drawer->next;
         neighbor_sampler_free(drawer->sampler);
-        relation_sampler_free(drawer->relations);
         memory_free(drawer->seed_node);
         memory_free(drawer->seed_time);
         memory_free(drawer->part);
@@ -99,7 +97,7 @@ static void sample_close(void *opaque)
     (void)pthread_cond_destroy(&state->given_back);
     (void)pthread_mutex_destroy(&state->mutex);
     sampler_tables_release(&state->tables);
-    relation_fanouts_release(&state->fanouts);
+    unit_fanouts_release(&state->fanouts);
     store_release_record(&state->splits.view);
     pair_units_close(&state->pairs);
     graph_units_close(&state->graphs);
@@ -125,7 +123,7 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
         return rc;
     rc = topology_open_parts(&state->topology, context->pool, err);
     if (rc == ERROR_NONE)
-        rc = relation_fanouts_open(context, &state->fanouts, err);
+        rc = unit_fanouts_open(context, &state->fanouts, err);
     if (rc == ERROR_NONE)
         rc = sampler_check(pipeline_sampler(context->settings), &state->topology, err);
     if (rc == ERROR_NONE)
@@ -192,6 +190,7 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     const int64_t seeds_max = trained > validated ? trained : validated;
     const struct neighbor_sampler_config config = {
         .topology = &state->topology,
+        .book = context->book,
         .has_self_loops = context->book->self_loop_count != 0,
         .budget_bytes = budget_bytes - budget_bytes / 5 * (state->pairs.is_wanted ? 3 : 2),
     };
@@ -214,10 +213,6 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
                           "the clusters of a mini-batch", err);
     if (made == ERROR_NONE)
         made = pair_drawing_init(&drawer->pairs, &state->pairs, context, budget_bytes / 5, err);
-    const struct relation_sampler_config of_relations = {
-        .topology = &state->topology, .book = context->book, .budget_bytes = config.budget_bytes};
-    if (made == ERROR_NONE && context->book->relation)
-        return relation_sampler_new(&of_relations, &drawer->relations, err);
     return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
 }
 
@@ -295,6 +290,7 @@ static enum error_code draw_from(const struct stage_context *context, struct dra
 {
     const struct neighbor_sampler_config config = {
         .topology = topology,
+        .book = context->book,
         .has_self_loops = context->book->self_loop_count != 0,
         .budget_bytes = drawer->budget_bytes,
     };
@@ -375,19 +371,20 @@ static uint32_t choose_parts(const struct stage_context *context, const struct d
 /* What requests of both kinds of unit have. */
 static struct neighbor_request begin_request(const struct stage_context *context,
                                              const struct sample_state *state,
-                                             const struct unit *unit,
-                                             const struct int_list *fanouts)
+                                             const struct unit *unit, const int64_t *fanout)
 {
+    /* Steps on listed rows read features of edges off the mini-batch. */
+    const bool has_positions = !context->book->relation && state->use.columns >> EDGE_FEATURE & 1;
     return (struct neighbor_request){
         .seed = context->schedule->seed,
         .round = (uint32_t)unit->round,
         .slot = (uint32_t)unit->slot,
-        .hop_count = fanouts->count,
-        .fanout = fanouts->value,
+        .hop_count = state->fanouts.hop_count,
+        .fanout = fanout,
         .wants_degree = context->schedule->needs_degree,
         .wants_weight_sum = state->use.weight_sum,
-        .edge_columns = state->use.columns & ~(1U << EDGE_FEATURE),
-        .wants_edge_positions = state->use.columns >> EDGE_FEATURE & 1,
+        .edge_columns = state->use.columns & ~(has_positions ? 1U << EDGE_FEATURE : 0U),
+        .wants_edge_positions = has_positions,
         .draw_count = (uint32_t)context->settings->sample.batch_size,
         .graph = sampler_tables_knowledge(&state->tables),
         .options = &context->settings->sample.option,
@@ -447,8 +444,7 @@ static enum error_code sample_training(const struct stage_context *context,
     enum error_code rc = read_counts(context, state, err);
     if (rc != ERROR_NONE)
         return rc;
-    struct neighbor_request request =
-        begin_request(context, state, unit, &context->settings->sample.fanouts);
+    struct neighbor_request request = begin_request(context, state, unit, state->fanouts.training);
     const enum sampler_unit kind = pipeline_sampler(context->settings)->unit;
     if (state->pairs.is_wanted)
         return sample_pairs(context, state, drawer, &state->topology, unit, &request, batch, err);
@@ -489,13 +485,10 @@ static enum error_code sample_evaluation(const struct stage_context *context,
                                          const struct unit *unit, struct mini_batch *batch,
                                          struct error *err)
 {
-    struct int_list fanouts = context->settings->sample.evaluation_fanouts;
-    if (fanouts.count == 0)
-        while (fanouts.count < context->settings->sample.fanouts.count)
-            fanouts.value[fanouts.count++] = FANOUT_ALL;
     int64_t first = 0, count = 0;
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
-    struct neighbor_request request = begin_request(context, state, unit, &fanouts);
+    struct neighbor_request request =
+        begin_request(context, state, unit, state->fanouts.evaluation);
     request.round = evaluation_round;
     if (context->schedule->shows_history)
         return sample_events(context, state, drawer, unit, &request, batch, err);
@@ -511,40 +504,6 @@ static enum error_code sample_evaluation(const struct stage_context *context,
     return pipeline_sampler(context->settings)->has_neighborhoods
                ? draw_batch(context, state, drawer, &request, batch, err)
                : neighbor_sampler_draw(drawer->sampler, &request, batch, err);
-}
-
-/* A unit on a graph with relations. */
-static enum error_code sample_relations(const struct stage_context *context,
-                                        const struct sample_state *state, struct drawer *drawer,
-                                        const struct unit *unit, const char *key, struct error *err)
-{
-    int64_t first = 0, count = 0;
-    struct drawn_pairs pairs;
-    struct relation_unit drawn = {.key = key,
-                                  .round = (uint32_t)unit->round,
-                                  .slot = (uint32_t)unit->slot,
-                                  .is_evaluation = unit->kind == UNIT_SAMPLE_EVALUATION,
-                                  .seed_node = drawer->seed_node,
-                                  .edge_columns = state->use.columns};
-    if (state->pairs.is_wanted) {
-        drawn.round = drawn.is_evaluation ? evaluation_round : drawn.round;
-        const enum error_code rc =
-            pair_units_draw(&state->pairs, context, unit, drawn.round, &drawer->pairs, &pairs, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        drawn.pairs = &pairs;
-        drawn.seed_node = pairs.seed_node;
-        drawn.seed_count = pairs.seed_count;
-    } else if (drawn.is_evaluation) {
-        schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
-        drawn.round = evaluation_round;
-        drawn.seed_node = state->splits.node[SPLIT_VALID] + first;
-        drawn.seed_count = (uint32_t)count;
-    } else {
-        drawn.seed_count = choose_training_seeds(context, state, drawer, unit);
-    }
-    return relation_unit_draw(context, &state->fanouts, drawer->relations, &drawn, &drawer->packed,
-                              err);
 }
 
 static enum error_code sample_work(const struct stage_context *context, void *opaque,
@@ -568,11 +527,6 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     must(is_training || unit->kind == UNIT_SAMPLE_EVALUATION);
     key = is_training ? key_mini_batch(context->run_id, unit->round, unit->slot)
                       : key_evaluation_mini_batch(context->run_id, unit->slot);
-    if (drawer->relations) {
-        rc = sample_relations(context, state, drawer, unit, key.text, err);
-        give_back_drawer(state, drawer);
-        return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);
-    }
     rc = is_training ? sample_training(context, state, drawer, unit, &batch, err)
                      : sample_evaluation(context, state, drawer, unit, &batch, err);
     if (rc == ERROR_NONE && is_training)

@@ -5,12 +5,15 @@
  * layer and is soon the whole graph. GraphSAGE (Hamilton et al., NeurIPS 2017) keeps at most `fanout` of
  * them, uniformly and without replacement, which bounds a batch and leaves the mean unbiased.
  *
- * Each node is expanded once, at the hop where it first appears, with that hop's fan-out (PyG's rule).
- * Nodes are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
- * So the batch is one CSR, and the nodes that a layer computes are a prefix of it. A row keeps the order
- * of the topology's row. The draws of a node depend on (seed, round, hop, slot, node) only: not on the
+ * Each node is expanded once, at the hop where it first appears, with that hop's fan-out, in every relation that ends in its type
+ * (PyG's rule). Nodes of a type are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
+ * So the batch is one CSR for each relation, and the nodes that a layer computes are a prefix of it. A row keeps the order
+ * of the topology's row. The draws of a node depend on (seed, round, relation, hop, slot, node) only: not on the
  * parts the graph is cut into, nor on what was drawn before. Nor do they depend on which columns are wanted of the
  * edges, which are brought afterwards (edge_gather.h).
+ *
+ * A graph without named relations is one relation from one type to itself. Where relations have names the rows of the batch are
+ * listed (mini_batch.h), and degrees are those of rows.
  *
  * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency, and in
  * the table that says which nodes are known. So nodes are expanded in blocks, in passes: each pass
@@ -33,9 +36,10 @@ enum { FANOUT_ALL = -1 };
 struct neighbor_sampler;
 
 struct neighbor_sampler_config {
-    const struct topology *topology; /* borrowed until neighbor_sampler_free() */
-    bool has_self_loops;             /* false: degrees are row lengths, and no row is searched */
-    uint64_t budget_bytes;           /* of the sampler's own memory; 0: no limit */
+    const struct topology *topology;   /* borrowed until neighbor_sampler_free() */
+    const struct partition_book *book; /* likewise: types and relations; NULL: one of each */
+    bool has_self_loops;               /* false: degrees are row lengths, and no row is searched */
+    uint64_t budget_bytes;             /* of the sampler's own memory; 0: no limit */
 };
 
 /* A row of which `count` edges are to be kept, fewer than it has. */
@@ -50,10 +54,12 @@ struct row_choice {
     uint32_t excluded_count;
 };
 
-/* Edges of seeds that are not drawn, as if the topology had them not: those that are the examples. */
+/* Edges of seeds that are not drawn, as if the topology had them not, in degrees of listed rows either: those that are the examples.
+ * Relation by relation. */
 struct excluded_edges {
-    const uint32_t *start;    /* [seed_count + 1] */
-    const uint32_t *position; /* in the seed's row, ascending, none twice */
+    const uint32_t *begin;    /* [relations + 1] */
+    const uint32_t *seed;     /* of each edge: its seed, counted in the seed's type; ascending */
+    const uint32_t *position; /* in the seed's row, ascending in a seed, none twice */
 };
 
 /* Which: `count` positions of the row, ascending, into `position`; a function of the row and its draws alone. `scratch`
@@ -77,9 +83,11 @@ struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */
     int hop_count;
-    const int64_t *fanout;     /* [hop_count], from the seeds outwards; FANOUT_ALL or at least 1 */
-    const uint32_t *seed_node; /* [seed_count], each once, but where a batch is disjoint */
-    uint32_t seed_count;       /* at least 1 */
+    const int64_t *fanout; /* [relations, hop_count], from the seeds outwards; FANOUT_ALL, or a
+                                * number, of a graph of one relation at least 1 */
+    const uint32_t
+        *seed_node;      /* [seed_count] of any types, each once, but where a batch is disjoint */
+    uint32_t seed_count; /* at least 1 */
     const struct excluded_edges *excluded; /* of the seeds; NULL: none */
     edge_choice choose; /* of rows longer than the fan-out; NULL: uniformly, none twice */
     bool wants_degree;

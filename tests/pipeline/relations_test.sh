@@ -83,7 +83,8 @@ unlike() { # STATUS MESSAGE [options]: of a graph whose types all have features
         --directory "$work/unlike" "${@:3}"
     [ -z "$(find "$work/unlike" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
 }
-for sampler in temporal_neighbor weighted_neighbor; do
+unlike 65 'sample.sampler is weighted_neighbor, which goes by edge weights, but the graph has none' --set sample.sampler=weighted_neighbor
+for sampler in temporal_neighbor shadow; do
     unlike 78 "sample.sampler is $sampler, which draws from a graph without relations alone" --set sample.sampler=$sampler
 done
 links=(--set ingest.task=link_prediction --set train-step.decoder=distmult)

@@ -76,7 +76,7 @@ seen=
 for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat train-step.heads=2' 'train-step.model=sage' \
     'train-step.model=gat train-step.heads=2' 'train-step.model=graph_conv' 'train-step.bases=2' \
     'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' 'train-step.residual=true train-step.norm=batch' \
-    'sample.evaluation_fanouts=3,3' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
+    'sample.evaluation_fanouts=3,3' 'sample.sampler=neighbor_with_replacement' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
     set=()
     for setting in $settings; do set+=(--set "$setting"); done
     hash=$(run kind "$file" "${set[@]}" --set epochs=3 | json weights_hash)

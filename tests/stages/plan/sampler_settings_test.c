@@ -22,7 +22,7 @@ static const struct {
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
     {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}},
      "sample.sampler is ladies, which draws from a graph without relations alone: expected "
-     "neighbor, or write"},
+     "neighbor, weighted_neighbor or neighbor_with_replacement, or write"},
 };
 
 static void what_a_sampler_cannot_do_is_said(void **state)

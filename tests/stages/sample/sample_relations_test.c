@@ -2,7 +2,6 @@
 #include "common/base/memory.h"
 #include "stages/engine/stage.h"
 #include "stages/sampling/neighbor_sampler.h"
-#include "stages/sampling/relation_sampler.h"
 #include "store/objects/keys.h"
 #include "store/records/node_splits.h"
 
@@ -84,26 +83,26 @@ static void assert_is_the_draw(const struct fixture *f, const struct mini_batch 
 {
     struct error *err = &f->temp->err;
     struct topology topology;
-    struct relation_sampler *sampler = NULL;
+    struct neighbor_sampler *sampler = NULL;
     struct mini_batch drawn;
     assert_ok(topology_open(f->temp->store, &f->book, &topology, err), err);
     assert_ok(topology_open_parts(&topology, NULL, err), err);
-    const struct relation_sampler_config config = {.topology = &topology, .book = &f->book};
-    assert_ok(relation_sampler_new(&config, &sampler, err), err);
-    const struct relation_request request = {.seed = 4,
+    const struct neighbor_sampler_config config = {.topology = &topology, .book = &f->book};
+    assert_ok(neighbor_sampler_new(&config, &sampler, err), err);
+    const struct neighbor_request request = {.seed = 4,
                                              .round = round,
                                              .slot = slot,
                                              .hop_count = HOPS,
                                              .fanout = fanout,
                                              .seed_node = batch->node + batch->node_begin[1],
                                              .seed_count = mini_batch_known(batch, 1, 0)};
-    assert_ok(relation_sampler_draw(sampler, &request, &drawn, err), err);
+    assert_ok(neighbor_sampler_draw(sampler, &request, &drawn, err), err);
     assert_int_equal(drawn.node_count, batch->node_count);
     assert_memory_equal(drawn.node, batch->node, drawn.node_count * sizeof *drawn.node);
     assert_memory_equal(drawn.row, batch->row, drawn.row_count * sizeof *drawn.row);
     assert_int_equal(drawn.edge_count, batch->edge_count);
     assert_memory_equal(drawn.neighbor, batch->neighbor, drawn.edge_count * sizeof *drawn.neighbor);
-    relation_sampler_free(sampler);
+    neighbor_sampler_free(sampler);
     topology_close(&topology);
 }
 

@@ -5,7 +5,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/run_binding.h"
 #include "stages/plan/run_model.h"
-#include "stages/sampling/relation_sampler.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/train-step/prepared_batch.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
@@ -94,16 +94,16 @@ static void put_batch(struct typed_run *run, const char *key, uint32_t first)
     struct error err = {0};
     uint32_t seed[SEEDS];
     struct topology topology;
-    struct relation_sampler *sampler = NULL;
+    struct neighbor_sampler *sampler = NULL;
     struct mini_batch drawn;
     struct arena scratch = {0};
     for (uint32_t i = 0; i < SEEDS; i++)
         seed[i] = TYPED_AUTHORS + first + 3 * i;
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &err), &err);
     assert_ok(topology_open_parts(&topology, NULL, &err), &err);
-    const struct relation_sampler_config config = {.topology = &topology, .book = &run->book};
-    assert_ok(relation_sampler_new(&config, &sampler, &err), &err);
-    const struct relation_request request = {.seed = 4,
+    const struct neighbor_sampler_config config = {.topology = &topology, .book = &run->book};
+    assert_ok(neighbor_sampler_new(&config, &sampler, &err), &err);
+    const struct neighbor_request request = {.seed = 4,
                                              .slot = first,
                                              .hop_count = 2,
                                              .fanout = fanout,
@@ -111,10 +111,10 @@ static void put_batch(struct typed_run *run, const char *key, uint32_t first)
                                              .seed_count = SEEDS,
                                              .wants_degree = true,
                                              .edge_columns = 1U << EDGE_WEIGHT};
-    assert_ok(relation_sampler_draw(sampler, &request, &drawn, &err), &err);
+    assert_ok(neighbor_sampler_draw(sampler, &request, &drawn, &err), &err);
     assert_ok(mini_batch_put(run->temp->store, key, run_id, &drawn, &scratch, &err), &err);
     arena_release(&scratch);
-    relation_sampler_free(sampler);
+    neighbor_sampler_free(sampler);
     topology_close(&topology);
 }
 
