@@ -21,7 +21,7 @@
 #include "stages/plan/run_import.h"
 #include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
-#include "stages/sampling/sampler_list.h"
+#include "stages/sampling/sampler.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -294,7 +294,7 @@ static enum error_code prepare_settings(struct inference *inference, struct erro
         return error_set(err, ERROR_INVALID,
                          "--nodes is given, but the model learns graphs, of which all are "
                          "inferred: " ADVICE "leave it out");
-    if (inference->options.nodes && model->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
+    if (inference->options.nodes && sampler_goes_by_time(pipeline_sampler(model)))
         return error_set(err, ERROR_INVALID,
                          "--nodes is given, but the model samples by times, of which all nodes are "
                          "inferred: " ADVICE "leave it out");

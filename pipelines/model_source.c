@@ -320,7 +320,7 @@ enum error_code model_source_settings(const struct model_source *s,
     settings->train_step.edge_features = pinned(s, EDGE_FEATURE);
     settings->sample = theirs->sample;
     settings->sample.sampler =
-        SAMPLER_NEIGHBOR; /* nothing is drawn: the graph needs no weights for it */
+        SAMPLER_DEFAULT; /* nothing is drawn: the graph needs no weights for it */
     settings->aggregate = theirs->aggregate;
     settings->checkpoint = theirs->checkpoint;
     settings->checkpoint.patience = 0;

@@ -66,8 +66,7 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
         rc = dataset_schema_get(folder->store, dataset_id, &s->dataset, err);
     if (rc == ERROR_NONE)
         rc = edge_use_check(&folder->run.settings, &s->dataset, &s->edge_use, err);
-    s->edge_use.columns |=
-        sampler_of((enum sampler_kind)folder->run.settings.sample.sampler)->needs;
+    s->edge_use.columns |= pipeline_sampler(&folder->run.settings)->needs;
     return rc == ERROR_NONE ? dataset_report_get(folder->store, dataset_id, &s->report, err) : rc;
 }
 

@@ -94,7 +94,7 @@ enum error_code unused_data_warn(struct store *store, const struct pipeline_sett
     if (rc == ERROR_NONE)
         rc = edge_use_check(settings, schema, &use, err);
     if (rc == ERROR_NONE) {
-        use.columns |= sampler_of((enum sampler_kind)settings->sample.sampler)->needs;
+        use.columns |= pipeline_sampler(settings)->needs;
         unused_data_text(schema, &use, text, sizeof text);
         if (text[0])
             log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",

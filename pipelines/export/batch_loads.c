@@ -6,7 +6,6 @@
 #include "store/records/batch_form.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_permutation.h"
-#include "store/records/relation_batch.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>
@@ -22,7 +21,6 @@ struct counting { /* {0} is empty */
     struct node_permutation permutation;
     struct node_loads *loads;
     struct mini_batch batch;
-    struct relation_batch relations; /* of a graph with relations, in place of `batch` */
     uint32_t *home; /* of the batch's nodes: the part of the seed that each is read for; owned */
     size_t home_capacity;
 };
@@ -41,64 +39,44 @@ static void pass_on(uint32_t *home, uint32_t reader, uint32_t source)
 
 /* --- the seeds that nodes are read for --- */
 
-static void find_homes_by_rows(struct counting *c)
+/* The edges of a relation that end in nodes known after hop `hop`. */
+static void pass_on_relation(struct counting *c, uint32_t relation, int hop)
 {
     const struct mini_batch *batch = &c->batch;
-    /* Rows come in the order of discovery, but in a subgraph, where as many hops lead to a seed as there are layers. */
-    const int passes = batch->form == BATCH_SUBGRAPH ? batch->hop_count : 1;
-    for (uint32_t i = 0; i < batch->seed_count; i++)
-        c->home[i] = part_of(c, batch->node[i]);
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t row = 0; row < batch->row_count; row++) {
-            const uint32_t reader = c->home[batch_form_node_of_row(batch, row)];
-            for (uint32_t e = batch->row_start[row]; e < batch->row_start[row + 1]; e++)
-                pass_on(c->home, reader, batch->neighbor[e]);
-        }
+    const uint32_t type = mini_batch_target_type(batch, relation);
+    const uint32_t *home = c->home + mini_batch_node_begin(batch, type);
+    uint32_t *of_sources =
+        c->home + mini_batch_node_begin(batch, mini_batch_source_type(batch, relation));
+    const uint32_t *start = mini_batch_row_starts(batch, relation);
+    const uint32_t *neighbor = batch->neighbor + mini_batch_edge_begin(batch, relation);
+    const uint32_t rows =
+        mini_batch_row_begin(batch, relation + 1) - mini_batch_row_begin(batch, relation);
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint32_t node = batch_form_node_of_row(batch, relation, row);
+        if (node >= mini_batch_known(batch, type, hop))
+            continue;
+        for (uint32_t e = start[row]; e < start[row + 1]; e++)
+            pass_on(of_sources, home[node], neighbor[e]);
+    }
 }
 
+/* The rows of one relation come in the order of discovery, but in a subgraph, where as many hops lead to a seed as there are layers.
+ * Several relations find nodes together, hop by hop. */
 static void find_homes(struct counting *c)
 {
     const struct mini_batch *batch = &c->batch;
+    const bool by_hop = batch->form == BATCH_NESTED && mini_batch_relations(batch) > 1;
+    const int passes = by_hop || batch->form == BATCH_SUBGRAPH ? batch->hop_count : 1;
     memset(c->home, 0xff, batch->node_count * sizeof *c->home);
-    if (!batch->seed_of) {
-        find_homes_by_rows(c);
-        return;
+    for (uint32_t i = 0; batch->seed_of && i < batch->node_count; i++)
+        c->home[i] = part_of(c, batch->node[mini_batch_seed_place(batch, batch->seed_of[i])]);
+    for (uint32_t seed = 0; seed < batch->seed_count; seed++) {
+        const uint32_t at = mini_batch_seed_place(batch, seed);
+        c->home[at] = part_of(c, batch->node[at]);
     }
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        c->home[i] = part_of(c, batch->node[batch->seed_of[i]]);
-}
-
-/* The edges of nodes that were known before hop `hop`. */
-static void pass_on_relation(struct counting *c, uint32_t relation, int hop)
-{
-    const struct relation_batch *batch = &c->relations;
-    const uint16_t *ends = batch->ends + 2 * (size_t)relation;
-    const uint32_t source_type = ends[0], type = ends[1];
-    const uint32_t first = batch->row_begin[relation];
-    const uint32_t count = batch->row_begin[relation + 1] - first;
-    const uint32_t *start = batch->row_start + first + relation;
-    const uint32_t *neighbor = batch->neighbor + batch->edge_begin[relation];
-    for (uint32_t row = 0; row < count; row++) {
-        const uint32_t node = batch->row[first + row];
-        if (node >= relation_batch_known(batch, type, hop))
-            break; /* rows ascend */
-        const uint32_t reader = c->home[batch->node_begin[type] + node];
-        for (uint32_t e = start[row]; e < start[row + 1]; e++)
-            pass_on(c->home + batch->node_begin[source_type], reader, neighbor[e]);
-    }
-}
-
-static void find_homes_by_relations(struct counting *c)
-{
-    const struct relation_batch *batch = &c->relations;
-    memset(c->home, 0xff, batch->node_count * sizeof *c->home);
-    for (uint32_t type = 0; type < batch->type_count; type++)
-        for (uint32_t i = 0; i < relation_batch_known(batch, type, 0); i++)
-            c->home[batch->node_begin[type] + i] =
-                part_of(c, batch->node[batch->node_begin[type] + i]);
-    for (int hop = 0; hop < batch->hop_count; hop++)
-        for (uint32_t relation = 0; relation < batch->relation_count; relation++)
-            pass_on_relation(c, relation, hop);
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t relation = 0; relation < mini_batch_relations(batch); relation++)
+            pass_on_relation(c, relation, by_hop ? pass : batch->hop_count);
 }
 
 /* --- what a batch adds --- */
@@ -122,20 +100,6 @@ static void add_edges(struct counting *c, uint32_t node, uint32_t count)
     c->loads->edges[c->permutation.to_dataset[node]] += count;
 }
 
-static enum error_code read_batch(struct counting *c, const char *key, uint32_t *node_count,
-                                  const uint32_t **node, struct error *err)
-{
-    struct store *store = c->folder->store;
-    const char *run_id = c->folder->run.plan.id;
-    const bool has_relations = c->folder->run.book.type_count;
-    const enum error_code rc = has_relations
-                                   ? relation_batch_get(store, key, run_id, &c->relations, err)
-                                   : mini_batch_get(store, key, run_id, &c->batch, err);
-    *node_count = has_relations ? c->relations.node_count : c->batch.node_count;
-    *node = has_relations ? c->relations.node : c->batch.node;
-    return rc;
-}
-
 static enum error_code check_nodes(const struct counting *c, const char *key, const uint32_t *node,
                                    uint32_t count, struct error *err)
 {
@@ -147,52 +111,40 @@ static enum error_code check_nodes(const struct counting *c, const char *key, co
     return ERROR_NONE;
 }
 
-static void add_plain(struct counting *c)
+static void add_relation(struct counting *c, uint32_t relation)
 {
     const struct mini_batch *batch = &c->batch;
-    find_homes(c);
-    for (uint32_t row = 0; row < batch->row_count; row++)
-        add_edges(c, batch->node[batch_form_node_of_row(batch, row)],
-                  batch->row_start[row + 1] - batch->row_start[row]);
-}
-
-static void add_relations(struct counting *c)
-{
-    const struct relation_batch *batch = &c->relations;
-    find_homes_by_relations(c);
-    for (uint32_t relation = 0; relation < batch->relation_count; relation++) {
-        const uint32_t type = batch->ends[2 * (size_t)relation + 1];
-        const uint32_t first = batch->row_begin[relation];
-        const uint32_t *start = batch->row_start + first + relation;
-        for (uint32_t row = 0; row < batch->row_begin[relation + 1] - first; row++)
-            add_edges(c, batch->node[batch->node_begin[type] + batch->row[first + row]],
-                      start[row + 1] - start[row]);
-    }
+    const uint32_t *start = mini_batch_row_starts(batch, relation);
+    const uint32_t *node =
+        batch->node + mini_batch_node_begin(batch, mini_batch_target_type(batch, relation));
+    const uint32_t rows =
+        mini_batch_row_begin(batch, relation + 1) - mini_batch_row_begin(batch, relation);
+    for (uint32_t row = 0; row < rows; row++)
+        add_edges(c, node[batch_form_node_of_row(batch, relation, row)],
+                  start[row + 1] - start[row]);
 }
 
 /* *found: it is kept. */
 static enum error_code add_batch(struct counting *c, int64_t round, int32_t slot, bool *found,
                                  struct error *err)
 {
-    const struct key key = key_mini_batch(c->folder->run.plan.id, round, slot);
-    const uint32_t *node = NULL;
-    uint32_t count = 0;
-    enum error_code rc = read_batch(c, key.text, &count, &node, err);
+    const char *run_id = c->folder->run.plan.id;
+    const struct key key = key_mini_batch(run_id, round, slot);
+    enum error_code rc = mini_batch_get(c->folder->store, key.text, run_id, &c->batch, err);
     *found = rc == ERROR_NONE;
     if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE;
     if (rc == ERROR_NONE)
-        rc = check_nodes(c, key.text, node, count, err);
+        rc = check_nodes(c, key.text, c->batch.node, c->batch.node_count, err);
     if (rc == ERROR_NONE)
-        rc = memory_grow(&c->home, &c->home_capacity, count, "the seeds that nodes are read for",
-                         err);
+        rc = memory_grow(&c->home, &c->home_capacity, c->batch.node_count,
+                         "the seeds that nodes are read for", err);
     if (rc != ERROR_NONE)
         return rc;
-    if (c->folder->run.book.type_count)
-        add_relations(c);
-    else
-        add_plain(c);
-    add_reads(c, node, count);
+    find_homes(c);
+    for (uint32_t relation = 0; relation < mini_batch_relations(&c->batch); relation++)
+        add_relation(c, relation);
+    add_reads(c, c->batch.node, c->batch.node_count);
     return ERROR_NONE;
 }
 
@@ -267,7 +219,6 @@ enum error_code batch_loads_count(const struct run_folder *folder, struct node_l
     const enum error_code rc = count(&c, err);
     store_release_record(&c.permutation.view);
     mini_batch_release(&c.batch);
-    relation_batch_release(&c.relations);
     memory_free(c.home);
     return rc;
 }

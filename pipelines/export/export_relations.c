@@ -34,7 +34,7 @@ static enum error_code add_rows(struct step_export *step, struct step_export_row
     }
     if (rc != ERROR_NONE || of->type != own->target_type || !task_has_labels(own->task))
         return rc;
-    of->count = relation_batch_known(&step->relations, of->type, 0); /* the seeds */
+    of->count = mini_batch_known(&step->batch, of->type, 0); /* the seeds */
     rc = step_export_read(step, "labels", of, &rows, &dim, err);
     return rc == ERROR_NONE ? step_export_labels(step, rows, of->count, dim, err) : rc;
 }
@@ -44,7 +44,7 @@ static enum error_code add_type(struct step_export *step, uint32_t type,
 {
     const struct partition_book *own = &step->folder->run.book;
     const struct type_ranges ranges = partition_book_ranges(own);
-    const struct relation_batch *batch = &step->relations;
+    const struct mini_batch *batch = &step->batch;
     const uint32_t begin = batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - begin;
     char name[STEP_NAME_SIZE];
@@ -56,7 +56,7 @@ static enum error_code add_type(struct step_export *step, uint32_t type,
     if (rc != ERROR_NONE)
         return rc;
     type_ranges_book(&ranges, type, book);
-    rc = relation_batch_numbers(batch, type, &ranges, book, number, err);
+    rc = mini_batch_numbers(batch, type, &ranges, book, number, err);
     if (rc == ERROR_NONE)
         rc = step_export_nodes(step, name_of(name, "mini_batch.node.%s", own->type_name[type]),
                                batch->node + begin, count, permutation, err);
@@ -73,7 +73,7 @@ static enum error_code add_type(struct step_export *step, uint32_t type,
 
 static enum error_code add_relation(struct step_export *step, uint32_t relation, struct error *err)
 {
-    const struct relation_batch *batch = &step->relations;
+    const struct mini_batch *batch = &step->batch;
     const uint32_t first_row = batch->row_begin[relation], first = batch->edge_begin[relation];
     const uint32_t rows = batch->row_begin[relation + 1] - first_row;
     const uint32_t edges = batch->edge_begin[relation + 1] - first;
@@ -110,11 +110,11 @@ enum error_code step_export_relations(struct step_export *step, struct error *er
     struct node_permutation permutation = {0};
     enum error_code rc =
         merged_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < step->relations.type_count; t++)
+    for (uint32_t t = 0; rc == ERROR_NONE && t < step->batch.type_count; t++)
         rc = add_type(step, t, &permutation, err);
     store_release_record(&permutation.view);
-    for (uint32_t r = 0; rc == ERROR_NONE && r < step->relations.relation_count; r++)
+    for (uint32_t r = 0; rc == ERROR_NONE && r < step->batch.relation_count; r++)
         rc = add_relation(step, r, err);
-    const struct seed_pairs *pairs = &step->relations.pairs;
+    const struct seed_pairs *pairs = &step->batch.pairs;
     return rc == ERROR_NONE && pairs->positive_count ? step_export_pairs(step, pairs, err) : rc;
 }

@@ -83,9 +83,7 @@ static enum error_code read_records(struct step_export *step, int64_t round, int
     schedule_batch_source(&run->schedule, round, slot, &source_round, &source_slot);
     const struct key key = key_mini_batch(run->plan.id, source_round, source_slot);
     rc = run_model_init(&step->model, &run->settings, &run->book, err);
-    if (rc == ERROR_NONE && run->book.type_count)
-        rc = relation_batch_get(store, key.text, run->plan.id, &step->relations, err);
-    else if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE)
         rc = mini_batch_get(store, key.text, run->plan.id, &step->batch, err);
     if (rc == ERROR_NONE)
         rc = chosen_base_get(&run->schedule, store, run->plan.id, round, &base, err);
@@ -352,7 +350,7 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
         {"run", step->folder->run.plan.id},
         {"round", number[0]},
         {"slot", number[1]},
-        {"form", step->relations.type_count ? "relations" : form[step->batch.form]},
+        {"form", step->batch.row ? "relations" : form[step->batch.form]},
         {"loss", number[2]},
         {"seeds", number[3]},
         {"correct", number[4]},
@@ -394,7 +392,7 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
     step->folder = folder;
     rc = read_records(step, round, slot, err);
     if (rc == ERROR_NONE)
-        rc = step->relations.type_count ? step_export_relations(step, err) : add_plain(step, err);
+        rc = step->batch.row ? step_export_relations(step, err) : add_plain(step, err);
     if (rc == ERROR_NONE) {
         add_parameters(step, "weights", step->weights.value, step->model.value_count);
         add_parameters(step, "gradient", step->gradient.value, step->model.trained_count);
@@ -403,7 +401,6 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
     store_release_record(&step->weights.view);
     gradient_release(&step->gradient);
     mini_batch_release(&step->batch);
-    relation_batch_release(&step->relations);
     arena_release(&step->arena);
     memory_free(step);
     return rc;

@@ -12,7 +12,6 @@
 #include "store/records/mini_batch.h"
 #include "store/records/node_permutation.h"
 #include "store/records/parameters.h"
-#include "store/records/relation_batch.h"
 
 enum {
     STEP_NAME_SIZE = PARAMETER_NAME_SIZE + 24,
@@ -24,7 +23,6 @@ struct step_export {
     const struct run_folder *folder;
     struct model model;
     struct mini_batch batch;
-    struct relation_batch relations; /* of a graph with relations, in place of `batch` */
     struct weights weights;
     struct gradient gradient;
     struct arena arena; /* what tensors point to */

@@ -334,14 +334,14 @@ static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *
                                              .fanout = all_neighbors,
                                              .seed_node = tile,
                                              .seed_count = TILE_NODES,
-                                             .seed_time = time,
-                                             .only_earlier = true,
+                                             .times = {.seed_time = time, .only_earlier = true},
                                              .wants_degree = model_of(rows)->needs_degree,
                                              .wants_weight_sum = rows->edge_use.weight_sum,
                                              .edge_columns = rows->edge_use.columns};
     *batch = (struct mini_batch){.seed_count = TILE_NODES, .node_count = TILE_NODES, .node = tile};
     return rc == ERROR_NONE && model_of(rows)->layer[layer].type->uses_edges
-               ? sampler_of(SAMPLER_TEMPORAL_NEIGHBOR)->draw(rows->sampler, &request, batch, err)
+               ? pipeline_sampler(rows->config->context->settings)
+                     ->draw(rows->sampler, &request, batch, err)
                : rc;
 }
 

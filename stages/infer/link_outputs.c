@@ -13,7 +13,7 @@
 #include "stages/plan/link_rows.h"
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/pair_sides.h"
-#include "stages/sampling/sampler_list.h"
+#include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/versions/merged_links.h"
 #include "store/versions/merged_parts.h"
@@ -177,12 +177,12 @@ static enum error_code open_topology(struct link_outputs *o, struct error *err)
 static enum error_code open_known(struct link_outputs *o, struct error *err)
 {
     const struct stage_context *context = o->context;
-    const struct known_pairs_config known = {.topology = &o->topology,
-                                             .splits = &o->splits,
-                                             .type_count = context->book->pair_type_count,
-                                             .is_timed = context->settings->sample.sampler ==
-                                                         SAMPLER_TEMPORAL_NEIGHBOR,
-                                             .budget_bytes = context->memory_bytes / BLOCK_SHARE};
+    const struct known_pairs_config known = {
+        .topology = &o->topology,
+        .splits = &o->splits,
+        .type_count = context->book->pair_type_count,
+        .is_timed = sampler_goes_by_time(pipeline_sampler(context->settings)),
+        .budget_bytes = context->memory_bytes / BLOCK_SHARE};
     const enum error_code rc = known_pairs_init(&o->known, &known, err);
     return rc == ERROR_NONE ? pair_sides_init(&o->sides, &o->topology, &o->splits, err) : rc;
 }

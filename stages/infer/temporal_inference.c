@@ -2,7 +2,6 @@
 
 #include "common/nn/layers/layer.h"
 #include "stages/sampling/sampler.h"
-#include "stages/sampling/seed_times.h"
 
 #include <string.h>
 
@@ -19,7 +18,7 @@ struct tile { /* one run */
 
 bool temporal_inference_is_wanted(const struct stage_context *context)
 {
-    return context->settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR &&
+    return sampler_goes_by_time(pipeline_sampler(context->settings)) &&
            !task_learns_pairs(context->book->task);
 }
 
@@ -43,29 +42,25 @@ static enum error_code draw(struct tile *tile, int layer, const uint32_t *node, 
     int64_t *time = NULL;
     enum error_code rc = arena_new(inference->arena, &time, count, "times of nodes", err);
     if (rc == ERROR_NONE)
-        rc =
-            seed_times_find(inference->topology, settings->sample.seed_time == SEED_TIME_FIRST_EDGE,
-                            node, count, time, err);
+        rc = seed_times_find(inference->topology, &settings->sample.option, node, count, time, err);
     for (int hop = 0; hop < hops; hop++)
         fanout[hop] = settings->sample.evaluation_fanouts.count
                           ? settings->sample.evaluation_fanouts.value[above + hop]
                           : FANOUT_ALL;
-    const struct neighbor_request request = {
-        .seed = inference->context->schedule->seed,
-        .round = inference_round,
-        .hop_count = hops,
-        .fanout = fanout,
-        .seed_node = node,
-        .seed_count = count,
-        .seed_time = time,
-        .temporal_choice = (enum temporal_choice)settings->sample.temporal_strategy,
-        .wants_degree = inference->model->needs_degree,
-        .wants_weight_sum = inference->edge_use.weight_sum,
-        .edge_columns = inference->edge_use.columns};
+    const struct neighbor_request request = {.seed = inference->context->schedule->seed,
+                                             .round = inference_round,
+                                             .hop_count = hops,
+                                             .fanout = fanout,
+                                             .seed_node = node,
+                                             .seed_count = count,
+                                             .times = {.seed_time = time},
+                                             .options = &settings->sample.option,
+                                             .wants_degree = inference->model->needs_degree,
+                                             .wants_weight_sum = inference->edge_use.weight_sum,
+                                             .edge_columns = inference->edge_use.columns};
     if (rc != ERROR_NONE)
         return rc;
-    return hops ? sampler_of(SAMPLER_TEMPORAL_NEIGHBOR)
-                      ->draw(inference->sampler, &request, &tile->batch, err)
+    return hops ? pipeline_sampler(settings)->draw(inference->sampler, &request, &tile->batch, err)
                 : neighbor_sampler_draw(inference->sampler, &request, &tile->batch, err);
 }
 

@@ -236,7 +236,7 @@ static enum error_code number_nodes(const struct type_inputs *inputs, const stru
     if (rc != ERROR_NONE)
         return rc;
     if (tile->batch.type_count && !tile->sum)
-        return relation_batch_numbers(&tile->batch, type, &inputs->ranges, book, *out, err);
+        return mini_batch_numbers(&tile->batch, type, &inputs->ranges, book, *out, err);
     for (uint32_t i = 0; i < count; i++)
         (*out)[i] = book[span->part] + span->first + i;
     return ERROR_NONE;

@@ -9,7 +9,7 @@ struct tiles {
 static enum error_code find_rows(const struct selection *selection, int layer,
                                  struct typed_tile *tile, struct error *err)
 {
-    const struct relation_batch *batch = &tile->batch;
+    const struct mini_batch *batch = &tile->batch;
     enum error_code rc = ERROR_NONE;
     for (uint32_t t = 0; rc == ERROR_NONE && t < selection->ranges.type_count; t++) {
         const struct selected_type *own = &selection->type[t];

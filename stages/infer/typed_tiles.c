@@ -3,7 +3,6 @@
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
 #include "stages/sampling/neighbor_sampler.h"
-#include "stages/sampling/relation_sampler.h"
 
 #include <string.h>
 
@@ -12,7 +11,7 @@ enum { TILE_EDGES = 1 << 16 };
 
 struct typed_tiles {
     struct typed_tiles_config config;
-    struct relation_sampler *sampler;
+    struct neighbor_sampler *sampler;
     struct arena arena;     /* reset for each tile */
     int64_t *all_neighbors; /* [relations]: fan-outs */
 };
@@ -21,7 +20,7 @@ enum error_code typed_tiles_new(const struct typed_tiles_config *config, struct 
                                 struct error *err)
 {
     const uint32_t relations = partition_book_relations(config->context->book);
-    const struct relation_sampler_config sampler = {.topology = config->topology,
+    const struct neighbor_sampler_config sampler = {.topology = config->topology,
                                                     .book = config->context->book,
                                                     .budget_bytes = config->neighbor_bytes};
     struct typed_tiles *tiles = NULL;
@@ -34,7 +33,7 @@ enum error_code typed_tiles_new(const struct typed_tiles_config *config, struct 
     for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
         tiles->all_neighbors[r] = FANOUT_ALL;
     if (rc == ERROR_NONE)
-        rc = relation_sampler_new(&sampler, &tiles->sampler, err);
+        rc = neighbor_sampler_new(&sampler, &tiles->sampler, err);
     if (rc == ERROR_NONE)
         *out = tiles;
     else
@@ -46,7 +45,7 @@ void typed_tiles_free(struct typed_tiles *tiles)
 {
     if (!tiles)
         return;
-    relation_sampler_free(tiles->sampler);
+    neighbor_sampler_free(tiles->sampler);
     memory_free(tiles->all_neighbors);
     arena_release(&tiles->arena);
     memory_free(tiles);
@@ -99,20 +98,20 @@ static enum error_code draw_neighbors(struct typed_tiles *tiles, struct typed_ti
     enum error_code rc = arena_new(&tiles->arena, &node, span->count, "node ids", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < span->count; i++)
         node[i] = first + i;
-    const struct relation_request request = {.hop_count = 1,
+    const struct neighbor_request request = {.hop_count = 1,
                                              .fanout = tiles->all_neighbors,
                                              .seed_node = node,
                                              .seed_count = span->count,
                                              .wants_degree = tiles->config.model->needs_degree,
                                              .edge_columns = tiles->config.edge_columns};
     if (rc == ERROR_NONE)
-        rc = relation_sampler_draw(tiles->sampler, &request, &tile->batch, err);
+        rc = neighbor_sampler_draw(tiles->sampler, &request, &tile->batch, err);
     if (rc == ERROR_NONE)
         rc = arena_new(&tiles->arena, &edges, partition_book_relations(book), "relations of a tile",
                        err);
     if (rc == ERROR_NONE)
-        relation_batch_block(&tile->batch, 0, tile->destinations, tile->sources, edges,
-                             &tile->block);
+        mini_batch_relation_block(&tile->batch, 0, tile->destinations, tile->sources, edges,
+                                  &tile->block);
     return rc;
 }
 
@@ -120,7 +119,7 @@ void typed_tile_nodes(const struct typed_tile *tile, const struct type_ranges *r
                       uint32_t type, uint32_t *out)
 {
     const struct typed_span *span = &tile->span;
-    const struct relation_batch *batch = &tile->batch;
+    const struct mini_batch *batch = &tile->batch;
     const uint32_t first = type_ranges_first(ranges, span->part, span->type) + span->first;
     if (batch->type_count)
         memcpy(out, batch->node + batch->node_begin[type], tile->sources[type] * sizeof *out);

@@ -12,7 +12,7 @@
 #include "common/nn/model.h"
 #include "common/nn/typed/typed_model.h"
 #include "stages/engine/stage.h"
-#include "store/records/relation_batch.h"
+#include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
 
 #include <stdint.h>
@@ -51,7 +51,7 @@ uint32_t typed_tiles_size(const struct typed_tiles *tiles, uint32_t type, int pa
 /* What a layer computes of a tile: who is in it, and their rows, which are for the caller to fill in. */
 struct typed_tile {
     struct typed_span span;
-    struct relation_batch
+    struct mini_batch
         batch; /* sources by type; without edges {0}: rows of the span alone are read */
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct relation_block block;

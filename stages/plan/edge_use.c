@@ -53,8 +53,7 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
                             const struct edge_widths *width, struct edge_use *out,
                             struct error *err)
 {
-    const enum sampler_kind sampler = (enum sampler_kind)settings->sample.sampler;
-    *out = (struct edge_use){.sampled = sampler_of(sampler)->needs};
+    *out = (struct edge_use){.sampled = pipeline_sampler(settings)->needs};
     if (pipeline_learns_pairs(settings) && settings->train_step.decoder != DECODER_NONE &&
         decoder_type_of((enum decoder_kind)settings->train_step.decoder)->by_relation)
         out->sampled |= 1U << EDGE_TYPE;
@@ -80,7 +79,7 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
 static enum error_code check_sampler(const struct pipeline_settings *settings,
                                      const struct dataset_schema *schema, struct error *err)
 {
-    const struct sampler *sampler = sampler_of((enum sampler_kind)settings->sample.sampler);
+    const struct sampler *sampler = pipeline_sampler(settings);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (sampler->needs >> c & 1 && !edge_widths_have(&schema->edge_width, (enum edge_column)c))
             return error_set(err, ERROR_INPUT,

@@ -17,6 +17,7 @@
 #include "common/nn/tasks/task.h"
 #include "stages/plan/partitioner_list.h"
 #include "stages/plan/setting_value.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,7 +63,6 @@ enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 /* How the step of a mini-batch is cut into units (layer_pipeline.h). */
 enum step_pipeline { PIPELINE_WHOLE, PIPELINE_LAYERS };
-enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
 /* The events that a held-out event is scored from: all that are strictly earlier, or those of
  * training alone. */
@@ -189,7 +189,7 @@ struct pipeline_settings {
         double compact; /* likewise: share that has changed above which parts are written whole */
     } partition;
     struct {
-        int64_t sampler; /* enum sampler_kind; what follows its fan-outs is of single ones */
+        int64_t sampler;         /* enum sampler_kind */
         struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */
         char relation_fanouts[SETTING_PATH_SIZE]; /* stages/plan/relation_fanouts.h */
         int64_t batch_size;
@@ -198,18 +198,12 @@ struct pipeline_settings {
         int64_t reuse_epochs;
         struct int_list evaluation_fanouts; /* empty: all neighbours at each hop */
         int64_t evaluation_batch_size;
-        int64_t temporal_strategy; /* enum temporal_choice */
-        int64_t seed_time;         /* enum seed_time */
-        int64_t walk_length;
-        int64_t sample_coverage;
-        int64_t clusters;
-        int64_t depth;
-        int64_t num_neighbors;
-        int64_t exclude_edges; /* enum excluded_edges_kind, of tasks of labelled edges */
-        int64_t negatives;     /* of each edge; likewise below, of link prediction */
-        int64_t negative;      /* enum negative_kind */
-        int64_t corrupt;       /* enum corrupted_end */
-        int64_t pairs;         /* enum pair_choice */
+        struct sampler_options option; /* of the samplers that have them */
+        int64_t exclude_edges;         /* enum excluded_edges_kind, of tasks of labelled edges */
+        int64_t negatives;             /* of each edge; likewise below, of link prediction */
+        int64_t negative;              /* enum negative_kind */
+        int64_t corrupt;               /* enum corrupted_end */
+        int64_t pairs;                 /* enum pair_choice */
         int64_t pair_walk_length;
         double walk_p, walk_q;
         bool filter_negatives;
@@ -345,6 +339,9 @@ MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *s
                                                struct edge_split *split, struct error *err);
 /* Whether it is given, of a task of pairs. */
 bool pipeline_gives_edges(const struct pipeline_settings *settings);
+struct sampler;
+/* The row of sample.sampler. */
+const struct sampler *pipeline_sampler(const struct pipeline_settings *settings);
 /* Whether the examples are events: edges that are split by time and sampled at their own times. */
 bool pipeline_learns_events(const struct pipeline_settings *settings);
 /* Returns infer.history for a task of events, HISTORY_TRAINING for any other. */

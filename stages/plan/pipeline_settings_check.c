@@ -11,7 +11,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/plan/setting_table.h"
 #include "stages/sampling/negative_list.h"
-#include "stages/sampling/sampler_list.h"
+#include "stages/sampling/sampler.h"
 #include "store/records/gradient_encoding.h"
 
 #include <inttypes.h>
@@ -54,44 +54,64 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
     return ERROR_NONE;
 }
 
+static bool takes_pairs(const struct sampler *sampler)
+{
+    return sampler->takes_pairs;
+}
+
+static bool takes_graphs(const struct sampler *sampler)
+{
+    return sampler->takes_graphs;
+}
+
+static bool takes_relations(const struct sampler *sampler)
+{
+    return sampler->takes_relations;
+}
+
 /* Held-out edges are inferred on all that messages travel over, layer by layer. */
 static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
 {
+    const struct sampler *sampler = pipeline_sampler(s);
+    char names[SAMPLER_NAMES_SIZE];
     struct edge_split split;
     if (!pipeline_learns_pairs(s))
         return ERROR_NONE;
-    if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR &&
-        s->sample.sampler != SAMPLER_TEMPORAL_NEIGHBOR)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler does not leave out the edges that are learnt: expected "
-                         "neighbor, weighted_neighbor or temporal_neighbor for %s",
-                         task_name((enum task_kind)s->ingest.task));
-    if (s->sample.sampler != SAMPLER_TEMPORAL_NEIGHBOR)
+    if (!sampler->takes_pairs)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.sampler is %s, which does not leave out the edges that are learnt: "
+            "expected %s for %s",
+            sampler->name, sampler_names(takes_pairs, names),
+            task_name((enum task_kind)s->ingest.task));
+    if (!sampler_goes_by_time(sampler))
         return ERROR_NONE;
     if (pipeline_edge_split(s, &split, NULL) != ERROR_NONE || split.kind != EDGE_SPLIT_TIME)
         return error_set(err, ERROR_INVALID,
-                         "sample.sampler is temporal_neighbor, but ingest.edge_split is '%s', so "
-                         "that held-out edges would be inferred from later ones: expected "
-                         "`edge_split: time 80/10/10`",
-                         s->ingest.edge_split);
+                         "sample.sampler is %s, but ingest.edge_split is '%s', so that held-out "
+                         "edges would be inferred from later ones: expected `edge_split: time "
+                         "80/10/10`",
+                         sampler->name, s->ingest.edge_split);
     if (!pipeline_labels_edges(s) && s->sample.pairs == PAIRS_WALKS)
         return error_set(err, ERROR_INVALID,
-                         "sample.sampler is temporal_neighbor, but sample.pairs is walks, whose "
-                         "pairs have no time: expected edges");
+                         "sample.sampler is %s, but sample.pairs is walks, whose pairs have no "
+                         "time: expected edges",
+                         sampler->name);
     return ERROR_NONE;
 }
 
 /* Edges that are not scored at their own times have no history to choose. */
 static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
 {
+    char names[SAMPLER_NAMES_SIZE];
     if (s->infer.history == HISTORY_ALL || pipeline_learns_events(s))
         return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "infer.history is training, which has an effect only on events that are split "
-                     "and sampled by time: " ADVICE
-                     "remove the line, or expected a task of edges with "
-                     "`edge_split: time 70/15/15` below `ingest:` and `sampler: temporal_neighbor` "
-                     "below `sample:`");
+    return error_set(
+        err, ERROR_INVALID,
+        "infer.history is training, which has an effect only on events that are split "
+        "and sampled by time: " ADVICE "remove the line, or expected a task of edges with "
+        "`edge_split: time 70/15/15` below `ingest:` and `sampler: %s` below `sample:`",
+        sampler_names(sampler_goes_by_time, names));
 }
 
 /* The pairs that are no edges. */
@@ -173,8 +193,8 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
 {
     const char *task = task_name((enum task_kind)s->ingest.task);
     const enum partition_method method = (enum partition_method)s->partition.method;
-    const enum sampler_kind sampler = (enum sampler_kind)s->sample.sampler;
-    char formats[SETTING_TEXT_LONG];
+    const struct sampler *sampler = pipeline_sampler(s);
+    char names[SAMPLER_NAMES_SIZE], formats[SETTING_TEXT_LONG];
     if (!pipeline_learns_graphs(s) && dataset_format_has(s, FORMAT_IS_OF_GRAPHS))
         return error_set(err, ERROR_INVALID,
                          "ingest.format is %s, which is of many graphs: expected ingest.task "
@@ -198,13 +218,12 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
                          "partition.method cuts graphs, which %s keeps whole: expected metis, auto "
                          "or range, all of which are ranges of graphs then, and cut no edge",
                          task);
-    if (sampler != SAMPLER_NEIGHBOR && sampler != SAMPLER_WEIGHTED_NEIGHBOR &&
-        sampler != SAMPLER_NEIGHBOR_WITH_REPLACEMENT)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler draws other nodes than those of whole graphs, which %s "
-                         "learns from: expected neighbor, weighted_neighbor or "
-                         "neighbor_with_replacement",
-                         task);
+    if (!sampler->takes_graphs)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.sampler is %s, which draws other nodes than those of whole graphs, "
+            "which %s learns from: expected %s",
+            sampler->name, task, sampler_names(takes_graphs, names));
     if (s->train_step.readout == READOUT_NONE)
         return error_set(err, ERROR_INVALID,
                          "train-step.readout is none, expected sum, mean or max");
@@ -235,10 +254,11 @@ static enum error_code check_columns(const struct pipeline_settings *s,
                          s->ingest.feature_columns);
     if (s->ingest.feature_columns[0] && !s->ingest.features.path[0] &&
         !dataset_format_has(s, FORMAT_HAS_COLUMNS))
-        return error_set(err, ERROR_INVALID,
-                         "ingest.feature_columns is '%.60s', but ingest.features names no table: " ADVICE
-                         "add a line `features: FILE` below `ingest:`",
-                         s->ingest.feature_columns);
+        return error_set(
+            err, ERROR_INVALID,
+            "ingest.feature_columns is '%.60s', but ingest.features names no table: " ADVICE
+            "add a line `features: FILE` below `ingest:`",
+            s->ingest.feature_columns);
     return ERROR_NONE;
 }
 
@@ -260,10 +280,11 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     char formats[SETTING_TEXT_LONG];
     dataset_format_list(FORMAT_HAS_NODE_FILES, " and ", formats, sizeof formats);
     if (s->ingest.features.path[0] && !pipeline_has_node_files(s))
-        return error_set(err, ERROR_INVALID,
-                         "ingest.features is '%s', but only the formats %s have files beside them: " ADVICE
-                         "remove the line, or change ingest.format",
-                         s->ingest.features.path, formats);
+        return error_set(
+            err, ERROR_INVALID,
+            "ingest.features is '%s', but only the formats %s have files beside them: " ADVICE
+            "remove the line, or change ingest.format",
+            s->ingest.features.path, formats);
     if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
@@ -364,32 +385,24 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     return ERROR_NONE;
 }
 
-/* Whether the sampler can draw what the other settings say. (The table of samplers would bring the
- * topology along.) */
+/* Whether the sampler can draw what the other settings say. */
 static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
 {
-    const enum sampler_kind kind = (enum sampler_kind)s->sample.sampler;
-    const bool is_subgraph = kind == SAMPLER_GRAPHSAINT_NODE || kind == SAMPLER_GRAPHSAINT_EDGE ||
-                             kind == SAMPLER_GRAPHSAINT_WALK || kind == SAMPLER_CLUSTER_GCN ||
-                             kind == SAMPLER_SHADOW;
-    if (s->ingest.relations && kind != SAMPLER_NEIGHBOR)
+    const struct sampler *sampler = pipeline_sampler(s);
+    char names[SAMPLER_NAMES_SIZE];
+    if (s->ingest.relations && !sampler->takes_relations)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.sampler is %s, which draws from a graph without relations alone: " ADVICE
+            "expected %s, or write `relations: false` below `ingest:`",
+            sampler->name, sampler_names(takes_relations, names));
+    if (sampler->form == BATCH_SUBGRAPH && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
-                         "sample.sampler is not neighbor, but a graph with relations is sampled by "
-                         "that alone: " ADVICE
-                         "remove the line, or write `relations: false` below `ingest:`");
-    if (is_subgraph && s->sample.fanouts.count == 0)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler draws subgraphs, but no layer of the model reads "
-                         "neighbours: expected sample.sampler neighbor");
-    if (kind == SAMPLER_CLUSTER_GCN && s->sample.clusters > s->partition.parts)
-        return error_set(err, ERROR_INVALID,
-                         "sample.clusters is %" PRId64 ", expected at most the %" PRId64
-                         " of partition.parts, which are the clusters",
-                         s->sample.clusters, s->partition.parts);
-    if (kind == SAMPLER_SHADOW && s->sample.num_neighbors == 0)
-        return error_set(err, ERROR_INVALID,
-                         "sample.num_neighbors is 0, expected -1 for all, or at least 1");
-    return ERROR_NONE;
+                         "sample.sampler is %s, which draws subgraphs, but no layer of the model "
+                         "reads neighbours: " ADVICE
+                         "expected sample.sampler " SAMPLER_DEFAULT_NAME,
+                         sampler->name);
+    return sampler->check ? sampler->check(&s->sample.option, s->partition.parts, err) : ERROR_NONE;
 }
 
 /* Rows of embeddings are held in the version of the round alone, and residuals go from a round to

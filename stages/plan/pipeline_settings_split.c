@@ -2,7 +2,7 @@
 #include "stages/plan/dataset_format.h"
 #include "stages/plan/named_entries.h"
 #include "stages/plan/pipeline_settings.h"
-#include "stages/sampling/sampler_list.h"
+#include "stages/sampling/sampler.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,11 +100,16 @@ bool pipeline_gives_edges(const struct pipeline_settings *settings)
            split.kind == EDGE_SPLIT_GIVEN;
 }
 
+const struct sampler *pipeline_sampler(const struct pipeline_settings *settings)
+{
+    return sampler_of((enum sampler_kind)settings->sample.sampler);
+}
+
 bool pipeline_learns_events(const struct pipeline_settings *settings)
 {
     struct edge_split split;
-    return pipeline_learns_pairs(settings) &&
-           settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR && !settings->ingest.relations &&
+    return pipeline_learns_pairs(settings) && sampler_goes_by_time(pipeline_sampler(settings)) &&
+           !settings->ingest.relations &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_TIME;
 }

@@ -6,7 +6,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
 #include "stages/sampling/negative_list.h"
-#include "stages/sampling/sampler_list.h"
+#include "stages/sampling/sampler.h"
 #include "store/records/gradient_encoding.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static int64_t seeds_of(const struct pipeline_settings *settings, int64_t exampl
 {
     if (!pipeline_learns_pairs(settings))
         return examples;
-    if (settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR) /* each end is one of its own */
+    if (sampler_goes_by_time(pipeline_sampler(settings))) /* each end is one of its own */
         return examples * (2 + negatives);
     if (negative == NEGATIVE_IN_BATCH)
         return 2 * examples;
@@ -89,6 +89,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
             err, ERROR_INPUT,
             "the dataset has no training nodes: expected labels and a train split beside the edges "
             "(format folder: node-label.csv and train.csv)");
+    const struct sampler *sampler = pipeline_sampler(settings);
     struct model *model = NULL;
     const enum error_code checked = run_model_shape(&model, settings, err);
     if (checked != ERROR_NONE)
@@ -114,8 +115,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .infers_some = settings->infer.nodes[0] != '\0',
         .layer_count = settings->infer.nodes[0] ? 0 : model->config.layer_count,
         .keeps_residuals = settings->train_step.gradient == GRADIENT_SPARSE,
-        .counts_walks = settings->sample.sampler == SAMPLER_GRAPHSAINT_WALK &&
-                        settings->sample.sample_coverage > 0,
+        .counts_walks = sampler->counts_walks && sampler->counts_walks(&settings->sample.option),
         .needs_degree = model->needs_degree,
         .part_count = part_count,
         .embeddings = embedding_tensors_plain(settings, part_count),
@@ -130,8 +130,9 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
     s.evaluation_seeds_most = seeds_of(settings, s.evaluation_batch_size,
                                        pipeline_evaluation_negatives(settings), NEGATIVE_UNIFORM);
     s.batches_per_epoch = divide_up(train_count, s.batch_size);
-    if (settings->sample.sampler == SAMPLER_CLUSTER_GCN) {
-        s.cluster_count = (int32_t)smaller(settings->sample.clusters, part_count);
+    if (sampler->unit == SAMPLER_OF_CLUSTERS) {
+        s.cluster_count =
+            (int32_t)smaller(sampler->parts_of_batch(&settings->sample.option), part_count);
         s.batches_per_epoch = divide_up(part_count, s.cluster_count);
     }
     s.batches_per_round = (int32_t)smaller(settings->sample.batches_per_round, s.batches_per_epoch);

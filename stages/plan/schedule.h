@@ -41,7 +41,7 @@ struct schedule {
     int32_t cluster_count;               /* parts in a mini-batch of clusters; else 0 */
     struct embedding_tensors embeddings; /* what is learnt for nodes, and its shards */
     int32_t embedding_shards;            /* of all of them; 0: there are none */
-    bool counts_walks;                   /* for the normalisation of GraphSAINT's walks */
+    bool counts_walks;                   /* the sampler draws by counts of walks */
     bool keeps_residuals; /* of gradients of which the largest numbers alone are sent */
     bool needs_degree;    /* a layer wants the degrees of a mini-batch's nodes */
     bool infers_some;     /* nodes, all layers of them with the outputs: then layer_count is 0 */

@@ -7,8 +7,8 @@
 #include "stages/plan/dataset_format.h"
 #include "stages/plan/embedding_tensors.h"
 #include "stages/sampling/negative_list.h"
-#include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
+#include "stages/sampling/seed_times.h"
 #include "store/records/gradient_encoding.h"
 #include "store/records/gradient_range.h"
 
@@ -86,10 +86,6 @@ static const char *const class_weight_names[] = {
 #define SAMPLER_CHOICE(number, name, help) [number] = #name,
 #define SAMPLER_HELP(number, name, help)   "; " #name ": " help
 static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
-static const char *const temporal_names[] = {
-    [TEMPORAL_UNIFORM] = "uniform", [TEMPORAL_LAST] = "last", NULL};
-static const char *const seed_time_names[] = {
-    [SEED_TIME_LAST_EDGE] = "last_edge", [SEED_TIME_FIRST_EDGE] = "first_edge", NULL};
 #define NEGATIVE_CHOICE(number, name, help) [number] = #name,
 static const char *const negative_names[] = {NEGATIVE_LIST(NEGATIVE_CHOICE)[NEGATIVE_COUNT] = NULL};
 #define DECODER_CHOICE(number, name, help) [number] = #name,
@@ -299,22 +295,22 @@ const struct setting_spec setting_table[] = {
     DOUBLE(PARTITION_IF("partition.update=place"), "partition.drift", partition.drift, "1.2", 1, 1000, "update place: when the share of cut edges is so many times that of the last partition of all nodes, nodes are moved, and where that is not enough all are partitioned again"),
     DOUBLE(PARTITION, "partition.compact", partition.compact, "0.2", 0, 1, "the dataset of a version, and with update place its parts, are written as what has changed since the last that were written whole, up to this share of their bytes; above it they are written whole; 0: always whole"),
 
-    CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),
-    INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers. fastgcn, ladies: nodes drawn for each layer; samplers of subgraphs count the layers by it"),
+    CHOICE(TRAINING, "sample.sampler", sample.sampler, SAMPLER_DEFAULT_NAME, sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),
+    INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers. Samplers of layers: nodes drawn for each layer; samplers of subgraphs count the layers by it"),
     TEXT(TRAINING_IF("ingest.relations=true"), "sample.relation_fanouts", sample.relation_fanouts, "", "fan-outs of relations that have others: `cites: 15,10; writes: 5,5`"),
-    INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch; graphsaint_node: nodes that are drawn, graphsaint_edge: edges"),
+    INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch; where the sampler draws nodes or edges of the whole graph: how many"),
     INT(TRAINING, "sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
     INT(OPERATION, "sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),
     INT(TRAINING, "sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),
     INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
     INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
-    CHOICE(TRAINING_IF("sample.sampler=temporal_neighbor"), "sample.temporal_strategy", sample.temporal_strategy, "uniform", temporal_names, "which of the edges that are not later than the seed are kept: uniform or last"),
-    CHOICE(TRAINING_IF("sample.sampler=temporal_neighbor"), "sample.seed_time", sample.seed_time, "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge"),
-    INT(TRAINING_IF("sample.sampler=graphsaint_walk"), "sample.walk_length", sample.walk_length, "2", 1, 1000, "steps of a walk"),
-    INT(TRAINING_IF("sample.sampler=graphsaint_walk"), "sample.sample_coverage", sample.sample_coverage, "50", 0, 10000, "how often a node is drawn on average to count chances for the normalisation; 0: none"),
-    INT(TRAINING_IF("sample.sampler=cluster_gcn"), "sample.clusters", sample.clusters, "1", 1, 65535, "parts of the partition in a mini-batch"),
-    INT(TRAINING_IF("sample.sampler=shadow"), "sample.depth", sample.depth, "2", 1, 16, "hops of a subgraph, whatever the number of layers"),
-    INT(TRAINING_IF("sample.sampler=shadow"), "sample.num_neighbors", sample.num_neighbors, "10", -1, 1e6, "neighbours kept of each of its nodes; -1: all"),
+#define INT_OPTION(name, samplers, value, least, most, help) \
+    INT(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, value, least, most, help),
+#define CHOICE_OPTION(name, samplers, value, names, help) \
+    CHOICE(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, value, names, help),
+    SAMPLER_OPTION_LIST(INT_OPTION, CHOICE_OPTION)
+#undef INT_OPTION
+#undef CHOICE_OPTION
 
     CHOICE(LABELLED(TRAINING), "sample.exclude_edges", sample.exclude_edges, "reverses", excluded_edges_names, "labelled edges: what is left out of the neighbourhoods of a mini-batch: none, its edges, or these and their reverses"),
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
@@ -404,7 +400,7 @@ const struct setting_spec setting_table[] = {
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     TEXT(TRAINING, "infer.nodes", infer.nodes, "", "written by graphmill infer --nodes: number and hash of the nodes that are asked for; empty: all"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
-    CHOICE(PAIRS(DATASET), "infer.history", infer.history, "all", history_names, "sampler temporal_neighbor with edge_split time: which events messages travel over when an event of validation or test is scored: all that are earlier, or those of training alone"),
+    CHOICE(PAIRS(DATASET), "infer.history", infer.history, "all", history_names, "a sampler that goes by times with edge_split time: which events messages travel over when an event of validation or test is scored: all that are earlier, or those of training alone"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), all, or given (ingest.valid_negatives, ingest.test_negatives)"),
     INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranked_end", infer.ranked_end, "target", ranked_names, "link prediction: which end of a test edge is ranked: target, source, or both, each for itself"),

@@ -7,12 +7,8 @@
 
 #include "stages/engine/stage.h"
 #include "store/records/mini_batch.h"
-#include "store/records/relation_batch.h"
 
 /* Tells the times of the worker, if any are kept, of the batch that the unit in hand drew. */
 void drawn_parts_tell(const struct stage_context *context, const struct mini_batch *batch);
-/* The same of a graph with relations. */
-void drawn_parts_tell_relations(const struct stage_context *context,
-                                const struct relation_batch *batch);
 
 #endif

@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "stages/sampling/negative_chances.h"
 #include "stages/sampling/random_walk.h"
-#include "stages/sampling/sampler_list.h"
+#include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/versions/merged_links.h"
 
@@ -98,7 +98,7 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
         return ERROR_NONE;
     units->is_wanted = true;
     units->is_labelled = task_labels_edges(book->task);
-    units->is_timed = context->settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
+    units->is_timed = sampler_goes_by_time(pipeline_sampler(context->settings));
     enum error_code rc = merged_part_links_get(context->store, book, &units->splits, err);
     if (rc == ERROR_NONE)
         rc = pair_ends_init(&units->ends, book, err);

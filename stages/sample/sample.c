@@ -12,8 +12,8 @@
  * never features. With infer.history all the validation events see earlier held-out events too:
  * their units alone read the topology that event_history.h joins.
  *
- * graphsaint_walk goes by counts of what its walks come to, run/<id>/walk_counts, a unit of its own
- * before all mini-batches.
+ * A sampler whose row says counts_walks draws by how often its walks reach nodes and edges:
+ * run/<id>/walk_counts, a unit of its own before all mini-batches.
  *
  * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same
  * topology.
@@ -33,9 +33,9 @@
 #include "stages/sample/drawn_parts.h"
 #include "stages/sample/graph_units.h"
 #include "stages/sample/pair_units.h"
-#include "stages/sample/relation_units.h"
 #include "stages/sample/sample_room.h"
 #include "stages/sample/sampler_tables.h"
+#include "stages/sample/unit_fanouts.h"
 #include "stages/sampling/event_history.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
@@ -56,7 +56,7 @@ struct sample_state {
     struct edge_use use;
     struct node_splits splits;
     struct sampler_tables tables;
-    struct relation_fanouts fanouts; /* of a graph with relations */
+    struct unit_fanouts fanouts;
     struct pair_units pairs;
     struct graph_units graphs;
     struct sample_room room;
@@ -72,11 +72,10 @@ struct sample_state {
 struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
-    const struct topology *topology;    /* that it draws from */
-    struct relation_sampler *relations; /* in its place, of a graph with relations; else NULL */
+    const struct topology *topology; /* that it draws from */
     uint32_t *seed_node; /* [the larger of the two batch sizes, or the nodes of so many graphs] */
     int64_t *seed_time;  /* likewise */
-    uint32_t *cluster;   /* [parts in a mini-batch] */
+    uint32_t *part;      /* [parts in a mini-batch] */
     struct pair_drawing pairs;
     struct arena packed;   /* the record that is written */
     uint64_t budget_bytes; /* of a sampler */
@@ -91,10 +90,9 @@ static void sample_close(void *opaque)
         struct drawer *drawer = state->idle;
         state->idle = drawer->next;
         neighbor_sampler_free(drawer->sampler);
-        relation_sampler_free(drawer->relations);
         memory_free(drawer->seed_node);
         memory_free(drawer->seed_time);
-        memory_free(drawer->cluster);
+        memory_free(drawer->part);
         pair_drawing_release(&drawer->pairs);
         arena_release(&drawer->packed);
         memory_free(drawer);
@@ -102,18 +100,13 @@ static void sample_close(void *opaque)
     (void)pthread_cond_destroy(&state->given_back);
     (void)pthread_mutex_destroy(&state->mutex);
     sampler_tables_release(&state->tables);
-    relation_fanouts_release(&state->fanouts);
+    unit_fanouts_release(&state->fanouts);
     store_release_record(&state->splits.view);
     pair_units_close(&state->pairs);
     graph_units_close(&state->graphs);
     joined_topology_close(&state->history);
     topology_close(&state->topology);
     memory_free(state);
-}
-
-static const struct sampler *sampler_of_run(const struct stage_context *context)
-{
-    return sampler_of((enum sampler_kind)context->settings->sample.sampler);
 }
 
 static enum error_code open_inputs(const struct stage_context *context, struct sample_state *state,
@@ -133,9 +126,9 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
         return rc;
     rc = topology_open_parts(&state->topology, context->pool, err);
     if (rc == ERROR_NONE)
-        rc = relation_fanouts_open(context, &state->fanouts, err);
+        rc = unit_fanouts_open(context, &state->fanouts, err);
     if (rc == ERROR_NONE)
-        rc = sampler_check(sampler_of_run(context), &state->topology, err);
+        rc = sampler_check(pipeline_sampler(context->settings), &state->topology, err);
     if (rc == ERROR_NONE)
         rc = pair_units_open(&state->pairs, context, &state->topology, err);
     if (rc == ERROR_NONE)
@@ -200,6 +193,7 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     const int64_t seeds_max = trained > validated ? trained : validated;
     const struct neighbor_sampler_config config = {
         .topology = &state->topology,
+        .book = context->book,
         .has_self_loops = context->book->self_loop_count != 0,
         .budget_bytes = budget_bytes - budget_bytes / 5 * (state->pairs.is_wanted ? 3 : 2),
     };
@@ -214,18 +208,14 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     state->idle = drawer;
     enum error_code made =
         memory_new(&drawer->seed_node, (size_t)seeds_max, "the seed nodes of a mini-batch", err);
-    if (made == ERROR_NONE && sampler_of_run(context)->needs >> EDGE_TIME & 1 &&
+    if (made == ERROR_NONE && sampler_goes_by_time(pipeline_sampler(context->settings)) &&
         !state->pairs.is_wanted)
         made = memory_new(&drawer->seed_time, (size_t)seeds_max, "the times of seed nodes", err);
     if (made == ERROR_NONE && schedule->cluster_count)
-        made = memory_new(&drawer->cluster, (size_t)schedule->cluster_count,
+        made = memory_new(&drawer->part, (size_t)schedule->cluster_count,
                           "the clusters of a mini-batch", err);
     if (made == ERROR_NONE)
         made = pair_drawing_init(&drawer->pairs, &state->pairs, context, budget_bytes / 5, err);
-    const struct relation_sampler_config of_relations = {
-        .topology = &state->topology, .book = context->book, .budget_bytes = config.budget_bytes};
-    if (made == ERROR_NONE && context->book->relation)
-        return relation_sampler_new(&of_relations, &drawer->relations, err);
     return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
 }
 
@@ -235,6 +225,7 @@ static enum error_code leave_room(const struct stage_context *context,
                                   struct error *err)
 {
     const struct topology *topology = &state->topology;
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     const uint64_t bytes = sampler_tables_bytes(context, topology);
     const uint64_t splits = merged_bytes(&state->splits.view);
     *left -= splits < *left / 2 ? splits : *left / 2;
@@ -242,12 +233,10 @@ static enum error_code leave_room(const struct stage_context *context,
     if (*left && bytes > *left / 2)
         return error_set(err, ERROR_NO_MEMORY,
                          "sample.sampler %s wants %s for what it knows of the whole graph, of the "
-                         "%s that are left: " ADVICE "give more --memory%s",
-                         sampler_of_run(context)->name, text_size(bytes, wanted),
-                         text_size(*left, had),
-                         bytes > node_chances_bytes(topology->node_count) + topology->node_count / 8
-                             ? ", or set sample.sample_coverage to 0"
-                             : "");
+                         "%s that are left: " ADVICE "give more --memory%s%s",
+                         sampler->name, text_size(bytes, wanted), text_size(*left, had),
+                         context->schedule->counts_walks ? ", or " : "",
+                         context->schedule->counts_walks ? sampler->advice_without_counts : "");
     *left -= *left ? bytes : 0;
     return ERROR_NONE;
 }
@@ -304,6 +293,7 @@ static enum error_code draw_from(const struct stage_context *context, struct dra
 {
     const struct neighbor_sampler_config config = {
         .topology = topology,
+        .book = context->book,
         .has_self_loops = context->book->self_loop_count != 0,
         .budget_bytes = drawer->budget_bytes,
     };
@@ -343,14 +333,14 @@ static enum error_code sample_pairs(const struct stage_context *context,
         return rc;
     request->seed_count = drawn.seed_count;
     request->seed_node = drawn.seed_node;
-    request->seed_time = drawn.seed_time;
     request->excluded = drawn.has_excluded ? &drawn.excluded : NULL;
-    request->pair_exclusion = drawn.in_time;
-    request->pair_count = drawn.pairs.positive_count;
-    request->pair_negatives = drawn.pairs.negatives_each;
+    request->times.seed_time = drawn.seed_time;
+    request->times.exclusion = drawn.in_time;
+    request->times.pair_count = drawn.pairs.positive_count;
+    request->times.pair_negatives = drawn.pairs.negatives_each;
     rc = draw_from(context, drawer, topology, err);
     if (rc == ERROR_NONE)
-        rc = sampler_of_run(context)->draw(drawer->sampler, request, batch, err);
+        rc = pipeline_sampler(context->settings)->draw(drawer->sampler, request, batch, err);
     batch->pairs = drawn.pairs;
     request->excluded = NULL; /* which is gone with `drawn` */
     return rc;
@@ -371,36 +361,38 @@ static uint32_t choose_training_seeds(const struct stage_context *context,
 }
 
 /* The parts of a training unit: its range of the epoch's shuffled order. */
-static uint32_t choose_clusters(const struct stage_context *context, const struct drawer *drawer,
-                                const struct unit *unit)
+static uint32_t choose_parts(const struct stage_context *context, const struct drawer *drawer,
+                             const struct unit *unit)
 {
     const int64_t epoch = schedule_epoch(context->schedule, unit->round);
     int64_t first = 0, count = 0;
     schedule_cluster_range(context->schedule, unit->round, unit->slot, &first, &count);
     for (int64_t i = 0; i < count; i++)
-        drawer->cluster[i] = (uint32_t)schedule_shuffled_part(context->schedule, epoch, first + i);
+        drawer->part[i] = (uint32_t)schedule_shuffled_part(context->schedule, epoch, first + i);
     return (uint32_t)count;
 }
 
 /* What requests of both kinds of unit have. */
 static struct neighbor_request begin_request(const struct stage_context *context,
                                              const struct sample_state *state,
-                                             const struct unit *unit,
-                                             const struct int_list *fanouts)
+                                             const struct unit *unit, const int64_t *fanout)
 {
-    struct neighbor_request request = {
+    /* Steps on listed rows read features of edges off the mini-batch. */
+    const bool has_positions = !context->book->relation && state->use.columns >> EDGE_FEATURE & 1;
+    return (struct neighbor_request){
         .seed = context->schedule->seed,
         .round = (uint32_t)unit->round,
         .slot = (uint32_t)unit->slot,
-        .hop_count = fanouts->count,
-        .fanout = fanouts->value,
+        .hop_count = state->fanouts.hop_count,
+        .fanout = fanout,
         .wants_degree = context->schedule->needs_degree,
         .wants_weight_sum = state->use.weight_sum,
-        .edge_columns = state->use.columns & ~(1U << EDGE_FEATURE),
-        .wants_edge_positions = state->use.columns >> EDGE_FEATURE & 1,
+        .edge_columns = state->use.columns & ~(has_positions ? 1U << EDGE_FEATURE : 0U),
+        .wants_edge_positions = has_positions,
+        .draw_count = (uint32_t)context->settings->sample.batch_size,
+        .graph = sampler_tables_knowledge(&state->tables),
+        .options = &context->settings->sample.option,
     };
-    sampler_tables_give(context, &state->tables, &request);
-    return request;
 }
 
 static enum error_code draw_batch(const struct stage_context *context,
@@ -410,12 +402,13 @@ static enum error_code draw_batch(const struct stage_context *context,
 {
     enum error_code rc = ERROR_NONE;
     if (drawer->seed_time) {
-        rc = sampler_tables_seed_times(context, &state->topology, request->seed_node,
-                                       request->seed_count, drawer->seed_time, err);
-        request->seed_time = drawer->seed_time;
+        rc = seed_times_find(&state->topology, request->options, request->seed_node,
+                             request->seed_count, drawer->seed_time, err);
+        request->times.seed_time = drawer->seed_time;
     }
-    return rc == ERROR_NONE ? sampler_of_run(context)->draw(drawer->sampler, request, batch, err)
-                            : rc;
+    return rc == ERROR_NONE
+               ? pipeline_sampler(context->settings)->draw(drawer->sampler, request, batch, err)
+               : rc;
 }
 
 /* What an earlier unit counted, read by the first mini-batch. */
@@ -429,9 +422,9 @@ static enum error_code read_counts(const struct stage_context *context, struct s
     return rc;
 }
 
-/* Says it once in a worker: a run may have many such mini-batches. */
-static void warn_of_no_seeds(struct sample_state *state, const struct unit *unit,
-                             const struct mini_batch *batch)
+/* Says it once a worker: a run may have many of them. */
+static void warn_of_no_seeds(const struct stage_context *context, struct sample_state *state,
+                             const struct unit *unit, const struct mini_batch *batch)
 {
     if (!batch->seed_weight || batch->seed_weight[0] > 0)
         return;
@@ -442,9 +435,9 @@ static void warn_of_no_seeds(struct sample_state *state, const struct unit *unit
     if (is_first)
         log_warn(
             "the mini-batch of round %" PRId64 " slot %" PRId32
-            " has no training node, so it teaches nothing, and others like it will be drawn; fewer "
-            "partition.parts, or a larger sample.clusters or sample.batch_size, make them rare",
-            unit->round, unit->slot);
+            " has no training node, so it teaches nothing, and others like it will be drawn; %s "
+            "makes them rare",
+            unit->round, unit->slot, pipeline_sampler(context->settings)->advice_on_seeds);
 }
 
 static enum error_code sample_training(const struct stage_context *context,
@@ -455,23 +448,22 @@ static enum error_code sample_training(const struct stage_context *context,
     enum error_code rc = read_counts(context, state, err);
     if (rc != ERROR_NONE)
         return rc;
-    struct neighbor_request request =
-        begin_request(context, state, unit, &context->settings->sample.fanouts);
-    const enum sampler_unit kind = sampler_of_run(context)->unit;
+    struct neighbor_request request = begin_request(context, state, unit, state->fanouts.training);
+    const enum sampler_unit kind = pipeline_sampler(context->settings)->unit;
     if (state->pairs.is_wanted)
         return sample_pairs(context, state, drawer, &state->topology, unit, &request, batch, err);
     request.seed_node = drawer->seed_node;
-    request.cluster = drawer->cluster;
+    request.part = drawer->part;
     if (state->graphs.is_wanted)
         request.seed_count =
             graph_units_seeds(&state->graphs, context, &state->splits, unit, drawer->seed_node);
     else if (kind == SAMPLER_OF_SEEDS)
         request.seed_count = choose_training_seeds(context, state, drawer, unit);
     else if (kind == SAMPLER_OF_CLUSTERS)
-        request.cluster_count = choose_clusters(context, drawer, unit);
+        request.part_count = choose_parts(context, drawer, unit);
     rc = draw_batch(context, state, drawer, &request, batch, err);
     if (rc == ERROR_NONE)
-        warn_of_no_seeds(state, unit, batch);
+        warn_of_no_seeds(context, state, unit, batch);
     return rc;
 }
 
@@ -483,7 +475,7 @@ static enum error_code sample_events(const struct stage_context *context,
                                      struct mini_batch *batch, struct error *err)
 {
     const enum error_code rc = open_history(context, state, err);
-    request->only_earlier = true;
+    request->times.only_earlier = true;
     request->edge_columns = state->use.columns;
     request->wants_edge_positions = false;
     return rc == ERROR_NONE ? sample_pairs(context, state, drawer, &state->history.topology, unit,
@@ -496,13 +488,10 @@ static enum error_code sample_evaluation(const struct stage_context *context,
                                          const struct unit *unit, struct mini_batch *batch,
                                          struct error *err)
 {
-    struct int_list fanouts = context->settings->sample.evaluation_fanouts;
-    if (fanouts.count == 0)
-        while (fanouts.count < context->settings->sample.fanouts.count)
-            fanouts.value[fanouts.count++] = FANOUT_ALL;
     int64_t first = 0, count = 0;
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
-    struct neighbor_request request = begin_request(context, state, unit, &fanouts);
+    struct neighbor_request request =
+        begin_request(context, state, unit, state->fanouts.evaluation);
     request.round = evaluation_round;
     if (context->schedule->shows_history)
         return sample_events(context, state, drawer, unit, &request, batch, err);
@@ -515,43 +504,9 @@ static enum error_code sample_evaluation(const struct stage_context *context,
         request.seed_count =
             graph_units_seeds(&state->graphs, context, &state->splits, unit, drawer->seed_node);
     }
-    return sampler_of_run(context)->has_neighborhoods
+    return pipeline_sampler(context->settings)->has_neighborhoods
                ? draw_batch(context, state, drawer, &request, batch, err)
                : neighbor_sampler_draw(drawer->sampler, &request, batch, err);
-}
-
-/* A unit on a graph with relations. */
-static enum error_code sample_relations(const struct stage_context *context,
-                                        const struct sample_state *state, struct drawer *drawer,
-                                        const struct unit *unit, const char *key, struct error *err)
-{
-    int64_t first = 0, count = 0;
-    struct drawn_pairs pairs;
-    struct relation_unit drawn = {.key = key,
-                                  .round = (uint32_t)unit->round,
-                                  .slot = (uint32_t)unit->slot,
-                                  .is_evaluation = unit->kind == UNIT_SAMPLE_EVALUATION,
-                                  .seed_node = drawer->seed_node,
-                                  .edge_columns = state->use.columns};
-    if (state->pairs.is_wanted) {
-        drawn.round = drawn.is_evaluation ? evaluation_round : drawn.round;
-        const enum error_code rc =
-            pair_units_draw(&state->pairs, context, unit, drawn.round, &drawer->pairs, &pairs, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        drawn.pairs = &pairs;
-        drawn.seed_node = pairs.seed_node;
-        drawn.seed_count = pairs.seed_count;
-    } else if (drawn.is_evaluation) {
-        schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
-        drawn.round = evaluation_round;
-        drawn.seed_node = state->splits.node[SPLIT_VALID] + first;
-        drawn.seed_count = (uint32_t)count;
-    } else {
-        drawn.seed_count = choose_training_seeds(context, state, drawer, unit);
-    }
-    return relation_unit_draw(context, &state->fanouts, drawer->relations, &drawn, &drawer->packed,
-                              err);
 }
 
 static enum error_code sample_work(const struct stage_context *context, void *opaque,
@@ -566,8 +521,7 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     struct drawer *drawer = take_drawer(state);
     const bool is_training = unit->kind == UNIT_SAMPLE;
     if (unit->kind == UNIT_COUNT_WALKS) {
-        rc = sampler_tables_count(context, &state->topology, &state->splits, &state->tables,
-                                  drawer->sampler, err);
+        rc = sampler_tables_count(context, &state->topology, &state->splits, drawer->sampler, err);
         give_back_drawer(state, drawer);
         return rc == ERROR_NONE
                    ? rc
@@ -576,11 +530,6 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     must(is_training || unit->kind == UNIT_SAMPLE_EVALUATION);
     key = is_training ? key_mini_batch(context->run_id, unit->round, unit->slot)
                       : key_evaluation_mini_batch(context->run_id, unit->slot);
-    if (drawer->relations) {
-        rc = sample_relations(context, state, drawer, unit, key.text, err);
-        give_back_drawer(state, drawer);
-        return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);
-    }
     rc = is_training ? sample_training(context, state, drawer, unit, &batch, err)
                      : sample_evaluation(context, state, drawer, unit, &batch, err);
     if (rc == ERROR_NONE && is_training)

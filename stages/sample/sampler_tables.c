@@ -2,18 +2,12 @@
 
 #include "common/base/memory.h"
 #include "stages/sampling/graphsaint.h"
-#include "stages/sampling/seed_times.h"
-
-static const struct sampler *sampler_of_run(const struct stage_context *context)
-{
-    return sampler_of((enum sampler_kind)context->settings->sample.sampler);
-}
 
 uint64_t sampler_tables_bytes(const struct stage_context *context, const struct topology *topology)
 {
-    const struct sampler *sampler = sampler_of_run(context);
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     uint64_t bytes = 0;
-    if (sampler->form == BATCH_SUBGRAPH)
+    if (sampler->knows_training)
         bytes += topology->node_count / 8;
     if (sampler->chances)
         bytes += node_chances_bytes(topology->node_count);
@@ -38,19 +32,17 @@ static enum error_code mark_training(const struct topology *topology,
 enum error_code sampler_tables_count(const struct stage_context *context,
                                      const struct topology *topology,
                                      const struct node_splits *splits,
-                                     const struct sampler_tables *tables,
                                      struct neighbor_sampler *sampler, struct error *err)
 {
-    struct neighbor_request request = {.seed = context->schedule->seed};
+    const struct neighbor_request request = {.seed = context->schedule->seed,
+                                             .options = &context->settings->sample.option};
     struct drawn_walks walks;
-    sampler_tables_give(context, tables, &request);
     const struct walk_draw_config config = {
         .sampler = sampler,
         .request = &request,
         .train = splits->node[SPLIT_TRAIN],
         .train_count = splits->count[SPLIT_TRAIN],
         .roots = (uint32_t)context->schedule->batch_size,
-        .coverage = (uint32_t)context->settings->sample.sample_coverage,
     };
     enum error_code rc = drawn_walks_count(&walks, topology, &config, err);
     if (rc != ERROR_NONE)
@@ -89,9 +81,9 @@ enum error_code sampler_tables_open(const struct stage_context *context,
                                     const struct node_splits *splits, struct sampler_tables *out,
                                     struct error *err)
 {
-    const struct sampler *row = sampler_of_run(context);
+    const struct sampler *row = pipeline_sampler(context->settings);
     enum error_code rc = ERROR_NONE;
-    if (row->form == BATCH_SUBGRAPH)
+    if (row->knows_training)
         rc = mark_training(topology, splits, &out->is_training, err);
     if (rc == ERROR_NONE && row->chances)
         rc = node_chances_init(&out->chances, row->chances, topology, err);
@@ -111,25 +103,11 @@ void sampler_tables_release(struct sampler_tables *tables)
     *tables = (struct sampler_tables){0};
 }
 
-void sampler_tables_give(const struct stage_context *context, const struct sampler_tables *tables,
-                         struct neighbor_request *request)
+struct graph_knowledge sampler_tables_knowledge(const struct sampler_tables *tables)
 {
-    const struct pipeline_settings *settings = context->settings;
-    request->temporal_choice = (enum temporal_choice)settings->sample.temporal_strategy;
-    request->is_training = tables->is_training;
-    request->draw_count = (uint32_t)settings->sample.batch_size;
-    request->walk_length = (uint32_t)settings->sample.walk_length;
-    request->chances = tables->chances.chance ? &tables->chances : NULL;
-    request->walk_norm = tables->walk_norm.node ? &tables->walk_norm : NULL;
-    request->depth = (uint32_t)settings->sample.depth;
-    request->num_neighbors = settings->sample.num_neighbors;
-}
-
-enum error_code sampler_tables_seed_times(const struct stage_context *context,
-                                          const struct topology *topology,
-                                          const uint32_t *seed_node, uint32_t count, int64_t *out,
-                                          struct error *err)
-{
-    const bool first = context->settings->sample.seed_time == SEED_TIME_FIRST_EDGE;
-    return seed_times_find(topology, first, seed_node, count, out, err);
+    return (struct graph_knowledge){
+        .is_training = tables->is_training,
+        .chances = tables->chances.chance ? &tables->chances : NULL,
+        .walk_norm = tables->walk_norm.node ? &tables->walk_norm : NULL,
+    };
 }

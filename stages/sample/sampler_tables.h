@@ -13,10 +13,10 @@
 
 #include <stdint.h>
 
-struct sampler_tables {    /* {0} has none */
-    uint64_t *is_training; /* of samplers of subgraphs: a bit for each node */
+struct sampler_tables {    /* {0} has none; which there are says the sampler's row */
+    uint64_t *is_training; /* a bit for each node */
     struct node_chances chances;
-    struct walk_counts counts; /* of graphsaint_walk, from the first mini-batch on */
+    struct walk_counts counts; /* from the first mini-batch on */
     struct walk_norm walk_norm;
 };
 
@@ -29,10 +29,11 @@ MUST_CHECK enum error_code sampler_tables_open(const struct stage_context *conte
                                                struct sampler_tables *out, struct error *err);
 /* Counts the walks of a run and stores what it counted; `sampler` draws them. Fails: as the store does; ERROR_NO_MEMORY;
  * ERROR_CORRUPT naming a row. */
-MUST_CHECK enum error_code
-sampler_tables_count(const struct stage_context *context, const struct topology *topology,
-                     const struct node_splits *splits, const struct sampler_tables *tables,
-                     struct neighbor_sampler *sampler, struct error *err);
+MUST_CHECK enum error_code sampler_tables_count(const struct stage_context *context,
+                                                const struct topology *topology,
+                                                const struct node_splits *splits,
+                                                struct neighbor_sampler *sampler,
+                                                struct error *err);
 /* What training draws by and an earlier unit made, unless it is there: for one thread at a time.
  * Fails: as the store does; ERROR_CORRUPT. */
 MUST_CHECK enum error_code sampler_tables_read_counts(const struct stage_context *context,
@@ -41,13 +42,7 @@ MUST_CHECK enum error_code sampler_tables_read_counts(const struct stage_context
                                                       struct sampler_tables *tables,
                                                       struct error *err);
 void sampler_tables_release(struct sampler_tables *tables);
-/* Lets the request have them, and the settings of single samplers. */
-void sampler_tables_give(const struct stage_context *context, const struct sampler_tables *tables,
-                         struct neighbor_request *request);
-/* The times of the seeds, of a sampler that goes by times. Fails: ERROR_CORRUPT naming a row. */
-MUST_CHECK enum error_code sampler_tables_seed_times(const struct stage_context *context,
-                                                     const struct topology *topology,
-                                                     const uint32_t *seed_node, uint32_t count,
-                                                     int64_t *out, struct error *err);
+/* What a request is given of them. */
+struct graph_knowledge sampler_tables_knowledge(const struct sampler_tables *tables);
 
 #endif

@@ -164,13 +164,13 @@ static enum error_code look_back(struct batch_builder *b, const struct neighbor_
     double sum = 0;
     for (uint32_t k = 0; k < row->length; k++) {
         uint32_t node = 0;
-        if (!neighbor_request_sees(request, seed, graph_row_time(row, k)))
+        if (!time_limits_allow(&request->times, seed, graph_row_time(row, k)))
             continue;
         const enum error_code rc = graph_row_neighbor(b->topology, row, k, &node, err);
         if (rc != ERROR_NONE)
             return rc;
-        if (neighbor_request_leaves_out(request, seed, node, b->node.data[i],
-                                        graph_row_time(row, k)))
+        if (time_limits_leave_out(&request->times, request->seed_node, seed, node, b->node.data[i],
+                                  graph_row_time(row, k)))
             continue;
         count++;
         loops += node == b->node.data[i];

@@ -10,12 +10,14 @@
 #include "stages/sampling/sampler.h"
 #include "stages/sampling/subgraph.h"
 
+#include <inttypes.h>
+
 static enum error_code enter_clusters(struct batch_builder *b,
                                       const struct neighbor_request *request, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (uint32_t c = 0; rc == ERROR_NONE && c < request->cluster_count; c++) {
-        const uint32_t part = request->cluster[c];
+    for (uint32_t c = 0; rc == ERROR_NONE && c < request->part_count; c++) {
+        const uint32_t part = request->part[c];
         must(part < (uint32_t)b->topology->part_count);
         for (uint32_t node = b->topology->book[part], local = 0;
              rc == ERROR_NONE && node < b->topology->book[part + 1]; node++)
@@ -44,5 +46,34 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_SUBGRAPH, out, err) : rc;
 }
 
-const struct sampler cluster_gcn_row = {
-    .name = "cluster_gcn", .form = BATCH_SUBGRAPH, .unit = SAMPLER_OF_CLUSTERS, .draw = draw};
+static int64_t parts_of_batch(const struct sampler_options *options)
+{
+    return options->clusters;
+}
+
+static double most_nodes(const struct subgraph_limits *limits)
+{
+    return limits->largest_part * (double)limits->options->clusters;
+}
+
+static enum error_code check(const struct sampler_options *options, int64_t parts,
+                             struct error *err)
+{
+    return options->clusters <= parts
+               ? ERROR_NONE
+               : error_set(err, ERROR_INVALID,
+                           "sample.clusters is %" PRId64 ", expected at most the %" PRId64
+                           " of partition.parts, which are the clusters",
+                           options->clusters, parts);
+}
+
+const struct sampler cluster_gcn_row = {.name = "cluster_gcn",
+                                        .form = BATCH_SUBGRAPH,
+                                        .unit = SAMPLER_OF_CLUSTERS,
+                                        .knows_training = true,
+                                        .parts_of_batch = parts_of_batch,
+                                        .most_nodes = most_nodes,
+                                        .check = check,
+                                        .advice_on_seeds =
+                                            "a smaller partition.parts or a larger sample.clusters",
+                                        .draw = draw};

@@ -86,7 +86,7 @@ enum error_code edge_gather_positions(struct edge_gather *gather, struct array_b
         if (first == end)
             continue;
         const struct topology_part *part = &topology->part[place[first] >> EDGE_PLACE_BITS];
-        const uint32_t node = batch->node[batch_form_node_of_row(batch, row)];
+        const uint32_t node = batch->node[batch_form_node_of_row(batch, 0, row)];
         const uint64_t start = topology_row_start(part, node - part->first_node);
         for (uint32_t e = first; e < end; e++)
             gather->position.data[e] = (uint32_t)((place[e] & mask) - start);

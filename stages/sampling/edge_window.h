@@ -22,7 +22,7 @@
 
 enum { EDGE_WINDOW = 2048, EDGE_DISTANCE = 128 };
 
-struct edge_window { /* {0}, then edge_window_reset() */
+struct edge_window { /* {0}, then edge_window_begin() */
     uint32_t pushed, asked, fetched, relabelled;
     uint32_t first;     /* the edge of address[0]; those before it are fetched */
     uint32_t *node;     /* [what is known, and one more for each edge not relabelled, and one] */
@@ -31,10 +31,10 @@ struct edge_window { /* {0}, then edge_window_reset() */
     const uint32_t *address[EDGE_WINDOW];
 };
 
-/* No edges; node, neighbor and known are the caller's, and set again whenever they move. */
-static inline void edge_window_reset(struct edge_window *window)
+/* None is on its way, and `edges` are done; node, neighbor and known are the caller's, and set again whenever they move. */
+static inline void edge_window_begin(struct edge_window *window, uint32_t edges)
 {
-    window->pushed = window->asked = window->fetched = window->relabelled = window->first = 0;
+    window->pushed = window->asked = window->fetched = window->relabelled = window->first = edges;
 }
 
 /* Edges that can be pushed before the window is full. */

@@ -4,7 +4,7 @@
  *
  * Training reads the topology of the partition, which has no held-out edge. Evaluation of events
  * (infer.history: all) reads the joined one
- * and bounds each neighbourhood by the time of its event (neighbor_request.only_earlier), so an
+ * and bounds each neighbourhood by the time of its event (time_limits.only_earlier), so an
  * event sees what was strictly
  * earlier, held out or not. In an undirected graph a held-out edge, which is listed once, stands
  * in the rows of both ends.

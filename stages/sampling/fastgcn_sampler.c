@@ -29,8 +29,8 @@ static enum error_code draw_nodes(struct batch_builder *b, const struct neighbor
     float *factor = data;
     uint32_t drawn = 0;
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        const uint32_t node = node_chances_draw(request->chances, &stream, i);
-        const float share = (float)(1 / (count * request->chances->chance[node]));
+        const uint32_t node = node_chances_draw(request->graph.chances, &stream, i);
+        const float share = (float)(1 / (count * request->graph.chances->chance[node]));
         const uint32_t number = pair_table_find(&b->pairs, (uint32_t)hop, node);
         if (number != PAIR_TABLE_NONE) {
             factor[number] += share;
@@ -48,7 +48,7 @@ static enum error_code draw(struct neighbor_sampler *sampler,
                             struct error *err)
 {
     struct batch_builder *b = NULL;
-    must(request->chances);
+    must(request->graph.chances);
     enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
     if (rc == ERROR_NONE)
         rc = layer_rows_begin(b, request, err);

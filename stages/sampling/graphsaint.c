@@ -8,7 +8,7 @@ enum { ATTEMPTS = 100 };
 
 static double chance_of_node(const struct neighbor_request *request, uint32_t node)
 {
-    return 1 - chance_of_none(request->chances->chance[node], request->draw_count);
+    return 1 - chance_of_none(request->graph.chances->chance[node], request->draw_count);
 }
 
 double graphsaint_mean(const struct node_chances *chances, uint32_t draws, const uint32_t *node,
@@ -24,7 +24,7 @@ static enum error_code weigh_edge(const struct neighbor_request *request,
                                   const struct batch_builder *b, uint32_t u, uint32_t v,
                                   chance_of_both both, float *out, struct error *err)
 {
-    const double *chance = request->chances->chance;
+    const double *chance = request->graph.chances->chance;
     const uint32_t n = request->draw_count;
     const double of_v = chance_of_node(request, v);
     double c_uv = 0;
@@ -43,7 +43,8 @@ static enum error_code weigh(struct batch_builder *b, const struct neighbor_requ
     float *weight = NULL, *factor = (float *)(void *)b->factor.data;
     enum error_code rc = batch_builder_weigh_seeds(b, seeds, &weight, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++)
-        weight[i] = (float)(request->chances->mean / chance_of_node(request, b->node.data[i]));
+        weight[i] =
+            (float)(request->graph.chances->mean / chance_of_node(request, b->node.data[i]));
     for (uint32_t i = 0; rc == ERROR_NONE && i < b->row_count; i++)
         for (uint32_t e = b->row_start.data[i]; rc == ERROR_NONE && e < b->row_start.data[i + 1];
              e++)
@@ -59,7 +60,7 @@ enum error_code graphsaint_batch(struct neighbor_sampler *sampler,
     struct batch_builder *b = NULL;
     uint32_t seeds = 0;
     enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
-    must(request->chances && request->is_training);
+    must(request->graph.chances && request->graph.is_training);
     for (uint32_t attempt = 0; rc == ERROR_NONE && seeds == 0 && attempt < ATTEMPTS; attempt++) {
         const struct random_stream stream = random_stream_of(
             request->seed, RANDOM_SUBGRAPH, request->round, attempt, request->slot);

@@ -58,7 +58,7 @@ static enum error_code both(const struct neighbor_request *request, const struct
         *out += (double)graph_row_count(&of_u, v) / of_u.length;
     if (of_v.length)
         *out += (double)graph_row_count(&of_v, u) / of_v.length;
-    *out /= request->chances->nodes_with_edges;
+    *out /= request->graph.chances->nodes_with_edges;
     return ERROR_NONE;
 }
 
@@ -69,9 +69,17 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return graphsaint_batch(sampler, request, draw_edge, both, out, err);
 }
 
+static double most_nodes(const struct subgraph_limits *limits)
+{
+    return 2 * limits->draws;
+}
+
 const struct sampler graphsaint_edge_row = {.name = "graphsaint_edge",
                                             .form = BATCH_SUBGRAPH,
                                             .unit = SAMPLER_OF_DRAWS,
                                             .has_factors = true,
+                                            .knows_training = true,
                                             .chances = &rule,
+                                            .most_nodes = most_nodes,
+                                            .advice_on_seeds = "a larger sample.batch_size",
                                             .draw = draw};

@@ -23,7 +23,8 @@ static enum error_code draw_node(struct batch_builder *b, const struct neighbor_
                                  struct error *err)
 {
     uint32_t local = 0;
-    return batch_builder_enter(b, node_chances_draw(request->chances, stream, draw), &local, err);
+    return batch_builder_enter(b, node_chances_draw(request->graph.chances, stream, draw), &local,
+                               err);
 }
 
 /* A draw is of one node. */
@@ -42,9 +43,17 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return graphsaint_batch(sampler, request, draw_node, both, out, err);
 }
 
+static double most_nodes(const struct subgraph_limits *limits)
+{
+    return limits->draws;
+}
+
 const struct sampler graphsaint_node_row = {.name = "graphsaint_node",
                                             .form = BATCH_SUBGRAPH,
                                             .unit = SAMPLER_OF_DRAWS,
                                             .has_factors = true,
+                                            .knows_training = true,
                                             .chances = &rule,
+                                            .most_nodes = most_nodes,
+                                            .advice_on_seeds = "a larger sample.batch_size",
                                             .draw = draw};

@@ -52,18 +52,35 @@ static enum error_code draw(struct neighbor_sampler *sampler,
         rc = batch_builder_begin(b, request, err);
     if (rc == ERROR_NONE)
         rc = walk_norm_enter(b, &stream, request->seed_node, request->seed_count,
-                             request->walk_length, err);
+                             (uint32_t)request->options->walk_length, err);
     if (rc == ERROR_NONE)
         rc = subgraph_order(b, request, &seeds, err);
     must(rc != ERROR_NONE || seeds > 0);
     if (rc != ERROR_NONE)
         return rc;
-    b->has_factors = request->walk_norm != NULL;
+    b->has_factors = request->graph.walk_norm != NULL;
     rc = batch_builder_induce(b, err);
-    if (rc == ERROR_NONE && request->walk_norm)
-        rc = weigh(b, request->walk_norm, seeds, err);
+    if (rc == ERROR_NONE && request->graph.walk_norm)
+        rc = weigh(b, request->graph.walk_norm, seeds, err);
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_SUBGRAPH, out, err) : rc;
 }
 
-const struct sampler graphsaint_walk_row = {
-    .name = "graphsaint_walk", .form = BATCH_SUBGRAPH, .has_factors = true, .draw = draw};
+static bool counts_walks(const struct sampler_options *options)
+{
+    return options->sample_coverage > 0;
+}
+
+static double most_nodes(const struct subgraph_limits *limits)
+{
+    return limits->seeds * (1 + (double)limits->options->walk_length);
+}
+
+const struct sampler graphsaint_walk_row = {.name = "graphsaint_walk",
+                                            .form = BATCH_SUBGRAPH,
+                                            .has_factors = true,
+                                            .knows_training = true,
+                                            .counts_walks = counts_walks,
+                                            .most_nodes = most_nodes,
+                                            .advice_without_counts =
+                                                "set sample.sample_coverage to 0",
+                                            .draw = draw};

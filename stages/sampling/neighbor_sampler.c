@@ -9,43 +9,63 @@
 #include "stages/sampling/edge_window.h"
 #include "stages/sampling/growing_array.h"
 #include "stages/sampling/known_nodes.h"
+#include "stages/sampling/sampled_lists.h"
 #include "store/topology/topology_ahead.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { BLOCK_ROWS = 128, BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES, HINT_BITS = 12 };
+enum {
+    BLOCK_ROWS = 128,
+    BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES,
+    HINT_BITS = 12,
+    HOP_BITS = 4,
+    RELATION_BITS = 4,
+};
+
+_Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
+_Static_assert(RELATION_COUNT_MAX >> RELATION_BITS <= RANDOM_RELATION_PURPOSES,
+               "as are relations, and of the purpose");
 
 struct sampled_row {
     const struct topology_part *part;
-    uint32_t index;  /* in the part */
-    uint32_t length; /* of the whole row */
-    uint32_t count;  /* neighbours kept */
+    uint32_t index;    /* in the part */
+    uint32_t length;   /* of the whole row without what is left out of it */
+    uint32_t count;    /* neighbours kept */
+    uint32_t excluded; /* the first edge that is left out, and how many are */
+    uint32_t excluded_count;
     uint64_t start;
 };
 
 /* Rows that are worked on together. */
 struct row_block {
-    uint32_t first, count; /* nodes of the batch */
+    uint32_t first, count; /* nodes of the target type */
     struct sampled_row row[BLOCK_ROWS];
 };
 
 struct neighbor_sampler {
     const struct topology *topology;
+    const struct partition_book *book; /* NULL: types and relations have no names */
+    struct type_ranges ranges;
     bool has_self_loops;
     struct array_budget budget;
     struct batch_builder *builder; /* NULL until it is asked for */
-    struct known_nodes known;
-    struct growing_array node, row_start, neighbor, degree, weight_sum;
-    edge_choice choose;                    /* the request's */
-    const struct excluded_edges *excluded; /* of the hop's rows: those of seeds, or NULL */
-    bool notes_places;                     /* of the edges, for their columns */
-    struct edge_gather gather;
-    struct growing_array bits; /* scratch of a choice, zero between two, as pairs */
-    uint32_t hop_end[HOP_COUNT_MAX + 1];
+    struct known_nodes known;      /* its count is that of the source type at hand */
+    struct sampled_lists lists;
+    struct growing_array degree, weight_sum; /* of nodes, where rows are not listed */
+    struct growing_array bits;               /* scratch of a choice, zero between two, as pairs */
     unsigned hint_shift;
     uint32_t part_hint[(1 << HINT_BITS) + 1]; /* the part of node i << hint_shift */
-    struct row_block block[2]; /* one in hand, one whose row starts are on their way */
+    /* Of the request at hand. */
+    edge_choice choose;
+    bool wants_degree, notes_places;
+    /* Of the relation and hop at hand. */
+    uint32_t relation;
+    struct relation_rows *rows;
+    const struct excluded_edges *excluded; /* of seeds' rows; NULL: none */
+    uint32_t excluded_at, excluded_end;    /* of the relation's: behind the last row */
+    uint64_t other_edges;                  /* of the other relations */
+    struct row_block block[2];             /* one in hand, one whose row starts are on their way */
     uint32_t item[BLOCK_ROWS], length[BLOCK_ROWS]; /* of the rows that are drawn from */
     uint32_t position[BLOCK_GROUPS][DISTINCT_LANES_COUNT_MAX][DISTINCT_LANES]; /* and their draws */
     struct edge_window window;
@@ -70,13 +90,23 @@ enum error_code neighbor_sampler_new(const struct neighbor_sampler_config *confi
     if (rc != ERROR_NONE)
         return rc;
     sampler->topology = config->topology;
+    sampler->book = config->book;
     sampler->has_self_loops = config->has_self_loops;
     sampler->budget.limit = config->budget_bytes;
-    rc = known_nodes_init(&sampler->known, &sampler->budget, config->topology->node_count, err);
+    sampler->ranges = config->book
+                          ? partition_book_ranges(config->book)
+                          : (struct type_ranges){.part_count = config->topology->part_count,
+                                                 .type_count = 1,
+                                                 .part_start = config->topology->book};
+    rc = sampled_lists_init(&sampler->lists, config->book, &sampler->budget, err);
+    if (rc == ERROR_NONE)
+        rc = known_nodes_init(&sampler->known, &sampler->budget, config->topology->node_count, err);
     if (rc != ERROR_NONE) {
         neighbor_sampler_free(sampler);
         return rc;
     }
+    must((uint64_t)config->topology->part_count * sampler->lists.relation_count <
+         1U << 24); /* edge_place() */
     sampler->window.known = &sampler->known;
     make_hints(sampler);
     *out = sampler;
@@ -91,12 +121,9 @@ void neighbor_sampler_free(struct neighbor_sampler *sampler)
         batch_builder_release(sampler->builder);
     memory_free(sampler->builder);
     known_nodes_release(&sampler->known, &sampler->budget);
-    growing_array_release(&sampler->node, &sampler->budget);
-    growing_array_release(&sampler->row_start, &sampler->budget);
-    growing_array_release(&sampler->neighbor, &sampler->budget);
+    sampled_lists_release(&sampler->lists);
     growing_array_release(&sampler->degree, &sampler->budget);
     growing_array_release(&sampler->weight_sum, &sampler->budget);
-    edge_gather_release(&sampler->gather, &sampler->budget);
     growing_array_release(&sampler->bits, &sampler->budget);
     memory_free(sampler);
 }
@@ -117,31 +144,67 @@ enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
 
 uint64_t neighbor_sampler_bytes(const struct neighbor_sampler *sampler)
 {
-    return sampler->budget.used + sizeof *sampler;
+    return sampler->budget.used + sizeof *sampler +
+           sampler->lists.relation_count * sizeof *sampler->lists.relation;
+}
+
+/* The stream of a relation at a hop. Where relations have names both are in the counter, the high bits of the relation as one of
+ * the purposes that are set aside for it. */
+static struct random_stream stream_of(const struct neighbor_sampler *s,
+                                      const struct neighbor_request *request, uint32_t relation,
+                                      int hop)
+{
+    const uint32_t low = relation & ((1U << RELATION_BITS) - 1);
+    const enum random_purpose purpose =
+        s->lists.lists_rows ? (enum random_purpose)(RANDOM_RELATION + (relation >> RELATION_BITS))
+                            : RANDOM_NEIGHBOR;
+    return random_stream_of(request->seed, purpose, request->round, (uint32_t)hop | low << HOP_BITS,
+                            request->slot);
+}
+
+static enum error_code add_seed(struct neighbor_sampler *s, uint32_t number, uint32_t node,
+                                struct error *err)
+{
+    struct sampled_lists *lists = &s->lists;
+    if (node >= s->topology->node_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "seed %" PRIu32 " is node %" PRIu32 ", expected below %" PRIu32, number,
+                         node, s->topology->node_count);
+    if (known_nodes_has(&s->known, node))
+        return error_set(err, ERROR_CORRUPT,
+                         "seed %" PRIu32 " is node %" PRIu32
+                         ", which is a seed already, expected each node once",
+                         number, node);
+    const uint32_t type =
+        lists->type_count == 1
+            ? 0
+            : type_ranges_type(&s->ranges, type_ranges_part(&s->ranges, node), node);
+    const uint32_t local = lists->count[type];
+    const enum error_code rc = sampled_lists_reserve_nodes(lists, type, (uint64_t)local + 1, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    lists->node[type].data[local] = node;
+    s->known.count = local;
+    known_nodes_add(&s->known, node);
+    lists->count[type]++;
+    return ERROR_NONE;
 }
 
 static enum error_code add_seeds(struct neighbor_sampler *s, const struct neighbor_request *request,
                                  struct error *err)
 {
-    enum error_code rc = growing_array_reserve(&s->node, &s->budget, request->seed_count, 0,
-                                               "the nodes of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; i < request->seed_count; i++) {
-        const uint32_t node = request->seed_node[i];
-        if (node >= s->topology->node_count)
-            return error_set(err, ERROR_CORRUPT,
-                             "seed %" PRIu32 " is node %" PRIu32 ", expected below %" PRIu32, i,
-                             node, s->topology->node_count);
-        if (known_nodes_has(&s->known, node))
-            return error_set(err, ERROR_CORRUPT,
-                             "seed %" PRIu32 " is node %" PRIu32 ", which is seed %" PRIu32
-                             " already, expected each node once",
-                             i, node, known_nodes_local(&s->known, node));
-        s->node.data[i] = node;
-        known_nodes_add(&s->known, node);
-    }
-    return ERROR_NONE;
+    enum error_code rc = s->lists.type_count == 1
+                             ? sampled_lists_reserve_nodes(&s->lists, 0, request->seed_count, err)
+                             : ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < request->seed_count; i++)
+        rc = add_seed(s, i, request->seed_node[i], err);
+    return rc;
+}
+
+/* Node `local` of the target type. */
+static inline uint32_t target_node(const struct neighbor_sampler *s, uint32_t local)
+{
+    return s->lists.node[s->rows->target].data[local];
 }
 
 static inline void locate_row(const struct neighbor_sampler *s, uint32_t node,
@@ -150,8 +213,8 @@ static inline void locate_row(const struct neighbor_sampler *s, uint32_t node,
     uint32_t part = s->part_hint[node >> s->hint_shift];
     while (s->topology->book[part + 1] <= node)
         part++;
-    row->part = &s->topology->part[part];
-    row->index = node - s->topology->book[part];
+    row->part = &s->topology->part[(size_t)part * s->lists.relation_count + s->relation];
+    row->index = node - row->part->first_node;
 }
 
 /* The end of a row is the start of the next, one time in eight on another cache line. Always inlined: gcc 12
@@ -190,20 +253,25 @@ static void locate_block(const struct neighbor_sampler *s, uint32_t first, uint3
     block->first = first;
     block->count = end - first < BLOCK_ROWS ? end - first : BLOCK_ROWS;
     for (uint32_t i = 0; i < block->count; i++) {
-        locate_row(s, s->node.data[first + i], &block->row[i]);
+        locate_row(s, target_node(s, first + i), &block->row[i]);
         prefetch_row_start(&block->row[i]);
     }
     for (uint32_t i = 0; s->topology->is_at_random && i < block->count; i++)
         topology_ask_row_start(block->row[i].part, block->row[i].index);
 }
 
-/* How many edges of the row of node `local` of the batch are left out. */
-static inline uint32_t excluded_count(const struct neighbor_sampler *s, uint32_t local)
+/* Rows come in the order of what is left out of them. */
+static inline void leave_out(struct neighbor_sampler *s, uint32_t local, struct sampled_row *row)
 {
-    return s->excluded ? s->excluded->start[local + 1] - s->excluded->start[local] : 0;
+    row->excluded = s->excluded_at;
+    while (s->excluded_at < s->excluded_end && s->excluded->seed[s->excluded_at] == local)
+        s->excluded_at++;
+    row->excluded_count = s->excluded_at - row->excluded;
+    must(row->excluded_count <= row->length);
+    row->length -= row->excluded_count;
 }
 
-static enum error_code read_block(const struct neighbor_sampler *s, struct row_block *block,
+static enum error_code read_block(struct neighbor_sampler *s, struct row_block *block,
                                   int64_t fanout, uint64_t *edges, struct error *err)
 {
     *edges = 0;
@@ -212,8 +280,7 @@ static enum error_code read_block(const struct neighbor_sampler *s, struct row_b
         const enum error_code rc = read_row(row, err);
         if (rc != ERROR_NONE)
             return rc;
-        must(excluded_count(s, block->first + i) <= row->length);
-        row->length -= excluded_count(s, block->first + i);
+        leave_out(s, block->first + i, row);
         row->count = fanout == FANOUT_ALL || fanout >= row->length ? row->length : (uint32_t)fanout;
         *edges += row->count;
     }
@@ -222,30 +289,52 @@ static enum error_code read_block(const struct neighbor_sampler *s, struct row_b
     return ERROR_NONE;
 }
 
+/* Room for the rows of a block that are listed, and one more: an array that was never used has no address. */
+static enum error_code reserve_listed(struct neighbor_sampler *s, uint32_t count, struct error *err)
+{
+    static const char what[] = "the rows of a mini-batch";
+    struct relation_rows *rows = s->rows;
+    const size_t wanted = (size_t)rows->row_count + count + 1;
+    enum error_code rc =
+        growing_array_reserve(&rows->row, &s->budget, wanted, rows->row_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = growing_array_reserve(&rows->row_end, &s->budget, wanted, rows->row_count, what, err);
+    if (rc == ERROR_NONE && s->wants_degree)
+        rc = growing_array_reserve(&rows->degree, &s->budget, wanted, rows->row_count, what, err);
+    return rc;
+}
+
 /* Room for what the rows of a block can add. */
-static enum error_code reserve_block(struct neighbor_sampler *s, uint64_t added, struct error *err)
+static enum error_code reserve_block(struct neighbor_sampler *s, uint32_t count, uint64_t added,
+                                     struct error *err)
 {
     struct edge_window *window = &s->window;
     const uint64_t edges = window->pushed + added;
-    if (edges > UINT32_MAX)
+    if (s->other_edges + edges > UINT32_MAX)
         return error_set(err, ERROR_INVALID,
                          "the mini-batch has over %" PRIu32
                          " edges; expected a smaller batch_size or lower fan-outs",
                          UINT32_MAX);
-    enum error_code rc = growing_array_reserve(&s->neighbor, &s->budget, edges, window->fetched,
-                                               "the edges of a mini-batch", err);
+    enum error_code rc = growing_array_reserve(&s->rows->neighbor, &s->budget, edges,
+                                               window->fetched, "the edges of a mini-batch", err);
+    if (rc == ERROR_NONE && s->lists.lists_rows)
+        rc = reserve_listed(s, count, err);
     if (rc == ERROR_NONE && s->notes_places)
-        rc = edge_gather_reserve(&s->gather, &s->budget, edges, window->pushed, err);
+        rc = growing_array_reserve(sampled_lists_places(&s->lists, s->rows), &s->budget, 2 * edges,
+                                   2 * (size_t)window->pushed, "the places of a mini-batch's edges",
+                                   err);
     if (rc != ERROR_NONE)
         return rc;
     /* One more than can be known: the window writes a node before it knows whether it is new. */
+    struct growing_array *nodes = &s->lists.node[s->rows->source];
     const uint64_t coming = edges - window->relabelled,
                    unknown = s->topology->node_count - s->known.count;
-    const size_t nodes = (size_t)s->known.count + (size_t)(coming < unknown ? coming : unknown) + 1;
-    rc = growing_array_reserve(&s->node, &s->budget, nodes, s->known.count,
+    const size_t wanted =
+        (size_t)s->known.count + (size_t)(coming < unknown ? coming : unknown) + 1;
+    rc = growing_array_reserve(nodes, &s->budget, wanted, s->known.count,
                                "the nodes of a mini-batch", err);
-    window->node = s->node.data;
-    window->neighbor = s->neighbor.data;
+    window->node = nodes->data;
+    window->neighbor = s->rows->neighbor.data;
     return rc;
 }
 
@@ -255,7 +344,7 @@ static void draw_block(struct neighbor_sampler *s, const struct row_block *block
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < block->count; i++) {
-        s->item[count] = s->node.data[block->first + i];
+        s->item[count] = target_node(s, block->first + i);
         s->length[count] = block->row[i].length;
         count += block->row[i].length > fanout;
     }
@@ -268,14 +357,17 @@ static void draw_block(struct neighbor_sampler *s, const struct row_block *block
 
 static enum error_code bad_neighbor(const struct neighbor_sampler *s, struct error *err)
 {
+    const struct relation_rows *rows = s->rows;
     const uint32_t edge = s->window.fetched;
+    const uint32_t *end = s->lists.lists_rows ? rows->row_end.data : rows->row_start.data + 1;
     uint32_t row = 0;
-    while (s->row_start.data[row + 1] <= edge)
+    while (end[row] <= edge)
         row++;
     return error_set(err, ERROR_CORRUPT,
                      "topology: a neighbour of node %" PRIu32 " is %" PRIu32
                      ", expected below %" PRIu32,
-                     s->node.data[row], s->neighbor.data[edge], s->topology->node_count);
+                     target_node(s, s->lists.lists_rows ? rows->row.data[row] : row),
+                     rows->neighbor.data[edge], s->topology->node_count);
 }
 
 static enum error_code run_window(struct neighbor_sampler *s, int all, struct error *err)
@@ -284,11 +376,12 @@ static enum error_code run_window(struct neighbor_sampler *s, int all, struct er
 }
 
 /* Where the edges of a row stand that are pushed next; `position` as below. */
-static void note_places(const struct neighbor_sampler *s, const struct sampled_row *row,
+static void note_places(struct neighbor_sampler *s, const struct sampled_row *row,
                         const uint32_t *position, uint32_t stride)
 {
     const uint64_t first = edge_place((int)(row->part - s->topology->part), row->start);
-    uint64_t *place = edge_gather_places(&s->gather) + s->window.pushed;
+    uint64_t *place =
+        (uint64_t *)(void *)sampled_lists_places(&s->lists, s->rows)->data + s->window.pushed;
     for (uint32_t k = 0; k < row->count; k++)
         place[k] = first + (position ? position[(size_t)k * stride] : k);
 }
@@ -334,7 +427,7 @@ static enum error_code choose_positions(struct neighbor_sampler *s, const struct
                                         uint32_t local, const struct random_stream *stream,
                                         uint32_t *position, struct error *err)
 {
-    const uint32_t node = s->node.data[local];
+    const uint32_t node = target_node(s, local);
     const size_t scratch =
         s->choose ? row->count : distinct_positions_scratch(row->length, row->count);
     enum error_code rc = growing_array_reserve(&s->bits, &s->budget, 2 * scratch, 0,
@@ -352,9 +445,9 @@ static enum error_code choose_positions(struct neighbor_sampler *s, const struct
                                 .count = row->count,
                                 .node = node,
                                 .stream = stream,
-                                .excluded_count = excluded_count(s, local)};
+                                .excluded_count = row->excluded_count};
     if (choice.excluded_count)
-        choice.excluded = s->excluded->position + s->excluded->start[local];
+        choice.excluded = s->excluded->position + row->excluded;
     rc = s->choose(&choice, position, bits, err);
     memset(bits, 0, scratch * sizeof *bits);
     return rc;
@@ -368,7 +461,7 @@ static enum error_code push_others(struct neighbor_sampler *s, const struct row_
     const struct sampled_row *row = &block->row[index];
     const bool is_drawn = row->count < row->length;
     enum error_code rc = ERROR_NONE;
-    uint32_t *position = s->neighbor.data + s->window.pushed;
+    uint32_t *position = s->rows->neighbor.data + s->window.pushed;
     if (is_drawn && (row->count > DISTINCT_LANES_COUNT_MAX || s->choose))
         rc = choose_positions(s, row, block->first + index, stream, position, err);
     else if (is_drawn)
@@ -379,9 +472,8 @@ static enum error_code push_others(struct neighbor_sampler *s, const struct row_
             position[k] = k;
     if (rc != ERROR_NONE)
         return rc;
-    distinct_positions_skip(position, row->count,
-                            s->excluded->position + s->excluded->start[block->first + index],
-                            excluded_count(s, block->first + index));
+    distinct_positions_skip(position, row->count, s->excluded->position + row->excluded,
+                            row->excluded_count);
     if (s->notes_places)
         note_places(s, row, position, 1);
     return push_many(s, row, position, err);
@@ -397,7 +489,7 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     uint32_t *position = NULL;
     if (row->count == 0)
         return ERROR_NONE;
-    if (excluded_count(s, block->first + index))
+    if (row->excluded_count)
         return push_others(s, block, index, drawn, stream, err);
     if (row->count <= DISTINCT_LANES_COUNT_MAX && !(is_drawn && s->choose)) {
         if (is_drawn)
@@ -411,7 +503,7 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
         return rc;
     }
     if (is_drawn) {
-        position = s->neighbor.data + s->window.pushed;
+        position = s->rows->neighbor.data + s->window.pushed;
         const enum error_code rc =
             choose_positions(s, row, block->first + index, stream, position, err);
         if (rc != ERROR_NONE)
@@ -422,17 +514,35 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     return push_many(s, row, position, err);
 }
 
+/* Where the rows of a block end. Those that are listed have edges. */
+static void end_rows(struct neighbor_sampler *s, const struct row_block *block)
+{
+    struct relation_rows *rows = s->rows;
+    uint32_t end = s->window.pushed;
+    for (uint32_t i = 0; !s->lists.lists_rows && i < block->count; i++) {
+        end += block->row[i].count;
+        rows->row_start.data[block->first + i + 1] = end;
+    }
+    for (uint32_t i = 0; s->lists.lists_rows && i < block->count; i++) {
+        if (block->row[i].count == 0)
+            continue;
+        end += block->row[i].count;
+        rows->row.data[rows->row_count] = block->first + i;
+        rows->row_end.data[rows->row_count] = end;
+        if (s->wants_degree)
+            rows->degree.data[rows->row_count] = block->row[i].length;
+        rows->row_count++;
+    }
+}
+
 static enum error_code push_block(struct neighbor_sampler *s, const struct row_block *block,
                                   int64_t fanout, const struct random_stream *stream,
                                   struct error *err)
 {
-    uint32_t drawn = 0, end = s->window.pushed;
-    if (fanout != FANOUT_ALL && fanout <= DISTINCT_LANES_COUNT_MAX && !s->choose)
+    uint32_t drawn = 0;
+    if (fanout > 0 && fanout <= DISTINCT_LANES_COUNT_MAX && !s->choose)
         draw_block(s, block, (uint32_t)fanout, stream);
-    for (uint32_t i = 0; i < block->count; i++) {
-        end += block->row[i].count;
-        s->row_start.data[block->first + i + 1] = end;
-    }
+    end_rows(s, block);
     for (uint32_t i = 0; i < block->count; i++) {
         const enum error_code rc = push_row(s, block, i, drawn, stream, err);
         if (rc != ERROR_NONE)
@@ -442,13 +552,16 @@ static enum error_code push_block(struct neighbor_sampler *s, const struct row_b
     return run_window(s, 0, err);
 }
 
-static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, uint32_t end,
-                                  int64_t fanout, const struct random_stream *stream,
-                                  struct error *err)
+static enum error_code expand_rows(struct neighbor_sampler *s, uint32_t first, uint32_t end,
+                                   int64_t fanout, const struct random_stream *stream,
+                                   struct error *err)
 {
     struct row_block *block = &s->block[0], *next = &s->block[1];
-    enum error_code rc = growing_array_reserve(&s->row_start, &s->budget, (size_t)end + 1,
-                                               (size_t)first + 1, "the rows of a mini-batch", err);
+    enum error_code rc =
+        s->lists.lists_rows
+            ? ERROR_NONE
+            : growing_array_reserve(&s->rows->row_start, &s->budget, (size_t)end + 1,
+                                    (size_t)first + 1, "the rows of a mini-batch", err);
     locate_block(s, first, end, block);
     while (rc == ERROR_NONE && block->count) {
         struct row_block *const done = block;
@@ -456,7 +569,7 @@ static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, ui
         locate_block(s, block->first + block->count, end, next);
         rc = read_block(s, block, fanout, &edges, err);
         if (rc == ERROR_NONE)
-            rc = reserve_block(s, edges, err);
+            rc = reserve_block(s, block->count, edges, err);
         if (rc == ERROR_NONE)
             rc = push_block(s, block, fanout, stream, err);
         block = next;
@@ -467,16 +580,16 @@ static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, ui
 
 static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error *err)
 {
-    enum error_code rc = growing_array_reserve(&s->degree, &s->budget, s->known.count, 0,
+    enum error_code rc = growing_array_reserve(&s->degree, &s->budget, s->lists.count[0], 0,
                                                "the degrees of a mini-batch", err);
     if (rc != ERROR_NONE)
         return rc;
     struct row_block *block = &s->block[0];
-    for (uint32_t at = 0; at < s->known.count; at += block->count) {
-        locate_block(s, at, s->known.count, block);
+    for (uint32_t at = 0; at < s->lists.count[0]; at += block->count) {
+        locate_block(s, at, s->lists.count[0], block);
         for (uint32_t i = 0; i < block->count; i++) {
             struct sampled_row *row = &block->row[i];
-            const uint32_t node = s->node.data[at + i];
+            const uint32_t node = target_node(s, at + i);
             rc = read_row(row, err);
             if (rc != ERROR_NONE)
                 return rc;
@@ -492,13 +605,13 @@ static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error 
 static enum error_code look_up_weight_sums(struct neighbor_sampler *s, struct error *err)
 {
     struct row_block *block = &s->block[0];
-    const enum error_code rc = growing_array_reserve(&s->weight_sum, &s->budget, s->known.count, 0,
-                                                     "the sums of weights of a mini-batch", err);
+    const enum error_code rc = growing_array_reserve(&s->weight_sum, &s->budget, s->lists.count[0],
+                                                     0, "the sums of weights of a mini-batch", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t at = 0; at < s->known.count; at += block->count) {
+    for (uint32_t at = 0; at < s->lists.count[0]; at += block->count) {
         const float *sum[BLOCK_ROWS];
-        locate_block(s, at, s->known.count, block);
+        locate_block(s, at, s->lists.count[0], block);
         for (uint32_t i = 0; i < block->count; i++) {
             sum[i] = topology_weight_sum(block->row[i].part, block->row[i].index);
             __builtin_prefetch(sum[i], 0, 2);
@@ -509,28 +622,87 @@ static enum error_code look_up_weight_sums(struct neighbor_sampler *s, struct er
     return ERROR_NONE;
 }
 
+static uint32_t *hop_end(struct neighbor_sampler *s, const struct neighbor_request *request,
+                         uint32_t type, int hop)
+{
+    return &s->lists.hop_end[type * ((uint32_t)request->hop_count + 1) + (uint32_t)hop];
+}
+
+/* Takes up a relation at a hop: the window goes on behind its edges. */
+static void begin_relation(struct neighbor_sampler *s, const struct neighbor_request *request,
+                           uint32_t relation, int hop, uint64_t all_edges)
+{
+    const struct excluded_edges *excluded = hop ? NULL : request->excluded;
+    s->relation = relation;
+    s->rows = &s->lists.relation[relation];
+    s->known.count = s->lists.count[s->rows->source];
+    s->other_edges = all_edges - s->rows->edge_count;
+    s->excluded = excluded;
+    s->excluded_at = excluded ? excluded->begin[relation] : 0;
+    s->excluded_end = excluded ? excluded->begin[relation + 1] : 0;
+    edge_window_begin(&s->window, s->rows->edge_count);
+}
+
+/* The nodes of its target type that were found at the hop before. */
+static enum error_code expand_relation(struct neighbor_sampler *s,
+                                       const struct neighbor_request *request, uint32_t relation,
+                                       int hop, uint64_t *all_edges, struct error *err)
+{
+    const uint32_t target = s->lists.relation[relation].target;
+    const uint32_t first = hop ? *hop_end(s, request, target, hop - 1) : 0;
+    const uint32_t end = *hop_end(s, request, target, hop);
+    const size_t at = relation * (size_t)request->hop_count + (size_t)hop;
+    const struct random_stream stream = stream_of(s, request, relation, hop);
+    begin_relation(s, request, relation, hop, *all_edges);
+    const enum error_code rc = expand_rows(s, first, end, request->fanout[at], &stream, err);
+    if (rc != ERROR_NONE)
+        return s->lists.lists_rows ? error_context(err, rc, "hop %d, relation %s", hop + 1,
+                                                   partition_book_relation(s->book, relation)->name)
+                                   : error_context(err, rc, "hop %d", hop + 1);
+    must(s->excluded_at == s->excluded_end);
+    s->rows->edge_count = s->window.pushed;
+    s->lists.count[s->rows->source] = s->known.count;
+    *all_edges = s->other_edges + s->window.pushed;
+    return ERROR_NONE;
+}
+
 static enum error_code expand_seeds(struct neighbor_sampler *s,
                                     const struct neighbor_request *request, struct error *err)
 {
-    uint32_t first = 0;
-    enum error_code rc =
-        growing_array_reserve(&s->row_start, &s->budget, 1, 0, "the rows of a mini-batch", err);
+    struct sampled_lists *lists = &s->lists;
+    uint64_t all_edges = 0;
+    enum error_code rc = growing_array_reserve(&lists->relation[0].row_start, &s->budget, 1, 0,
+                                               "the rows of a mini-batch", err);
     if (rc != ERROR_NONE)
         return rc;
-    s->row_start.data[0] = 0;
-    for (int hop = 0; hop < request->hop_count; hop++) {
-        const uint32_t end = s->known.count;
-        const struct random_stream stream = random_stream_of(
-            request->seed, RANDOM_NEIGHBOR, request->round, (uint32_t)hop, request->slot);
-        s->hop_end[hop] = end;
-        s->excluded = hop == 0 ? request->excluded : NULL;
-        rc = expand_hop(s, first, end, request->fanout[hop], &stream, err);
-        if (rc != ERROR_NONE)
-            return error_context(err, rc, "hop %d", hop + 1);
-        first = end;
+    lists->relation[0].row_start.data[0] = 0;
+    for (uint32_t t = 0; t < lists->type_count; t++)
+        *hop_end(s, request, t, 0) = lists->count[t];
+    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++) {
+        for (uint32_t r = 0; rc == ERROR_NONE && r < lists->relation_count; r++)
+            rc = expand_relation(s, request, r, hop, &all_edges, err);
+        for (uint32_t t = 0; t < lists->type_count; t++)
+            *hop_end(s, request, t, hop + 1) = lists->count[t];
     }
-    s->hop_end[request->hop_count] = s->known.count;
-    return ERROR_NONE;
+    return rc;
+}
+
+/* The tables of the batch before: numbers in use are those up to the longest list of a type. */
+static void forget(struct neighbor_sampler *s)
+{
+    known_nodes_forget(&s->known);
+    sampled_lists_clear(&s->lists);
+    s->relation = 0;
+    s->rows = s->lists.relation;
+}
+
+/* What the whole graph has of the batch's nodes, where rows are not listed. */
+static enum error_code look_up(struct neighbor_sampler *s, bool degrees, bool sums,
+                               struct error *err)
+{
+    const enum error_code rc = degrees ? look_up_degrees(s, err) : ERROR_NONE;
+    s->rows = s->lists.relation;
+    return rc == ERROR_NONE && sums ? look_up_weight_sums(s, err) : rc;
 }
 
 enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
@@ -540,43 +712,36 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     must(request->hop_count >= 0 && request->hop_count <= HOP_COUNT_MAX);
     must(request->seed_count >= 1 && request->slot < 65536);
     const struct topology *topology = sampler->topology;
+    struct sampled_lists *lists = &sampler->lists;
+    const bool is_listed = lists->lists_rows;
     const bool wants_sums = request->wants_weight_sum && topology->width.of[EDGE_WEIGHT];
-    struct edge_columns_view columns = {0};
+    must(!is_listed || !(wants_sums || request->wants_edge_positions));
     sampler->choose = request->choose;
-    sampler->notes_places = false;
+    sampler->wants_degree = request->wants_degree;
+    sampler->notes_places = request->wants_edge_positions;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         sampler->notes_places |= topology->width.of[c] && request->edge_columns >> c & 1;
-    sampler->notes_places |= request->wants_edge_positions;
     *out = (struct mini_batch){0};
-    known_nodes_forget(&sampler->known);
-    edge_window_reset(&sampler->window);
+    forget(sampler);
     enum error_code rc = add_seeds(sampler, request, err);
     if (rc == ERROR_NONE)
         rc = expand_seeds(sampler, request, err);
-    if (rc == ERROR_NONE && request->wants_degree)
-        rc = look_up_degrees(sampler, err);
+    sampler->known.count = sampled_lists_longest(lists);
+    if (rc == ERROR_NONE && !is_listed)
+        rc = look_up(sampler, request->wants_degree, wants_sums, err);
+    if (rc == ERROR_NONE)
+        rc = sampled_lists_batch(lists, request->hop_count, request->wants_degree,
+                                 sampler->notes_places, out, err);
+    if (rc == ERROR_NONE && !is_listed && request->wants_degree)
+        out->degree = sampler->degree.data;
     if (rc == ERROR_NONE && wants_sums)
-        rc = look_up_weight_sums(sampler, err);
+        out->weight_sum = (const float *)(const void *)sampler->weight_sum.data;
     if (rc == ERROR_NONE && sampler->notes_places)
-        rc = edge_gather_fill(&sampler->gather, &sampler->budget, topology, request->edge_columns,
-                              sampler->window.pushed, &columns, err);
+        rc = edge_gather_fill(&lists->gather, &sampler->budget, topology, request->edge_columns,
+                              out->edge_count, &out->columns, err);
+    if (rc == ERROR_NONE && request->wants_edge_positions)
+        rc = edge_gather_positions(&lists->gather, &sampler->budget, topology, out, err);
     if (rc != ERROR_NONE)
-        return rc;
-    *out = (struct mini_batch){
-        .hop_count = request->hop_count,
-        .seed_count = request->seed_count,
-        .node_count = sampler->known.count,
-        .row_count = request->hop_count ? sampler->hop_end[request->hop_count - 1] : 0,
-        .edge_count = sampler->window.pushed,
-        .hop_end = sampler->hop_end,
-        .node = sampler->node.data,
-        .row_start = sampler->row_start.data,
-        .neighbor = sampler->neighbor.data,
-        .degree = request->wants_degree ? sampler->degree.data : NULL,
-        .weight_sum = wants_sums ? (const float *)(const void *)sampler->weight_sum.data : NULL,
-        .columns = columns,
-    };
-    return request->wants_edge_positions
-               ? edge_gather_positions(&sampler->gather, &sampler->budget, topology, out, err)
-               : ERROR_NONE;
+        *out = (struct mini_batch){0};
+    return rc;
 }

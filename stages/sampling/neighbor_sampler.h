@@ -5,12 +5,15 @@
  * layer and is soon the whole graph. GraphSAGE (Hamilton et al., NeurIPS 2017) keeps at most `fanout` of
  * them, uniformly and without replacement, which bounds a batch and leaves the mean unbiased.
  *
- * Each node is expanded once, at the hop where it first appears, with that hop's fan-out (PyG's rule).
- * Nodes are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
- * So the batch is one CSR, and the nodes that a layer computes are a prefix of it. A row keeps the order
- * of the topology's row. The draws of a node depend on (seed, round, hop, slot, node) only: not on the
+ * Each node is expanded once, at the hop where it first appears, with that hop's fan-out, in every relation that ends in its type
+ * (PyG's rule). Nodes of a type are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
+ * So the batch is one CSR for each relation, and the nodes that a layer computes are a prefix of it. A row keeps the order
+ * of the topology's row. The draws of a node depend on (seed, round, relation, hop, slot, node) only: not on the
  * parts the graph is cut into, nor on what was drawn before. Nor do they depend on which columns are wanted of the
  * edges, which are brought afterwards (edge_gather.h).
+ *
+ * A graph without named relations is one relation from one type to itself. Where relations have names the rows of the batch are
+ * listed (mini_batch.h), and degrees are those of rows.
  *
  * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency, and in
  * the table that says which nodes are known. So nodes are expanded in blocks, in passes: each pass
@@ -21,6 +24,7 @@
 
 #include "common/base/error.h"
 #include "common/base/random.h"
+#include "stages/sampling/seed_times.h"
 #include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
 
@@ -32,9 +36,10 @@ enum { FANOUT_ALL = -1 };
 struct neighbor_sampler;
 
 struct neighbor_sampler_config {
-    const struct topology *topology; /* borrowed until neighbor_sampler_free() */
-    bool has_self_loops;             /* false: degrees are row lengths, and no row is searched */
-    uint64_t budget_bytes;           /* of the sampler's own memory; 0: no limit */
+    const struct topology *topology;   /* borrowed until neighbor_sampler_free() */
+    const struct partition_book *book; /* likewise: types and relations; NULL: one of each */
+    bool has_self_loops;               /* false: degrees are row lengths, and no row is searched */
+    uint64_t budget_bytes;             /* of the sampler's own memory; 0: no limit */
 };
 
 /* A row of which `count` edges are to be kept, fewer than it has. */
@@ -49,14 +54,13 @@ struct row_choice {
     uint32_t excluded_count;
 };
 
-/* Edges of seeds that are not drawn, as if the topology had them not: those that are the examples. */
+/* Edges of seeds that are not drawn, as if the topology had them not, in degrees of listed rows either: those that are the examples.
+ * Relation by relation. */
 struct excluded_edges {
-    const uint32_t *start;    /* [seed_count + 1] */
-    const uint32_t *position; /* in the seed's row, ascending, none twice */
+    const uint32_t *begin;    /* [relations + 1] */
+    const uint32_t *seed;     /* of each edge: its seed, counted in the seed's type; ascending */
+    const uint32_t *position; /* in the seed's row, ascending in a seed, none twice */
 };
-
-/* What of a seed that is the end of an edge to learn. */
-enum excluded_edges_kind { EXCLUDE_NONE, EXCLUDE_EDGES, EXCLUDE_REVERSES };
 
 /* Which: `count` positions of the row, ascending, into `position`; a function of the row and its draws alone. `scratch`
  * [count] is its own. Fails: ERROR_INPUT for a row that it cannot choose from. */
@@ -67,16 +71,23 @@ struct batch_builder;
 struct node_chances;
 struct walk_norm;
 
-enum temporal_choice { TEMPORAL_UNIFORM, TEMPORAL_LAST };
+/* What is found once of the whole graph, for the samplers whose rows ask for it (sampler.h); shared by all draws. */
+struct graph_knowledge {
+    const uint64_t *is_training;        /* a bit for each node of the graph */
+    const struct node_chances *chances; /* of the row's rule */
+    const struct walk_norm *walk_norm;  /* NULL: nothing was counted */
+};
 
-/* What a mini-batch is drawn from. Below edge positions stands what single samplers want; others do not look at it. */
+/* What a mini-batch is drawn from. */
 struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */
     int hop_count;
-    const int64_t *fanout;     /* [hop_count], from the seeds outwards; FANOUT_ALL or at least 1 */
-    const uint32_t *seed_node; /* [seed_count], each once, but where a batch is disjoint */
-    uint32_t seed_count;       /* at least 1 */
+    const int64_t *fanout; /* [relations, hop_count], from the seeds outwards; FANOUT_ALL, or a
+                                * number, of a graph of one relation at least 1 */
+    const uint32_t
+        *seed_node;      /* [seed_count] of any types, each once, but where a batch is disjoint */
+    uint32_t seed_count; /* at least 1 */
     const struct excluded_edges *excluded; /* of the seeds; NULL: none */
     edge_choice choose; /* of rows longer than the fan-out; NULL: uniformly, none twice */
     bool wants_degree;
@@ -84,52 +95,13 @@ struct neighbor_request {
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
-    const int64_t *seed_time;  /* [seed_count], temporal_neighbor: no later edge is taken */
-    bool only_earlier;         /* the same: nor one at the seed's time */
-    /* The same: seeds 2 i and 2 i + 1 are the ends of edge i, and behind those of all edges come the other ends of its
-     * negatives, all at its time. The edge is left out of what they see, with its reverse or without. */
-    enum excluded_edges_kind pair_exclusion;
-    uint32_t pair_count, pair_negatives; /* edges, and negatives of each */
-    enum temporal_choice temporal_choice;
-    const uint64_t
-        *is_training;     /* a bit for each node of the graph: subgraphs; their seeds are those */
-    uint32_t draw_count;  /* graphsaint_node, graphsaint_edge: how many are drawn */
-    uint32_t walk_length; /* graphsaint_walk: edges of a walk */
-    const struct node_chances *chances; /* fastgcn, graphsaint_node, graphsaint_edge */
-    const struct walk_norm *walk_norm;  /* graphsaint_walk; NULL: no factors and weights */
-    const uint32_t *cluster;            /* [cluster_count] parts, cluster_gcn */
-    uint32_t cluster_count;
-    uint32_t depth;        /* shadow: hops that are drawn */
-    int64_t num_neighbors; /* shadow: of a node at each of them; FANOUT_ALL or at least 1 */
+    struct time_limits times;
+    uint32_t draw_count;  /* of a unit of draws (enum sampler_unit): how many */
+    const uint32_t *part; /* [part_count], of a unit of clusters */
+    uint32_t part_count;
+    struct graph_knowledge graph;          /* what the sampler's row asks for */
+    const struct sampler_options *options; /* the parameters of samplers that have some */
 };
-
-/* The edge that `seed` is an end of, or of a negative of. */
-static inline uint32_t neighbor_request_pair(const struct neighbor_request *request, uint32_t seed)
-{
-    const uint32_t ends = 2 * request->pair_count;
-    return seed < ends ? seed / 2 : (seed - ends) / request->pair_negatives;
-}
-
-/* Whether the edge at `time` is that of the seed's pair, or its reverse. An earlier one of the same ends is another. */
-static inline bool neighbor_request_leaves_out(const struct neighbor_request *request,
-                                               uint32_t seed, uint32_t source, uint32_t target,
-                                               int64_t time)
-{
-    if (request->pair_exclusion == EXCLUDE_NONE || time < request->seed_time[seed])
-        return false;
-    const uint32_t *end = request->seed_node + 2 * (size_t)neighbor_request_pair(request, seed);
-    const uint32_t from = end[0], to = end[1];
-    return (source == from && target == to) ||
-           (request->pair_exclusion == EXCLUDE_REVERSES && source == to && target == from);
-}
-
-/* Whether an edge at `time` is early enough for the seed. */
-static inline bool neighbor_request_sees(const struct neighbor_request *request, uint32_t seed,
-                                         int64_t time)
-{
-    return request->only_earlier ? time < request->seed_time[seed]
-                                 : time <= request->seed_time[seed];
-}
 
 /* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.
  * Fails: ERROR_NO_MEMORY. */

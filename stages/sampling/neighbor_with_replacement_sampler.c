@@ -41,5 +41,8 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return neighbor_sampler_draw(sampler, &replacing, out, err);
 }
 
-const struct sampler neighbor_with_replacement_row = {
-    .name = "neighbor_with_replacement", .has_neighborhoods = true, .draw = draw};
+const struct sampler neighbor_with_replacement_row = {.name = "neighbor_with_replacement",
+                                                      .has_neighborhoods = true,
+                                                      .takes_graphs = true,
+                                                      .takes_relations = true,
+                                                      .draw = draw};

@@ -16,8 +16,9 @@ struct pair_drawer {
     uint32_t slot_bits;
     uint32_t seed_count;
     struct growing_array key,
-        scratch; /* of 64-bit numbers: seed and position of what is left out */
-    struct growing_array start, position;
+        scratch;                /* of 64-bit numbers: seed and position of what is left out */
+    uint32_t excluded_begin[2]; /* of a graph of one relation, as are the next */
+    struct growing_array seed, position;
     struct growing_array time; /* of 64-bit numbers: of the seeds */
     struct typed_pairs typed;  /* of a graph with relations */
 };
@@ -181,7 +182,7 @@ void pair_drawer_free(struct pair_drawer *drawer)
     growing_array_release(&drawer->slot, &drawer->budget);
     growing_array_release(&drawer->key, &drawer->budget);
     growing_array_release(&drawer->scratch, &drawer->budget);
-    growing_array_release(&drawer->start, &drawer->budget);
+    growing_array_release(&drawer->seed, &drawer->budget);
     growing_array_release(&drawer->position, &drawer->budget);
     growing_array_release(&drawer->time, &drawer->budget);
     typed_pairs_release(&drawer->typed, &drawer->budget);
@@ -300,7 +301,7 @@ static enum error_code leave_out(struct pair_drawer *d, uint32_t source, uint32_
 }
 
 static enum error_code find_excluded(struct pair_drawer *d, const struct pair_request *request,
-                                     struct error *err)
+                                     struct excluded_edges *excluded, struct error *err)
 {
     uint64_t count = 0;
     enum error_code rc = ERROR_NONE;
@@ -313,31 +314,29 @@ static enum error_code find_excluded(struct pair_drawer *d, const struct pair_re
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->scratch, 2 * count, err);
     if (rc == ERROR_NONE)
-        rc = reserve(d, &d->start, (uint64_t)d->seed_count + 1, err);
+        rc = reserve(d, &d->seed, count + 1, err);
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->position, count + 1, err);
     if (rc != ERROR_NONE)
         return rc;
     uint64_t *key = (uint64_t *)(void *)d->key.data;
-    uint32_t *start = d->start.data, kept = 0, seed = 0;
+    uint32_t kept = 0;
     if (count)
         key_sort(key, (uint64_t *)(void *)d->scratch.data, count);
-    start[0] = 0;
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0 && key[i] == key[i - 1])
             continue;
-        while (seed < key[i] >> 32)
-            start[++seed] = kept;
+        d->seed.data[kept] = (uint32_t)(key[i] >> 32);
         d->position.data[kept++] = (uint32_t)key[i];
     }
-    while (seed < d->seed_count)
-        start[++seed] = kept;
+    d->excluded_begin[1] = kept;
+    *excluded = (struct excluded_edges){d->excluded_begin, d->seed.data, d->position.data};
     return ERROR_NONE;
 }
 
 /* Of a graph with relations: the seeds by type, and what is left out of their rows. */
 static enum error_code settle_types(struct pair_drawer *d, const struct pair_request *request,
-                                    struct excluded_relation_edges *excluded, struct error *err)
+                                    struct excluded_edges *excluded, struct error *err)
 {
     const size_t positives = request->positive_count;
     const struct named_seeds seeds = {
@@ -371,7 +370,7 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
     must(request->negative != NEGATIVE_DEGREE || request->chances);
     must(request->negative != NEGATIVE_GIVEN || (request->given && request->given_list));
     must(!request->ends || !request->time.word);
-    struct excluded_relation_edges relation_excluded = {0};
+    struct excluded_edges excluded = {0};
     *out = (struct drawn_pairs){0};
     own.grouped = &drawer->typed;
     enum error_code rc = make_room(drawer, request, err);
@@ -381,9 +380,9 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
     if (rc == ERROR_NONE)
         rc = number_seeds(drawer, request, err);
     if (rc == ERROR_NONE && request->ends)
-        rc = settle_types(drawer, request, &relation_excluded, err);
+        rc = settle_types(drawer, request, &excluded, err);
     else if (rc == ERROR_NONE && in_rows)
-        rc = find_excluded(drawer, request, err);
+        rc = find_excluded(drawer, request, &excluded, err);
     if (rc != ERROR_NONE)
         return rc;
     *out = (struct drawn_pairs){
@@ -394,9 +393,7 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
         .seed_time = request->time.word ? (const int64_t *)(const void *)drawer->time.data : NULL,
         .has_excluded = in_rows,
         .in_time = request->time.word ? request->excludes : EXCLUDE_NONE,
-        .relation_excluded = relation_excluded,
+        .excluded = excluded,
     };
-    if (in_rows && !request->ends)
-        out->excluded = (struct excluded_edges){drawer->start.data, drawer->position.data};
     return ERROR_NONE;
 }

@@ -72,7 +72,6 @@ struct drawn_pairs { /* borrowed from the drawer until its next draw */
     const uint32_t *seed_node; /* [seed_count] */
     const int64_t *seed_time;  /* [seed_count] with times, else NULL */
     struct excluded_edges excluded;
-    struct excluded_relation_edges relation_excluded; /* in its place with request->ends */
     bool has_excluded;
     enum excluded_edges_kind in_time; /* what the temporal sampler leaves out */
 };

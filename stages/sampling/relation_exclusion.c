@@ -118,7 +118,7 @@ enum error_code relation_exclusion_find(struct relation_exclusion *exclusion,
                                         const struct topology *topology,
                                         const struct pair_ends *ends,
                                         const struct excluded_examples *examples,
-                                        struct excluded_relation_edges *out, struct error *err)
+                                        struct excluded_edges *out, struct error *err)
 {
     struct search search = {.own = exclusion, .budget = budget, .topology = topology};
     const uint32_t relations = topology_relations(topology);
@@ -139,7 +139,7 @@ enum error_code relation_exclusion_find(struct relation_exclusion *exclusion,
         return rc;
     group(&search, relations);
     settle(&search, relations);
-    *out = (struct excluded_relation_edges){exclusion->begin.data, exclusion->seed.data,
-                                            exclusion->position.data};
+    *out = (struct excluded_edges){exclusion->begin.data, exclusion->seed.data,
+                                   exclusion->position.data};
     return ERROR_NONE;
 }

@@ -10,18 +10,11 @@
 
 #include "common/base/error.h"
 #include "stages/sampling/growing_array.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/pair_ends.h"
 #include "store/topology/topology.h"
 
 #include <stdint.h>
-
-/* Relation by relation; as if the topology had them not. */
-struct excluded_relation_edges {
-    const uint32_t *begin; /* [relations + 1] */
-    const uint32_t
-        *seed; /* of each: its seed, counted in the seed's type; ascending in a relation */
-    const uint32_t *position; /* in the seed's row, ascending, none twice */
-};
 
 struct relation_exclusion { /* {0} is empty */
     struct growing_array found,
@@ -41,11 +34,12 @@ struct excluded_examples {
 };
 
 /* *out is valid until the next call. Fails: ERROR_NO_MEMORY. */
-MUST_CHECK enum error_code
-relation_exclusion_find(struct relation_exclusion *exclusion, struct array_budget *budget,
-                        const struct topology *topology, const struct pair_ends *ends,
-                        const struct excluded_examples *examples,
-                        struct excluded_relation_edges *out, struct error *err);
+MUST_CHECK enum error_code relation_exclusion_find(struct relation_exclusion *exclusion,
+                                                   struct array_budget *budget,
+                                                   const struct topology *topology,
+                                                   const struct pair_ends *ends,
+                                                   const struct excluded_examples *examples,
+                                                   struct excluded_edges *out, struct error *err);
 void relation_exclusion_release(struct relation_exclusion *exclusion, struct array_budget *budget);
 
 #endif

@@ -1,11 +1,17 @@
 /*
- * sampler_list - the ways to draw a mini-batch: one row each.
+ * sampler_list - the samplers and their own parameters: one row each.
  *
- * ROW(number, name, help): the number in this program, the name in sample.sampler; <name>_row in <name>_sampler.c
- * (that of the neighbour sampler itself is in sampler.c). The help becomes that of the setting.
+ * These rows make enum sampler_kind, the table of sampler.c, the choices and the help of sample.sampler, and for each parameter a
+ * setting sample.<name>, which has an effect with the samplers that its row names. No other file names a sampler or a parameter
+ * (tests/tree/samplers_test.sh): whoever wants to know something of a sampler reads it in struct sampler (sampler.h).
+ *
+ * ROW(number, name, help): the number in this program and the name in sample.sampler. <name>_row is in <name>_sampler.c, that of
+ * the neighbour sampler in sampler.c.
  */
 #ifndef STAGES_SAMPLING_SAMPLER_LIST_H
 #define STAGES_SAMPLING_SAMPLER_LIST_H
+
+#include <stdint.h>
 
 /* clang-format off */
 #define SAMPLER_LIST(ROW)                                                                          \
@@ -20,10 +26,37 @@
     ROW(SAMPLER_GRAPHSAINT_WALK, graphsaint_walk, "the subgraph of walks from the seeds")          \
     ROW(SAMPLER_CLUSTER_GCN, cluster_gcn, "the subgraph of sample.clusters parts")                 \
     ROW(SAMPLER_SHADOW, shadow, "a subgraph of its own around each seed")
+
+/* INT(name, samplers that have it, default, least, most, help), CHOICE(name, samplers, default, names, help): the field `name` of
+ * struct sampler_options. Ids of runs are hashes of settings in this order: a new row goes to the end. */
+#define SAMPLER_OPTION_LIST(INT, CHOICE)                                                           \
+    CHOICE(temporal_strategy, "temporal_neighbor", "uniform", temporal_strategy_names, "which of the edges that are not later than the seed are kept: uniform or last") \
+    CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge") \
+    INT(walk_length, "graphsaint_walk", "2", 1, 1000, "steps of a walk")                           \
+    INT(sample_coverage, "graphsaint_walk", "50", 0, 10000, "how often a node is drawn on average to count chances for the normalisation; 0: none") \
+    INT(clusters, "cluster_gcn", "1", 1, 65535, "parts of the partition in a mini-batch")          \
+    INT(depth, "shadow", "2", 1, 16, "hops of a subgraph, whatever the number of layers")          \
+    INT(num_neighbors, "shadow", "10", -1, 1e6, "neighbours kept of each of its nodes; -1: all")
 /* clang-format on */
 
 #define SAMPLER_NUMBER(number, name, help) number,
 enum sampler_kind { SAMPLER_LIST(SAMPLER_NUMBER) SAMPLER_COUNT };
 #undef SAMPLER_NUMBER
+
+/* The first row is the default. It needs nothing of the graph. */
+#define SAMPLER_DEFAULT      ((enum sampler_kind)0)
+#define SAMPLER_DEFAULT_NAME "neighbor"
+
+#define SAMPLER_INT(name, samplers, value, least, most, help) int64_t name;
+#define SAMPLER_CHOICE(name, samplers, value, names, help)    int64_t name;
+struct sampler_options {
+    SAMPLER_OPTION_LIST(SAMPLER_INT, SAMPLER_CHOICE)
+};
+#undef SAMPLER_INT
+#undef SAMPLER_CHOICE
+
+enum temporal_strategy { TEMPORAL_UNIFORM, TEMPORAL_LAST };
+/* The words of choices, in the file that reads them; each list ends with NULL. */
+extern const char *const temporal_strategy_names[], *const seed_time_names[];
 
 #endif

@@ -2,9 +2,14 @@
 
 #include "stages/sampling/graph_row.h"
 
-enum error_code seed_times_find(const struct topology *topology, bool first, const uint32_t *node,
+const char *const seed_time_names[] = {
+    [SEED_TIME_LAST_EDGE] = "last_edge", [SEED_TIME_FIRST_EDGE] = "first_edge", NULL};
+
+enum error_code seed_times_find(const struct topology *topology,
+                                const struct sampler_options *options, const uint32_t *node,
                                 uint32_t count, int64_t *out, struct error *err)
 {
+    const bool first = options->seed_time == SEED_TIME_FIRST_EDGE;
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
         struct graph_row row;

@@ -41,7 +41,7 @@ static enum error_code add_member(struct shadow *s, uint32_t node, struct error 
 static enum error_code reach(struct shadow *s, uint32_t node, const struct random_stream *stream,
                              struct error *err)
 {
-    const int64_t fanout = s->request->num_neighbors;
+    const int64_t fanout = s->request->options->num_neighbors;
     struct graph_row row;
     void *positions = NULL, *bits = NULL;
     enum error_code rc = graph_row_of(s->b->topology, node, &row, err);
@@ -73,10 +73,11 @@ static enum error_code reach(struct shadow *s, uint32_t node, const struct rando
 /* The nodes of the subgraph of one seed. */
 static enum error_code draw_members(struct shadow *s, uint32_t seed, struct error *err)
 {
+    const uint32_t depth = (uint32_t)s->request->options->depth;
     uint32_t first = s->member_count;
     known_nodes_forget(s->b->known);
     enum error_code rc = add_member(s, s->request->seed_node[seed], err);
-    for (uint32_t hop = 0; rc == ERROR_NONE && hop < s->request->depth; hop++) {
+    for (uint32_t hop = 0; rc == ERROR_NONE && hop < depth; hop++) {
         const struct random_stream stream = subgraph_seed_stream(s->request, seed, hop);
         const uint32_t end = s->member_count;
         for (; rc == ERROR_NONE && first < end; first++)
@@ -166,5 +167,30 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return rc == ERROR_NONE ? batch_builder_finish(s.b, request, BATCH_SUBGRAPH, out, err) : rc;
 }
 
-const struct sampler shadow_row = {
-    .name = "shadow", .form = BATCH_SUBGRAPH, .is_disjoint = true, .draw = draw};
+static double most_nodes(const struct subgraph_limits *limits)
+{
+    const int64_t kept = limits->options->num_neighbors;
+    double nodes = 1, added = 1;
+    for (int64_t hop = 0; hop < limits->options->depth; hop++) {
+        added *= kept == FANOUT_ALL ? limits->node_count : (double)kept;
+        nodes += added;
+    }
+    return nodes;
+}
+
+static enum error_code check(const struct sampler_options *options, int64_t parts,
+                             struct error *err)
+{
+    (void)parts;
+    return options->num_neighbors != 0
+               ? ERROR_NONE
+               : error_set(err, ERROR_INVALID,
+                           "sample.num_neighbors is 0, expected -1 for all, or at least 1");
+}
+
+const struct sampler shadow_row = {.name = "shadow",
+                                   .form = BATCH_SUBGRAPH,
+                                   .is_disjoint = true,
+                                   .most_nodes = most_nodes,
+                                   .check = check,
+                                   .draw = draw};

@@ -2,7 +2,7 @@
 
 static bool is_training(const struct neighbor_request *request, uint32_t node)
 {
-    return request->is_training[node / 64] >> (node % 64) & 1;
+    return request->graph.is_training[node / 64] >> (node % 64) & 1;
 }
 
 enum error_code subgraph_order(struct batch_builder *b, const struct neighbor_request *request,

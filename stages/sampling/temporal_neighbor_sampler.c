@@ -1,13 +1,13 @@
 /*
  * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's NeighborLoader with `time_attr`.
  *
- * An edge is taken only if its time is at most the seed's, or below it where the request says
- * only_earlier. What a node that was reached may see is bounded by the seed's time
+ * An edge is taken only if its time is at most the seed's, or below it where the request says only_earlier
+ * (struct time_limits). What a node that was reached may see is bounded by the seed's time
  * and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks what was known at its time,
  * and all of that was. So two seeds that reach one node see it in two states, and a batch is disjoint: a node is there once for
  * each seed that reaches it. Degrees and sums of weights are those of that time, too.
  *
- * Where the seeds are the ends of edges to learn (pair_exclusion), the edge of a seed is in none of its rows.
+ * Where the seeds are the ends of edges to learn, the edge of a seed is in none of its rows.
  *
  * Of the edges that are early enough a hop keeps its fan-out: each as likely as the others, none twice; or the latest ones, of
  * equal times those behind in the row (PyG's temporal_strategy "uniform" and "last").
@@ -20,6 +20,9 @@
 #include <string.h>
 
 enum { CANDIDATES, POSITIONS, BITS };
+
+const char *const temporal_strategy_names[] = {
+    [TEMPORAL_UNIFORM] = "uniform", [TEMPORAL_LAST] = "last", NULL};
 
 struct candidate {
     int64_t time;
@@ -55,10 +58,11 @@ static enum error_code find_candidates(struct batch_builder *b,
     for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
         const int64_t own = graph_row_time(row, k);
         uint32_t source = 0;
-        if (!neighbor_request_sees(request, seed, own))
+        if (!time_limits_allow(&request->times, seed, own))
             continue;
         rc = graph_row_neighbor(b->topology, row, k, &source, err);
-        if (rc == ERROR_NONE && !neighbor_request_leaves_out(request, seed, source, node, own))
+        if (rc == ERROR_NONE &&
+            !time_limits_leave_out(&request->times, request->seed_node, seed, source, node, own))
             (*out)[(*count)++] = (struct candidate){.time = own, .position = k};
     }
     return rc;
@@ -66,13 +70,12 @@ static enum error_code find_candidates(struct batch_builder *b,
 
 /* Leaves `kept` of them, in the order of the row. */
 static enum error_code choose(struct batch_builder *b, const struct random_stream *stream,
-                              uint32_t node, enum temporal_choice choice,
-                              struct candidate *candidate, uint32_t early, uint32_t kept,
-                              struct error *err)
+                              uint32_t node, int64_t strategy, struct candidate *candidate,
+                              uint32_t early, uint32_t kept, struct error *err)
 {
     void *positions = NULL, *bits = NULL;
     const size_t scratch = distinct_positions_scratch(early, kept);
-    if (choice == TEMPORAL_LAST) {
+    if (strategy == TEMPORAL_LAST) {
         qsort(candidate, early, sizeof *candidate, latest_first);
         qsort(candidate, kept, sizeof *candidate, by_position);
         return ERROR_NONE;
@@ -114,8 +117,8 @@ static enum error_code expand(struct batch_builder *b, const struct neighbor_req
         rc = find_candidates(b, request, &row, node, seed, &candidate, &count, err);
     if (rc == ERROR_NONE && fanout != FANOUT_ALL && fanout < count) {
         const struct random_stream stream = subgraph_seed_stream(request, seed, (uint32_t)hop);
-        rc = choose(b, &stream, node, request->temporal_choice, candidate, count, (uint32_t)fanout,
-                    err);
+        rc = choose(b, &stream, node, request->options->temporal_strategy, candidate, count,
+                    (uint32_t)fanout, err);
         count = (uint32_t)fanout;
     }
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
@@ -135,14 +138,14 @@ static enum error_code draw(struct neighbor_sampler *sampler,
                             struct error *err)
 {
     struct batch_builder *b = NULL;
-    must(request->seed_time || request->seed_count == 0);
+    must(request->times.seed_time || request->seed_count == 0);
     enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
     if (rc == ERROR_NONE)
         rc = batch_builder_begin(b, request, err);
     if (rc != ERROR_NONE)
         return rc;
     b->is_disjoint = true;
-    b->seed_time = request->seed_time;
+    b->seed_time = request->times.seed_time;
     for (uint32_t i = 0; rc == ERROR_NONE && i < request->seed_count; i++) {
         rc = batch_builder_add_node(b, request->seed_node[i], i, err);
         if (rc == ERROR_NONE)
@@ -162,4 +165,5 @@ const struct sampler temporal_neighbor_row = {.name = "temporal_neighbor",
                                               .needs = 1U << EDGE_TIME,
                                               .has_neighborhoods = true,
                                               .is_disjoint = true,
+                                              .takes_pairs = true,
                                               .draw = draw};

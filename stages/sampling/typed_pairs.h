@@ -1,7 +1,7 @@
 /*
  * typed_pairs - what pair_drawer.h does besides on a graph with relations: seeds by type, and the ends of a mini-batch by type.
  *
- * Seeds stand type by type, in a type in the order in which they were found, as relation_sampler.h numbers them and a model gives their
+ * Seeds stand type by type, in a type in the order in which they were found, as neighbor_sampler.h numbers them and a model gives their
  * rows; so pairs name a seed by one number still. Negatives out of the batch are the ends of other edges at the same side that are
  * of the same type.
  */

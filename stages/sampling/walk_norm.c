@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/sampling/batch_builder.h"
 #include "stages/sampling/random_walk.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
 
@@ -92,16 +93,17 @@ static enum error_code draw_one(struct batch_builder *b, const struct walk_draw_
     uint32_t *root = data;
     for (uint32_t i = 0; rc == ERROR_NONE && i < config->roots; i++)
         root[i] = config->train[random_permute(&order, i, config->train_count)];
-    return rc == ERROR_NONE
-               ? walk_norm_enter(b, &stream, root, config->roots, request->walk_length, err)
-               : rc;
+    return rc == ERROR_NONE ? walk_norm_enter(b, &stream, root, config->roots,
+                                              (uint32_t)request->options->walk_length, err)
+                            : rc;
 }
 
 enum error_code drawn_walks_count(struct drawn_walks *out, const struct topology *topology,
                                   const struct walk_draw_config *config, struct error *err)
 {
     static const char what[] = "the counts of GraphSAINT's walks";
-    const uint64_t wanted = (uint64_t)config->coverage * topology->node_count;
+    const uint64_t wanted =
+        (uint64_t)config->request->options->sample_coverage * topology->node_count;
     struct batch_builder *b = NULL;
     uint64_t *first_edge = NULL, seen = 0;
     *out = (struct drawn_walks){0};

@@ -30,10 +30,9 @@ struct walk_norm {        /* {0} is empty */
 
 struct walk_draw_config {
     struct neighbor_sampler *sampler;
-    const struct neighbor_request *request; /* seed, walk_length, is_training */
+    const struct neighbor_request *request; /* seed, options */
     const uint32_t *train;                  /* [train_count] */
     uint32_t train_count, roots;            /* of a subgraph */
-    uint32_t coverage;
 };
 
 /* Bytes of either. */

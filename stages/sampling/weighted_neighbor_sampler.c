@@ -99,4 +99,7 @@ const struct sampler weighted_neighbor_row = {.name = "weighted_neighbor",
                                               .needs = 1U << EDGE_WEIGHT,
                                               .has_neighborhoods = true,
                                               .refuses_negatives = true,
+                                              .takes_pairs = true,
+                                              .takes_graphs = true,
+                                              .takes_relations = true,
                                               .draw = draw};

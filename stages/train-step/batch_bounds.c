@@ -12,11 +12,6 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static const struct sampler *sampler_of_run(const struct stage_context *context)
-{
-    return sampler_of((enum sampler_kind)context->settings->sample.sampler);
-}
-
 /* `fanouts` with no items: all neighbours. */
 static struct batch_bounds bound_nested(double seeds, const struct int_list *fanouts, int hop_count,
                                         const struct partition_book *book)
@@ -82,52 +77,29 @@ static struct batch_bounds bound_layered(double seeds, const struct int_list *fa
     return bounds;
 }
 
-/* The largest parts together. */
-static double bound_clusters(const struct partition_book *book, int32_t count)
+static double largest_part(const struct partition_book *book)
 {
     double largest = 0;
     for (int p = 0; p < book->part_count; p++)
         largest = larger(largest, (double)book->book[p + 1] - (double)book->book[p]);
-    return largest * count;
-}
-
-/* Of one seed. */
-static double bound_shadow(const struct stage_context *context)
-{
-    const int64_t kept = context->settings->sample.num_neighbors;
-    double nodes = 1, added = 1;
-    for (int64_t hop = 0; hop < context->settings->sample.depth; hop++) {
-        added *= kept < 0 ? context->book->node_count : (double)kept;
-        nodes += added;
-    }
-    return nodes;
+    return largest;
 }
 
 /* Nodes of a subgraph. */
 static double bound_subgraph(const struct stage_context *context)
 {
-    const double draws = (double)context->settings->sample.batch_size;
-    const double walk = (double)context->settings->sample.walk_length;
-    switch (context->settings->sample.sampler) {
-    case SAMPLER_CLUSTER_GCN:
-        return bound_clusters(context->book, context->schedule->cluster_count);
-    case SAMPLER_GRAPHSAINT_NODE:
-        return draws;
-    case SAMPLER_GRAPHSAINT_EDGE:
-        return 2 * draws;
-    case SAMPLER_GRAPHSAINT_WALK:
-        return (double)context->schedule->batch_size * (1 + walk);
-    case SAMPLER_SHADOW:
-        return bound_shadow(context);
-    default:
-        return context->book->node_count;
-    }
+    const struct subgraph_limits limits = {.options = &context->settings->sample.option,
+                                           .draws = (double)context->settings->sample.batch_size,
+                                           .seeds = (double)context->schedule->batch_size,
+                                           .largest_part = largest_part(context->book),
+                                           .node_count = context->book->node_count};
+    return pipeline_sampler(context->settings)->most_nodes(&limits);
 }
 
 static struct batch_bounds bound_subgraphs(const struct stage_context *context, int hop_count)
 {
     const struct partition_book *book = context->book;
-    const struct sampler *sampler = sampler_of_run(context);
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     const double nodes = smaller(bound_subgraph(context), book->node_count);
     const double edges = smaller((double)book->edge_count, nodes * nodes);
     const double apart = sampler->is_disjoint ? (double)context->schedule->batch_size : 1;
@@ -145,7 +117,7 @@ static struct batch_bounds bound_subgraphs(const struct stage_context *context, 
 
 struct batch_bounds batch_bounds_of_training(const struct stage_context *context, int hop_count)
 {
-    const struct sampler *sampler = sampler_of_run(context);
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     const struct int_list *fanouts = &context->settings->sample.fanouts;
     const double seeds = (double)context->schedule->seeds_most;
     if (context->book->graph_count)
@@ -161,7 +133,7 @@ struct batch_bounds batch_bounds_of_training(const struct stage_context *context
 
 struct batch_bounds batch_bounds_of_validation(const struct stage_context *context, int hop_count)
 {
-    const struct sampler *sampler = sampler_of_run(context);
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     const struct int_list *fanouts = &context->settings->sample.evaluation_fanouts;
     const double seeds = (double)context->schedule->evaluation_seeds_most;
     if (context->book->graph_count)

@@ -6,18 +6,18 @@ static const char what[] = "a mini-batch of relations"; /* wants memory */
 
 void typed_batch_forget(struct typed_batch *batch)
 {
-    relation_batch_forget(&batch->batch);
+    mini_batch_forget(&batch->batch);
     *batch = (struct typed_batch){.batch = batch->batch};
 }
 
 void typed_batch_release(struct typed_batch *batch)
 {
-    relation_batch_release(&batch->batch);
+    mini_batch_release(&batch->batch);
     *batch = (struct typed_batch){0};
 }
 
 static enum error_code check_schema(const struct relation_schema *schema,
-                                    const struct relation_batch *batch, struct error *err)
+                                    const struct mini_batch *batch, struct error *err)
 {
     if (batch->type_count != schema->type_count || batch->relation_count != schema->relation_count)
         return error_set(err, ERROR_CORRUPT,
@@ -38,15 +38,15 @@ static enum error_code check_schema(const struct relation_schema *schema,
 }
 
 /* Whether seed `seed` is of the type. */
-static bool is_of_type(const struct relation_batch *batch, uint32_t seed, uint32_t type)
+static bool is_of_type(const struct mini_batch *batch, uint32_t seed, uint32_t type)
 {
-    const uint32_t first = relation_batch_seeds(batch, type);
-    return seed >= first && seed - first < relation_batch_known(batch, type, 0);
+    const uint32_t first = mini_batch_seeds(batch, type);
+    return seed >= first && seed - first < mini_batch_known(batch, type, 0);
 }
 
 /* Ends are of the types that the relation of the pair connects. */
 static enum error_code check_pairs(const struct relation_schema *schema,
-                                   const struct relation_batch *batch, struct error *err)
+                                   const struct mini_batch *batch, struct error *err)
 {
     const struct seed_pairs *pairs = &batch->pairs;
     for (uint64_t i = 0; i < seed_pairs_count(pairs); i++) {
@@ -70,9 +70,9 @@ static enum error_code check_pairs(const struct relation_schema *schema,
     return ERROR_NONE;
 }
 
-/* The record is sound in itself (relation_batch_get); does it suit this model? */
+/* The record is sound in itself (mini_batch_get); does it suit this model? */
 static enum error_code check_batch(const struct model *model, const struct edge_use *use,
-                                   const struct relation_batch *batch, struct error *err)
+                                   const struct mini_batch *batch, struct error *err)
 {
     const uint32_t target = model->config.types.target_type;
     if (batch->hop_count != model->hop_count)
@@ -90,7 +90,7 @@ static enum error_code check_batch(const struct model *model, const struct edge_
     if (rc != ERROR_NONE || batch->pairs.positive_count)
         return rc == ERROR_NONE ? check_pairs(&model->config.types.schema, batch, err) : rc;
     for (uint32_t t = 0; rc == ERROR_NONE && t < batch->type_count; t++) {
-        const uint32_t seeds = relation_batch_known(batch, t, 0);
+        const uint32_t seeds = mini_batch_known(batch, t, 0);
         if ((seeds > 0) != (t == target))
             rc = error_set(err, ERROR_CORRUPT, "expected seeds of type %s, found %" PRIu32 " of %s",
                            model->config.types.schema.type_name[target], seeds,
@@ -107,15 +107,15 @@ static enum error_code find_numbers(const struct typed_features *features,
         rc = arena_new(&batch->batch.memory, &batch->number[t], typed_batch_count(batch, t), what,
                        err);
         if (rc == ERROR_NONE)
-            rc = relation_batch_numbers(&batch->batch, t, &features->ranges, features->book[t],
-                                        batch->number[t], err);
+            rc = mini_batch_numbers(&batch->batch, t, &features->ranges, features->book[t],
+                                    batch->number[t], err);
     }
     return rc;
 }
 
 static enum error_code find_blocks(struct typed_batch *batch, struct error *err)
 {
-    struct relation_batch *record = &batch->batch;
+    struct mini_batch *record = &batch->batch;
     struct arena *arena = &record->memory;
     enum error_code rc = arena_new(arena, &batch->block, (size_t)record->hop_count, what, err);
     for (int layer = 0; rc == ERROR_NONE && layer < record->hop_count; layer++) {
@@ -127,7 +127,8 @@ static enum error_code find_blocks(struct typed_batch *batch, struct error *err)
         if (rc == ERROR_NONE)
             rc = arena_new(arena, &edges, record->relation_count, what, err);
         if (rc == ERROR_NONE)
-            relation_batch_block(record, layer, destinations, sources, edges, &batch->block[layer]);
+            mini_batch_relation_block(record, layer, destinations, sources, edges,
+                                      &batch->block[layer]);
     }
     return rc;
 }
@@ -138,7 +139,7 @@ enum error_code typed_batch_read(struct store *store, const struct key *key, con
                                  struct error *err)
 {
     typed_batch_forget(out);
-    enum error_code rc = relation_batch_get(store, key->text, run_id, &out->batch, err);
+    enum error_code rc = mini_batch_get(store, key->text, run_id, &out->batch, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = check_batch(model, use, &out->batch, err);
@@ -154,14 +155,13 @@ enum error_code typed_batch_read(struct store *store, const struct key *key, con
 
 struct typed_input typed_batch_input(const struct typed_batch *batch, uint32_t target_type)
 {
-    const struct relation_batch *record = &batch->batch;
+    const struct mini_batch *record = &batch->batch;
     struct typed_input input = {
         .block = batch->block, .target_type = target_type, .pairs = record->pairs};
     if (!batch->block)
         return input;
-    input.seed_count = record->pairs.positive_count
-                           ? relation_batch_seeds(record, record->type_count)
-                           : relation_batch_known(record, target_type, 0);
+    input.seed_count = record->pairs.positive_count ? mini_batch_seeds(record, record->type_count)
+                                                    : mini_batch_known(record, target_type, 0);
     for (uint32_t t = 0; t < record->type_count; t++) {
         input.count[t] = typed_batch_count(batch, t);
         input.node[t] = record->node + record->node_begin[t];

@@ -15,13 +15,13 @@
 #include "stages/plan/edge_use.h"
 #include "stages/train-step/typed_features.h"
 #include "store/objects/keys.h"
-#include "store/records/relation_batch.h"
+#include "store/records/mini_batch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct typed_batch { /* {0} is empty; typed_batch_release() */
-    struct relation_batch batch;
+    struct mini_batch batch;
     struct relation_block
         *block; /* [hops], from the input side; in the batch's memory, as is the next */
     uint32_t

@@ -410,7 +410,15 @@ enum error_code record_expect(const struct record_view *view, enum record_kind k
     if (view->kind != kind)
         return error_set(err, ERROR_CORRUPT, "record %s: offset %d: expected kind %s, found %s",
                          view->key, AT_KIND, record_kind_name(kind), record_kind_name(view->kind));
-    return check_number(view->key, AT_VERSION, "format version", version, view->version, err);
+    if (view->version == version)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "record %s: offset %d: format version: expected %" PRIu32 ", found %" PRIu32
+                     ": %s (store/README.md lists the versions that are read)",
+                     view->key, AT_VERSION, version, view->version,
+                     view->version > version
+                         ? "a newer release wrote it, which reads it"
+                         : "this release does not read it, so make it again in a new folder");
 }
 
 enum error_code record_expect_among(const struct record_view *view, enum record_kind kind,

@@ -114,3 +114,24 @@ enum error_code batch_nodes_check_once(struct mini_batch *batch, struct error *e
         is_hashed ? enter_hashed(batch, (uint32_t *)(void *)set, bits) : enter_bits(batch, set);
     return twice < batch->node_count ? node_twice(batch, twice, err) : ERROR_NONE;
 }
+
+enum error_code mini_batch_numbers(const struct mini_batch *batch, uint32_t type,
+                                   const struct type_ranges *ranges, const uint32_t *type_book,
+                                   uint32_t *out, struct error *err)
+{
+    const uint32_t begin = mini_batch_node_begin(batch, type);
+    const uint32_t count = mini_batch_node_begin(batch, type + 1) - begin;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t node = batch->node[begin + i];
+        const bool is_known = node < ranges->part_start[ranges->part_count];
+        const int part = is_known ? type_ranges_part(ranges, node) : 0;
+        if (!is_known || node < type_ranges_first(ranges, part, type) ||
+            node >= type_ranges_first(ranges, part, type + 1))
+            return error_set(err, ERROR_CORRUPT,
+                             "node[%" PRIu32 "]: expected a node of type %" PRIu32
+                             ", found %" PRIu32,
+                             begin + i, type, node);
+        out[i] = type_book[part] + (node - type_ranges_first(ranges, part, type));
+    }
+    return ERROR_NONE;
+}

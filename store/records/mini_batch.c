@@ -1,7 +1,6 @@
 #include "store/records/mini_batch.h"
 
 #include "common/base/packed_integers.h"
-#include "common/graph/edge_discovery.h"
 #include "store/records/batch_form.h"
 #include "store/records/batch_nodes.h"
 #include "store/records/edge_sections.h"
@@ -18,6 +17,8 @@
  * checked in about a millisecond, most of it for "no node twice".
  */
 
+static const char what[] = "a mini-batch";
+
 void mini_batch_forget(struct mini_batch *batch)
 {
     arena_reset(&batch->memory);
@@ -30,19 +31,16 @@ void mini_batch_release(struct mini_batch *batch)
     *batch = (struct mini_batch){0};
 }
 
-/* An array of a record: `count` values of `width` bits, with room for more elements before and after. */
-struct packed_array {
-    const char *name;
-    uint32_t width;
-    uint64_t count, before, after;
-};
+/* --- sections --- */
 
-static enum error_code find_packed(const struct record_view *view, const char *name, uint64_t count,
-                                   unsigned width, const uint64_t **out, struct error *err)
+enum error_code batch_reading_find(const struct batch_reading *reading, const char *name,
+                                   uint64_t count, unsigned width, const uint64_t **out,
+                                   struct error *err)
 {
     const void *data = NULL;
-    const enum error_code rc = record_section_get(
-        view, name, ELEMENT_U64, (int64_t)packed_integers_words(count, width), &data, NULL, err);
+    const enum error_code rc =
+        record_section_get(reading->view, name, ELEMENT_U64,
+                           (int64_t)packed_integers_words(count, width), &data, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     *out = data;
@@ -50,105 +48,91 @@ static enum error_code find_packed(const struct record_view *view, const char *n
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section %s: expected zeros behind %" PRIu64
                          " values of %u bits, found ones",
-                         view->key, name, count, width);
+                         reading->view->key, name, count, width);
     return ERROR_NONE;
 }
 
-/* Only what a section has the bits for is asked of memory. */
-static enum error_code unpack(const struct record_view *view, const struct packed_array *array,
-                              struct mini_batch *batch, uint32_t **out, struct error *err)
+enum error_code batch_reading_unpack(const struct batch_reading *reading,
+                                     const struct packed_array *array, uint32_t **out,
+                                     struct error *err)
 {
     const uint64_t *words = NULL;
-    enum error_code rc = find_packed(view, array->name, array->count, array->width, &words, err);
+    enum error_code rc =
+        batch_reading_find(reading, array->name, array->count, array->width, &words, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&batch->memory, out, array->before + array->count + array->after,
-                       "a mini-batch", err);
+        rc = arena_new(&reading->out->memory, out, array->before + array->count + array->after,
+                       what, err);
     if (rc == ERROR_NONE)
         packed_integers_unpack(words, array->count, array->width, *out + array->before);
     return rc;
 }
 
-static enum error_code read_form(const struct record_view *view, struct mini_batch *out,
-                                 struct error *err)
+/* A copy of what lies in the record, which goes. */
+static enum error_code copy(struct mini_batch *batch, const void *data, uint64_t bytes,
+                            const void **out, struct error *err)
 {
-    const void *data = NULL;
-    if (!record_has(view, form_name))
-        return ERROR_NONE;
-    const enum error_code rc =
-        record_section_get(view, form_name, ELEMENT_U32, 1, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint32_t found = *(const uint32_t *)data;
-    if (found >= BATCH_FORM_COUNT)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section form: expected below %d, found %" PRIu32, view->key,
-                         BATCH_FORM_COUNT, found);
-    out->form = (enum batch_form)found;
-    return ERROR_NONE;
+    uint64_t *words = NULL;
+    const enum error_code rc = arena_new(&batch->memory, &words, (bytes + 7) / 8, what, err);
+    if (rc == ERROR_NONE && bytes)
+        memcpy(words, data, bytes);
+    *out = words;
+    return rc;
 }
 
-static enum error_code read_hops(const struct record_view *view, struct mini_batch *out,
-                                 struct error *err)
+enum error_code batch_reading_keep(const struct batch_reading *reading, const char *name,
+                                   enum element_type type, uint64_t count, const void **out,
+                                   struct error *err)
 {
     const void *data = NULL;
-    uint64_t count = 0;
-    uint32_t *hop_end = NULL;
-    enum error_code rc = record_section_get(view, "hop_end", ELEMENT_U32, -1, &data, &count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (count < 1 || count > HOP_COUNT_MAX + 1)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section hop_end: expected 1 to %d elements, found %" PRIu64,
-                         view->key, HOP_COUNT_MAX + 1, count);
-    rc = arena_new(&out->memory, &hop_end, count, "a mini-batch", err);
-    if (rc == ERROR_NONE)
-        rc = read_form(view, out, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(hop_end, data, count * sizeof *hop_end);
-    out->hop_count = (int)count - 1;
-    out->hop_end = hop_end;
-    out->seed_count = hop_end[0];
-    out->node_count = hop_end[out->hop_count];
-    out->row_count = (uint32_t)batch_form_rows(out);
-    rc = batch_form_check_hops(out, err);
-    return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", view->key);
+    const enum error_code rc =
+        record_section_get(reading->view, name, type, (int64_t)count, &data, NULL, err);
+    return rc == ERROR_NONE ? copy(reading->out, data, count * element_size(type), out, err) : rc;
 }
+
+/* --- nodes --- */
 
 /* Before memory is asked for them: nodes have bits, or "seed_of" has some for each that is there again. */
-static enum error_code check_node_count(const struct record_view *view, uint32_t width,
-                                        const struct mini_batch *batch, struct error *err)
+static enum error_code check_node_count(const struct batch_reading *reading, struct error *err)
 {
+    const struct mini_batch *batch = reading->out;
+    const uint32_t width = reading->width[PACKED_NODE];
     const uint64_t *words = NULL;
-    const uint64_t times =
-        record_has(view, seed_of) ? batch->seed_count : 1; /* that a node may be there */
+    const uint64_t times = record_has(reading->view, SECTION_SEED_OF)
+                               ? batch->seed_count
+                               : 1;         /* that a node is there */
     if (batch->node_count > times << width) /* one would be there more often, maybe without a bit */
         return error_set(err, ERROR_CORRUPT,
                          "record %s: width[%d]: expected more bits for %" PRIu32
                          " nodes, found %" PRIu32,
-                         view->key, PACKED_NODE, batch->node_count, width);
-    return find_packed(view, packed_name[PACKED_NODE], batch->node_count, width, &words, err);
+                         reading->view->key, PACKED_NODE, batch->node_count, width);
+    return batch_reading_find(reading, packed_name[PACKED_NODE], batch->node_count, width, &words,
+                              err);
 }
 
-static enum error_code read_seeds(const struct record_view *view, struct mini_batch *out,
-                                  struct error *err)
+static enum error_code read_seeds(const struct batch_reading *reading, struct error *err)
 {
+    struct mini_batch *out = reading->out;
     uint32_t *seed = NULL;
-    const struct packed_array array = {seed_of, packed_integers_width_of(out->seed_count - 1),
-                                       out->node_count, 0, 0};
-    if (!record_has(view, seed_of))
+    const struct packed_array array = {
+        SECTION_SEED_OF, packed_integers_width_of(out->seed_count - 1), out->node_count, 0, 0};
+    if (!record_has(reading->view, SECTION_SEED_OF))
         return ERROR_NONE;
-    const enum error_code rc = unpack(view, &array, out, &seed, err);
+    const enum error_code rc = batch_reading_unpack(reading, &array, &seed, err);
     out->seed_of = seed;
     return rc;
 }
 
-static enum error_code read_nodes(const struct record_view *view, uint32_t width,
-                                  struct mini_batch *out, struct error *err)
+static enum error_code read_nodes(const struct batch_reading *reading, struct error *err)
 {
-    const struct packed_array array = {packed_name[PACKED_NODE], width, out->node_count, 0, 0};
+    struct mini_batch *out = reading->out;
+    const struct packed_array array = {packed_name[PACKED_NODE], reading->width[PACKED_NODE],
+                                       out->node_count, 0, 0};
     uint32_t *node = NULL;
-    const enum error_code rc = unpack(view, &array, out, &node, err);
+    enum error_code rc = check_node_count(reading, err);
+    if (rc == ERROR_NONE)
+        rc = read_seeds(reading, err);
+    if (rc == ERROR_NONE)
+        rc = batch_reading_unpack(reading, &array, &node, err);
     if (rc != ERROR_NONE)
         return rc;
     out->node = node;
@@ -156,186 +140,161 @@ static enum error_code read_nodes(const struct record_view *view, uint32_t width
     return ERROR_NONE;
 }
 
-/* Lengths become starts in place. */
-static enum error_code read_rows(const struct record_view *view, uint32_t width,
-                                 struct mini_batch *out, struct error *err)
-{
-    const struct packed_array array = {packed_name[PACKED_ROW_LENGTH], width, out->row_count, 1, 0};
-    uint32_t *start = NULL;
-    const enum error_code rc = unpack(view, &array, out, &start, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    uint64_t end = 0;
-    start[0] = 0;
-    for (uint32_t i = 0; i < out->row_count; i++) {
-        end += start[i + 1];
-        start[i + 1] = (uint32_t)end;
-    }
-    if (end > UINT32_MAX)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: row_length: expected rows of at most %" PRIu32
-                         " edges together, found %" PRIu64,
-                         view->key, UINT32_MAX, end);
-    out->row_start = start;
-    out->edge_count = (uint32_t)end;
-    return ERROR_NONE;
-}
+/* --- what may be there --- */
 
-static enum error_code read_edges(const struct record_view *view, uint32_t width,
-                                  struct mini_batch *out, struct error *err)
+static enum error_code read_columns(const struct batch_reading *reading, struct error *err)
 {
-    const uint64_t *is_new = NULL;
-    uint32_t *neighbor = NULL;
-    enum error_code rc = find_packed(view, "is_new", out->edge_count, 1, &is_new, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint64_t found = edge_discovery_count(is_new, out->edge_count);
-    if (found > out->node_count - out->seed_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: is_new: expected at most %" PRIu32
-                         " edges that find a node, found %" PRIu64,
-                         view->key, out->node_count - out->seed_count, found);
-    const struct packed_array array = {packed_name[PACKED_NEIGHBOR], width, out->edge_count - found,
-                                       found, EDGE_DISCOVERY_SLACK};
-    rc = unpack(view, &array, out, &neighbor, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    edge_discovery_restore(is_new, out->edge_count, array.count, out->seed_count, neighbor);
-    out->neighbor = neighbor;
-    return ERROR_NONE;
-}
-
-/* A copy of what lies in the record, which goes. */
-static enum error_code keep(struct mini_batch *batch, const void *data, uint64_t bytes,
-                            const void **out, struct error *err)
-{
-    uint64_t *copy = NULL;
-    const enum error_code rc =
-        arena_new(&batch->memory, &copy, (bytes + 7) / 8, "a mini-batch", err);
-    if (rc == ERROR_NONE && bytes)
-        memcpy(copy, data, bytes);
-    *out = copy;
-    return rc;
-}
-
-static enum error_code read_columns(const struct record_view *view, struct mini_batch *out,
-                                    struct error *err)
-{
-    enum error_code rc = edge_sections_get(view, out->edge_count, &out->columns, err);
+    struct mini_batch *out = reading->out;
+    enum error_code rc = edge_sections_get(reading->view, out->edge_count, &out->columns, err);
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         const uint32_t width = out->columns.width.of[c];
         if (width)
-            rc = keep(out, out->columns.data[c],
+            rc = copy(out, out->columns.data[c],
                       out->edge_count * (uint64_t)edge_column_bytes((enum edge_column)c, width),
                       &out->columns.data[c], err);
     }
     return rc;
 }
 
-/* A section of floats that may be there. */
-static enum error_code read_floats(const struct record_view *view, const char *name, uint32_t count,
-                                   struct mini_batch *batch, const float **out, struct error *err)
+/* A section of numbers that may be there, into *out. */
+static enum error_code read_numbers(const struct batch_reading *reading, const char *name,
+                                    enum element_type type, uint32_t count, const void **out,
+                                    struct error *err)
 {
-    const void *data = NULL;
-    if (!record_has(view, name))
-        return ERROR_NONE;
-    enum error_code rc = record_section_get(view, name, ELEMENT_F32, count, &data, NULL, err);
-    if (rc == ERROR_NONE)
-        rc = keep(batch, data, count * (uint64_t)sizeof **out, &data, err);
-    *out = data;
+    *out = NULL;
+    return record_has(reading->view, name)
+               ? batch_reading_keep(reading, name, type, count, out, err)
+               : ERROR_NONE;
+}
+
+static enum error_code read_degrees(const struct batch_reading *reading, struct error *err)
+{
+    struct mini_batch *out = reading->out;
+    const struct packed_array array = {packed_name[PACKED_DEGREE], reading->width[PACKED_DEGREE],
+                                       reading->lists_rows ? out->row_count : out->node_count, 0,
+                                       0};
+    uint32_t *degree = NULL;
+    const enum error_code rc = record_has(reading->view, array.name)
+                                   ? batch_reading_unpack(reading, &array, &degree, err)
+                                   : ERROR_NONE;
+    out->degree = degree;
     return rc;
 }
 
-static enum error_code read_positions(const struct record_view *view, struct mini_batch *out,
-                                      struct error *err)
+static enum error_code read_positions(const struct batch_reading *reading, struct error *err)
 {
     const void *data = NULL;
     uint32_t *position = NULL;
-    if (!record_has(view, edge_position))
+    if (!record_has(reading->view, SECTION_EDGE_POSITION))
         return ERROR_NONE;
-    enum error_code rc = record_section_get(view, position_width, ELEMENT_U32, 1, &data, NULL, err);
+    enum error_code rc =
+        record_section_get(reading->view, SECTION_POSITION_WIDTH, ELEMENT_U32, 1, &data, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t width = *(const uint32_t *)data;
     if (width > PACKED_WIDTH_MAX)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section %s: expected at most %d bits, found %" PRIu32,
-                         view->key, position_width, PACKED_WIDTH_MAX, width);
-    const struct packed_array array = {edge_position, width, out->edge_count, 0, 0};
-    rc = unpack(view, &array, out, &position, err);
-    out->edge_position = position;
+                         reading->view->key, SECTION_POSITION_WIDTH, PACKED_WIDTH_MAX, width);
+    const struct packed_array array = {SECTION_EDGE_POSITION, width, reading->out->edge_count, 0,
+                                       0};
+    rc = batch_reading_unpack(reading, &array, &position, err);
+    reading->out->edge_position = position;
     return rc;
 }
 
-static enum error_code read_optional(const struct record_view *view, uint32_t width,
-                                     struct mini_batch *out, struct error *err)
+static enum error_code read_optional(const struct batch_reading *reading, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    if (record_has(view, packed_name[PACKED_DEGREE])) {
-        const struct packed_array array = {packed_name[PACKED_DEGREE], width, out->node_count, 0,
-                                           0};
-        uint32_t *degree = NULL;
-        rc = unpack(view, &array, out, &degree, err);
-        out->degree = degree;
-    }
+    struct mini_batch *out = reading->out;
+    const void *sums = NULL, *factors = NULL, *weights = NULL, *times = NULL;
+    enum error_code rc = read_degrees(reading, err);
     if (rc == ERROR_NONE)
-        rc = read_floats(view, weight_sum, out->node_count, out, &out->weight_sum, err);
+        rc = read_numbers(reading, SECTION_WEIGHT_SUM, ELEMENT_F32, out->node_count, &sums, err);
     if (rc == ERROR_NONE)
-        rc = read_floats(view, edge_factor, out->edge_count, out, &out->edge_factor, err);
+        rc =
+            read_numbers(reading, SECTION_EDGE_FACTOR, ELEMENT_F32, out->edge_count, &factors, err);
     if (rc == ERROR_NONE)
-        rc = read_floats(view, seed_weight, out->seed_count, out, &out->seed_weight, err);
+        rc =
+            read_numbers(reading, SECTION_SEED_WEIGHT, ELEMENT_F32, out->seed_count, &weights, err);
+    if (rc == ERROR_NONE)
+        rc = read_numbers(reading, SECTION_SEED_TIME, ELEMENT_I64, out->seed_count, &times, err);
+    out->weight_sum = sums;
+    out->edge_factor = factors;
+    out->seed_weight = weights;
+    out->seed_time = times;
     if (rc == ERROR_NONE && out->edge_factor && !out->degree)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: expected a section degree beside edge_factor, found none",
-                         view->key);
+                         reading->view->key);
     if (rc == ERROR_NONE)
-        rc = seed_pairs_read(view, out->seed_count, &out->memory, &out->pairs, err);
+        rc = seed_pairs_read(reading->view, out->seed_count, &out->memory, &out->pairs, err);
     if (rc == ERROR_NONE)
-        rc = read_positions(view, out, err);
-    return rc == ERROR_NONE ? read_columns(view, out, err) : rc;
+        rc = read_positions(reading, err);
+    return rc == ERROR_NONE ? read_columns(reading, err) : rc;
 }
 
-static enum error_code read_sections(const struct record_view *view, struct mini_batch *out,
-                                     struct error *err)
+/* --- the whole --- */
+
+/* The place of each packed array in "width". */
+static enum error_code read_widths(struct batch_reading *reading, struct error *err)
 {
+    static const char *const old_name[] = {"node", "row", "row_length", "neighbor", "degree"};
+    static const int old_place[PACKED_COUNT] = {[PACKED_NODE] = 0,
+                                                [PACKED_ROW] = 1,
+                                                [PACKED_ROW_LENGTH] = 2,
+                                                [PACKED_NEIGHBOR] = 3,
+                                                [PACKED_DEGREE] = 4};
+    const bool is_old = reading->view->version == MINI_BATCH_OF_RELATIONS;
+    const int count = reading->lists_rows ? PACKED_COUNT : PACKED_ROW;
     const uint32_t *width = NULL;
-    enum error_code rc = read_hops(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = packed_widths_get(view, packed_name, PACKED_COUNT, &width, err);
-    if (rc == ERROR_NONE)
-        rc = check_node_count(view, width[PACKED_NODE], out, err);
-    if (rc == ERROR_NONE)
-        rc = read_seeds(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = read_nodes(view, width[PACKED_NODE], out, err);
-    if (rc == ERROR_NONE)
-        rc = read_rows(view, width[PACKED_ROW_LENGTH], out, err);
-    if (rc == ERROR_NONE)
-        rc = read_edges(view, width[PACKED_NEIGHBOR], out, err);
-    if (rc == ERROR_NONE)
-        rc = read_optional(view, width[PACKED_DEGREE], out, err);
+    const enum error_code rc =
+        packed_widths_get(reading->view, is_old ? old_name : packed_name, count, &width, err);
+    for (int i = 0; rc == ERROR_NONE && i < count; i++)
+        reading->width[i] = width[is_old ? old_place[i] : i];
     return rc;
+}
+
+static enum error_code check(struct mini_batch *batch, struct error *err)
+{
+    enum error_code rc = batch_form_check_neighbors(batch, err);
+    if (rc == ERROR_NONE)
+        rc = batch_nodes_check_ids(batch, err);
+    if (rc == ERROR_NONE)
+        rc = batch->seed_of ? batch_form_check_disjoint(batch, err)
+                            : batch_nodes_check_once(batch, err);
+    return rc;
+}
+
+static enum error_code read_sections(struct batch_reading *reading, struct error *err)
+{
+    enum error_code rc = batch_reading_shape(reading, err);
+    if (rc == ERROR_NONE)
+        rc = read_widths(reading, err);
+    if (rc == ERROR_NONE)
+        rc = read_nodes(reading, err);
+    if (rc == ERROR_NONE)
+        rc = batch_reading_rows(reading, err);
+    if (rc == ERROR_NONE)
+        rc = batch_reading_edges(reading, err);
+    if (rc == ERROR_NONE)
+        rc = read_optional(reading, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = check(reading->out, err);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", reading->view->key);
 }
 
 enum error_code mini_batch_decode(const struct record_view *view, struct mini_batch *out,
                                   struct error *err)
 {
+    struct batch_reading reading = {.view = view, .out = out};
     mini_batch_forget(out);
-    enum error_code rc = record_expect_among(view, RECORD_MINI_BATCH, MINI_BATCH_WITHOUT_FORM,
-                                             MINI_BATCH_VERSION, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = read_sections(view, out, err);
-    if (rc == ERROR_NONE) {
-        rc = batch_form_check_neighbors(out, err);
-        if (rc == ERROR_NONE)
-            rc = batch_nodes_check_ids(out, err);
-        if (rc == ERROR_NONE)
-            rc = out->seed_of ? batch_form_check_disjoint(out, err)
-                              : batch_nodes_check_once(out, err);
-        if (rc != ERROR_NONE)
-            rc = error_context(err, rc, "record %s", view->key);
-    }
+    enum error_code rc = view->version == MINI_BATCH_OF_RELATIONS
+                             ? record_expect(view, RECORD_MINI_BATCH, MINI_BATCH_OF_RELATIONS, err)
+                             : record_expect_among(view, RECORD_MINI_BATCH, MINI_BATCH_WITHOUT_FORM,
+                                                   MINI_BATCH_VERSION, err);
+    if (rc == ERROR_NONE)
+        rc = read_sections(&reading, err);
     if (rc != ERROR_NONE)
         mini_batch_forget(out);
     return rc;

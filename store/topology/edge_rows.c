@@ -27,7 +27,7 @@ struct batch_row {
 static void find_edges(const struct fetch *f, struct batch_row *row)
 {
     const struct topology *topology = f->topology;
-    const uint32_t node = f->batch->node[batch_form_node_of_row(f->batch, row->row)];
+    const uint32_t node = f->batch->node[batch_form_node_of_row(f->batch, 0, row->row)];
     row->part = &topology->part[topology_part_of(topology, node)];
     row->end = f->batch->row_start[row->row + 1];
     row->start = topology_row_start(row->part, node - row->part->first_node);
@@ -54,7 +54,8 @@ static enum error_code no_such_edge(const struct fetch *f, const struct batch_ro
     return error_set(err, ERROR_CORRUPT,
                      "edge_position[%" PRIu32 "]: expected below %" PRIu64
                      ", the edges of node %" PRIu32 " in the topology, found %" PRIu32,
-                     edge, row->length, f->batch->node[batch_form_node_of_row(f->batch, row->row)],
+                     edge, row->length,
+                     f->batch->node[batch_form_node_of_row(f->batch, 0, row->row)],
                      f->batch->edge_position[edge]);
 }
 

@@ -99,7 +99,7 @@ bad 'train.csv:2: graph 420 is out of range: expected a graph id from 0 to 419' 
 bad 'train.csv:[0-9]*: graph [0-9]* has no label: expected one for every training graph' 65 graph-label.csv "from graph-label.csv | sed 's/.*/-1/; 1s/.*/1/'"
 bad 'partition.parts is 421, expected at most 420 parts: the dataset has that many graphs' 78 '' '' --set partition.parts=421
 bad 'partition.method cuts graphs' 78 '' '' --set partition.method=fennel
-bad 'sample.sampler draws other nodes than those of whole graphs' 78 '' '' --set sample.sampler=ladies
+bad 'sample.sampler is ladies, which draws other nodes than those of whole graphs' 78 '' '' --set sample.sampler=ladies
 bad 'train-step.readout is none, expected sum, mean or max' 78 '' '' --set train-step.readout=none
 bad 'does not say which graph a node is of: expected folder' 78 '' '' --set ingest.format=generated
 rm -rf "$work/wrong" "$work/bad"

@@ -83,8 +83,9 @@ unlike() { # STATUS MESSAGE [options]: of a graph whose types all have features
         --directory "$work/unlike" "${@:3}"
     [ -z "$(find "$work/unlike" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
 }
-for sampler in temporal_neighbor weighted_neighbor; do
-    unlike 78 'sample.sampler is not neighbor, but a graph with relations is sampled by that alone' --set sample.sampler=$sampler
+unlike 65 'sample.sampler is weighted_neighbor, which goes by edge weights, but the graph has none' --set sample.sampler=weighted_neighbor
+for sampler in temporal_neighbor shadow; do
+    unlike 78 "sample.sampler is $sampler, which draws from a graph without relations alone" --set sample.sampler=$sampler
 done
 links=(--set ingest.task=link_prediction --set train-step.decoder=distmult)
 unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@]}" --set 'ingest.edge_split=time 80/10/10'

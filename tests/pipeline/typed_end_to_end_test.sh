@@ -76,7 +76,7 @@ seen=
 for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat train-step.heads=2' 'train-step.model=sage' \
     'train-step.model=gat train-step.heads=2' 'train-step.model=graph_conv' 'train-step.bases=2' \
     'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' 'train-step.residual=true train-step.norm=batch' \
-    'sample.evaluation_fanouts=3,3' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
+    'sample.evaluation_fanouts=3,3' 'sample.sampler=neighbor_with_replacement' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
     set=()
     for setting in $settings; do set+=(--set "$setting"); done
     hash=$(run kind "$file" "${set[@]}" --set epochs=3 | json weights_hash)
@@ -101,7 +101,7 @@ refused() { # status, pattern, settings
 }
 refused 65 'nodes of type author have no features, and none are learnt for them' ingest.missing_features=none
 refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 'sample.relation_fanouts=quotes: 3,3'
-refused 78 'sample.sampler is not neighbor, but a graph with relations is sampled by that alone' sample.sampler=ladies
+refused 78 'sample.sampler is ladies, which draws from a graph without relations alone' sample.sampler=ladies
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16
 refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
 refused 78 'this kind is not for graphs with relations' train-step.model=gin

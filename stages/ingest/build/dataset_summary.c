@@ -113,7 +113,7 @@ static void say_columns(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
     char columns[SUMMARY_LINE_SIZE];
-    const struct sampler *sampler = sampler_of((enum sampler_kind)lines->settings->sample.sampler);
+    const struct sampler *sampler = pipeline_sampler(lines->settings);
     struct edge_widths unused = schema->edge_width;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (sampler->needs >> c & 1)

@@ -17,10 +17,12 @@ static const struct {
     {{{"sample.sampler", "shadow"}, {"sample.num_neighbors", "0"}},
      "sample.num_neighbors is 0, expected -1 for all, or at least 1"},
     {{{"sample.sampler", "graphsaint_edge"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}},
-     "sample.sampler draws subgraphs, but no layer of the model reads neighbours"},
+     "sample.sampler is graphsaint_edge, which draws subgraphs, but no layer of the model reads "
+     "neighbours"},
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
     {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}},
-     "sample.sampler is not neighbor, but a graph with relations is sampled by that alone"},
+     "sample.sampler is ladies, which draws from a graph without relations alone: expected "
+     "neighbor, weighted_neighbor or neighbor_with_replacement, or write"},
 };
 
 static void what_a_sampler_cannot_do_is_said(void **state)

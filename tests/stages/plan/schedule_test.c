@@ -80,7 +80,7 @@ static void an_epoch_of_clusters_has_each_part_once(void **state)
     (void)state;
     struct pipeline_settings settings = settings_of(5, 10, 1, 1);
     settings.sample.sampler = SAMPLER_CLUSTER_GCN;
-    settings.sample.clusters = 3;
+    settings.sample.option.clusters = 3;
     const struct schedule s = schedule_of(&settings, 45, 0);
     bool differs = false;
     assert_int_equal(s.batches_per_epoch, 2);
@@ -99,7 +99,7 @@ static void an_epoch_of_clusters_has_each_part_once(void **state)
         differs |= schedule_shuffled_part(&s, epoch, 0) != schedule_shuffled_part(&s, 0, 0);
     }
     assert_true(differs);
-    settings.sample.clusters = 9; /* more than there are: all of them */
+    settings.sample.option.clusters = 9; /* more than there are: all of them */
     assert_int_equal(schedule_of(&settings, 45, 0).batches_per_epoch, 1);
 }
 

@@ -2,7 +2,6 @@
 #include "common/base/memory.h"
 #include "stages/engine/stage.h"
 #include "stages/sampling/neighbor_sampler.h"
-#include "stages/sampling/relation_sampler.h"
 #include "store/objects/keys.h"
 #include "store/records/node_splits.h"
 
@@ -68,42 +67,42 @@ static struct fixture *make(void **state, const char *relation_fanouts)
 }
 
 static void work(struct fixture *f, enum unit_kind kind, int64_t round, int32_t slot,
-                 struct relation_batch *out)
+                 struct mini_batch *out)
 {
     const struct unit unit = {.kind = kind, .round = round, .slot = slot};
     const struct key key = kind == UNIT_SAMPLE ? key_mini_batch(run_id, round, slot)
                                                : key_evaluation_mini_batch(run_id, slot);
     struct error *err = &f->temp->err;
     assert_ok(stage.work(&f->context, f->state, &unit, err), err);
-    assert_ok(relation_batch_get(f->temp->store, key.text, run_id, out, err), err);
+    assert_ok(mini_batch_get(f->temp->store, key.text, run_id, out, err), err);
 }
 
 /* The same unit drawn directly. */
-static void assert_is_the_draw(const struct fixture *f, const struct relation_batch *batch,
+static void assert_is_the_draw(const struct fixture *f, const struct mini_batch *batch,
                                const int64_t *fanout, uint32_t round, uint32_t slot)
 {
     struct error *err = &f->temp->err;
     struct topology topology;
-    struct relation_sampler *sampler = NULL;
-    struct relation_batch drawn;
+    struct neighbor_sampler *sampler = NULL;
+    struct mini_batch drawn;
     assert_ok(topology_open(f->temp->store, &f->book, &topology, err), err);
     assert_ok(topology_open_parts(&topology, NULL, err), err);
-    const struct relation_sampler_config config = {.topology = &topology, .book = &f->book};
-    assert_ok(relation_sampler_new(&config, &sampler, err), err);
-    const struct relation_request request = {.seed = 4,
+    const struct neighbor_sampler_config config = {.topology = &topology, .book = &f->book};
+    assert_ok(neighbor_sampler_new(&config, &sampler, err), err);
+    const struct neighbor_request request = {.seed = 4,
                                              .round = round,
                                              .slot = slot,
                                              .hop_count = HOPS,
                                              .fanout = fanout,
                                              .seed_node = batch->node + batch->node_begin[1],
-                                             .seed_count = relation_batch_known(batch, 1, 0)};
-    assert_ok(relation_sampler_draw(sampler, &request, &drawn, err), err);
+                                             .seed_count = mini_batch_known(batch, 1, 0)};
+    assert_ok(neighbor_sampler_draw(sampler, &request, &drawn, err), err);
     assert_int_equal(drawn.node_count, batch->node_count);
     assert_memory_equal(drawn.node, batch->node, drawn.node_count * sizeof *drawn.node);
     assert_memory_equal(drawn.row, batch->row, drawn.row_count * sizeof *drawn.row);
     assert_int_equal(drawn.edge_count, batch->edge_count);
     assert_memory_equal(drawn.neighbor, batch->neighbor, drawn.edge_count * sizeof *drawn.neighbor);
-    relation_sampler_free(sampler);
+    neighbor_sampler_free(sampler);
     topology_close(&topology);
 }
 
@@ -112,7 +111,7 @@ static void every_epoch_takes_each_training_node_once(void **state)
     static const int64_t fanout[] = {3, 2, 5, 4, 3, 2, 1, 0};
     struct fixture *f = make(state, "cites: 5, 4; rev_writes: 1,0");
     struct error *err = &f->temp->err;
-    struct relation_batch batch = {0};
+    struct mini_batch batch = {0};
     assert_ok(stage.open(&f->context, &f->state, err), err);
     for (int64_t round = 0; round < f->schedule.round_count; round++) {
         static uint32_t seen[TYPED_NODES];
@@ -120,7 +119,7 @@ static void every_epoch_takes_each_training_node_once(void **state)
             memset(seen, 0, sizeof seen);
         for (int32_t slot = 0; slot < schedule_slot_count(&f->schedule, round); slot++) {
             work(f, UNIT_SAMPLE, round, slot, &batch);
-            for (uint32_t i = 0; i < relation_batch_known(&batch, 1, 0); i++)
+            for (uint32_t i = 0; i < mini_batch_known(&batch, 1, 0); i++)
                 assert_int_equal(seen[batch.node[batch.node_begin[1] + i]]++, 0);
             assert_is_the_draw(f, &batch, fanout, (uint32_t)round, (uint32_t)slot);
             work(f, UNIT_SAMPLE, round, slot, &batch); /* other bytes would be an alarm */
@@ -129,7 +128,7 @@ static void every_epoch_takes_each_training_node_once(void **state)
             for (uint32_t i = 0; i < TRAIN; i++)
                 assert_int_equal(seen[f->train[i]], 1);
     }
-    relation_batch_release(&batch);
+    mini_batch_release(&batch);
     stage.close(f->state);
 }
 
@@ -138,17 +137,17 @@ static void evaluation_takes_all_neighbors(void **state)
     static const int64_t fanout[] = {-1, -1, -1, -1, -1, -1, -1, -1};
     struct fixture *f = make(state, "");
     struct error *err = &f->temp->err;
-    struct relation_batch batch = {0};
+    struct mini_batch batch = {0};
     uint32_t next = 0;
     assert_ok(stage.open(&f->context, &f->state, err), err);
     for (int32_t slot = 0; slot < 3; slot++) {
         work(f, UNIT_SAMPLE_EVALUATION, 0, slot, &batch);
-        for (uint32_t i = 0; i < relation_batch_known(&batch, 1, 0); i++)
+        for (uint32_t i = 0; i < mini_batch_known(&batch, 1, 0); i++)
             assert_int_equal(batch.node[batch.node_begin[1] + i], f->valid[next++]);
         assert_is_the_draw(f, &batch, fanout, UINT32_MAX, (uint32_t)slot);
     }
     assert_int_equal(next, VALID);
-    relation_batch_release(&batch);
+    mini_batch_release(&batch);
     stage.close(f->state);
 }
 

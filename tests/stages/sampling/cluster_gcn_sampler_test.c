@@ -24,8 +24,8 @@ static void a_batch_is_its_clusters_with_all_edges_among_them(void **state)
         struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
         struct mini_batch batch;
         uint32_t nodes = 0;
-        request.cluster = clusters[i];
-        request.cluster_count = count[i];
+        request.part = clusters[i];
+        request.part_count = count[i];
         request.wants_degree = request.wants_weight_sum = true;
         request.edge_columns = 1U << EDGE_WEIGHT;
         assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
@@ -70,11 +70,11 @@ static void clusters_without_training_nodes_teach_nothing(void **state)
     struct error err = {0};
     sampler_fixture_open_parts(&f, book, 3);
     struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
-    request.cluster = cluster;
-    request.cluster_count = 1;
+    request.part = cluster;
+    request.part_count = 1;
     assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
     assert_null(batch.seed_weight);
-    request.is_training = none;
+    request.graph.is_training = none;
     assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
     assert_int_equal(batch.seed_count, 1);
     assert_true(batch.seed_weight[0] == 0);
@@ -92,8 +92,8 @@ static void clusters_without_nodes_teach_nothing(void **state)
     struct error err = {0};
     sampler_fixture_open_parts(&f, with_empty, 3);
     struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
-    request.cluster = cluster;
-    request.cluster_count = 1;
+    request.part = cluster;
+    request.part_count = 1;
     assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
     assert_int_equal(batch.seed_count, 1);
     assert_int_equal(batch.node_count, 1);

@@ -59,7 +59,7 @@ static void relabels_in_the_order_of_pushing(void **state)
     static const uint32_t pieces[] = {1, 7, 64, 300, EDGE_WINDOW / 2};
     for (size_t t = 0; t < sizeof totals / sizeof *totals; t++)
         for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
-            edge_window_reset(&f->window);
+            edge_window_begin(&f->window, 0);
             known_nodes_forget(&f->known);
             for (uint32_t e = 0; e < totals[t]; e++) {
                 if (e % pieces[p] == 0) {
@@ -82,7 +82,7 @@ static void stops_at_an_entry_that_is_no_node(void **state)
         const uint32_t good = f->adjacency[bad[i]];
         enum error_code rc = ERROR_NONE;
         f->adjacency[bad[i]] = NODE_COUNT;
-        edge_window_reset(&f->window);
+        edge_window_begin(&f->window, 0);
         known_nodes_forget(&f->known);
         for (uint32_t e = 0; e < 1500; e++)
             edge_window_push(&f->window, &f->adjacency[e]);

@@ -98,7 +98,7 @@ static void positions_of_edges_are_those_in_their_rows(void **state)
             edges += batch.edge_count;
             for (uint32_t row = 0; row < batch.row_count; row++)
                 for (uint32_t e = batch.row_start[row]; e < batch.row_start[row + 1]; e++) {
-                    const uint32_t node = batch.node[batch_form_node_of_row(&batch, row)];
+                    const uint32_t node = batch.node[batch_form_node_of_row(&batch, 0, row)];
                     const struct topology_part *part =
                         &topology->part[topology_part_of(topology, node)];
                     const uint64_t at =

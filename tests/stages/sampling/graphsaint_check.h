@@ -92,7 +92,7 @@ static inline void graphsaint_check_without_training_nodes(enum sampler_kind kin
     struct error err = {0};
     sampler_fixture_open(&f);
     struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
-    request.is_training = none;
+    request.graph.is_training = none;
     assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
     assert_int_equal(batch.seed_count, 1);
     assert_true(batch.seed_weight[0] == 0); /* it teaches nothing */

@@ -33,12 +33,13 @@ static void counted_chances_make_it_unbiased(void **state)
     sampler_fixture_open(&f);
     struct neighbor_request request =
         sampler_fixture_request(&f, sampler_of(SAMPLER_GRAPHSAINT_WALK), 0);
+    const struct sampler_options options = {.walk_length = 2, .sample_coverage = COVERAGE};
+    request.options = &options;
     const struct walk_draw_config config = {.sampler = f.sampler,
                                             .request = &request,
                                             .train = f.train,
                                             .train_count = f.train_count,
-                                            .roots = ROOTS,
-                                            .coverage = COVERAGE};
+                                            .roots = ROOTS};
     assert_ok(drawn_walks_count(&walks, &f.graph.topology, &config, &err), &err);
     for (uint32_t v = 0; v < FIXTURE_NODES; v++) {
         assert_true(walks.node[v] <= walks.drawn);
@@ -54,7 +55,7 @@ static void counted_chances_make_it_unbiased(void **state)
                                  .view.key = "run/r/walk_counts"};
     assert_ok(walk_norm_init(&norm, &counts, &f.graph.topology, f.train, f.train_count, &err),
               &err);
-    request.walk_norm = &norm;
+    request.graph.walk_norm = &norm;
     /* The chance of a training node is its count by the number of subgraphs; of that mean the weights are. */
     double mean = 0;
     struct mini_batch batch;

@@ -492,7 +492,7 @@ static void a_failed_draw_does_not_disturb_the_next(void **state)
     struct neighbor_request request = request_of(f, 4, 2, fanout, 3);
     request.seed_node = twice;
     assert_fails(neighbor_sampler_draw(sampler, &request, &batch, &err), ERROR_CORRUPT,
-                 "seed 2 is node 3, which is seed 0 already", &err);
+                 "seed 2 is node 3, which is a seed already", &err);
     request = request_of(f, 4, 2, fanout, SEED_COUNT);
     draw_and_compare(f, sampler, &request);
     neighbor_sampler_free(sampler);

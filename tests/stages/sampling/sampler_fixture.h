@@ -91,33 +91,34 @@ static inline void sampler_fixture_close(struct sampler_fixture *f)
     memory_topology_release(&f->graph);
 }
 
+static const struct sampler_options sampler_fixture_options = {
+    .walk_length = 2, .depth = 2, .num_neighbors = 2};
+
 /* A request of what every sampler may want; the chances are made when the sampler has some. */
 static inline struct neighbor_request
 sampler_fixture_request(struct sampler_fixture *f, const struct sampler *sampler, uint32_t round)
 {
     static const int64_t fanout[] = {4, 4};
     static const int64_t seed_time[] = {50, 20, 80};
-    static const uint32_t cluster[] = {0};
+    static const uint32_t part[] = {0};
     static uint64_t seed;
     struct error err = {0};
     seed = seed ? seed : random_graph_seed(23);
     if (sampler->chances && !f->chances.chance)
         assert_ok(node_chances_init(&f->chances, sampler->chances, &f->graph.topology, &err), &err);
-    return (struct neighbor_request){.seed = seed,
-                                     .round = round,
-                                     .hop_count = 2,
-                                     .fanout = fanout,
-                                     .seed_node = f->train,
-                                     .seed_count = 3,
-                                     .seed_time = seed_time,
-                                     .is_training = f->is_training,
-                                     .draw_count = 8,
-                                     .walk_length = 2,
-                                     .chances = f->chances.chance ? &f->chances : NULL,
-                                     .cluster = cluster,
-                                     .cluster_count = 1,
-                                     .depth = 2,
-                                     .num_neighbors = 2};
+    return (struct neighbor_request){
+        .seed = seed,
+        .round = round,
+        .hop_count = 2,
+        .fanout = fanout,
+        .seed_node = f->train,
+        .seed_count = 3,
+        .times = {.seed_time = seed_time},
+        .draw_count = 8,
+        .part = part,
+        .part_count = 1,
+        .graph = {.is_training = f->is_training, .chances = f->chances.chance ? &f->chances : NULL},
+        .options = &sampler_fixture_options};
 }
 
 /* Numbers of which the mean is looked at. */

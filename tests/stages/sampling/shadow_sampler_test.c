@@ -9,8 +9,8 @@ static struct mini_batch draw(struct sampler_fixture *f, uint32_t round, uint32_
     struct error err = {0};
     struct mini_batch batch = {0};
     struct neighbor_request request = sampler_fixture_request(f, sampler_of(SAMPLER_SHADOW), round);
-    request.depth = depth;
-    request.num_neighbors = num_neighbors;
+    const struct sampler_options options = {.depth = depth, .num_neighbors = num_neighbors};
+    request.options = &options;
     request.wants_degree = true;
     assert_ok(sampler_of(SAMPLER_SHADOW)->draw(f->sampler, &request, &batch, &err), &err);
     assert_int_equal(batch.form, BATCH_SUBGRAPH);
@@ -78,6 +78,7 @@ static void the_nodes_of_a_hop_are_as_likely_as_each_other(void **state)
     struct sampler_fixture f;
     uint32_t seen[FIXTURE_NODES] = {0}, same = 0;
     double chance[FIXTURE_NODES] = {0};
+    const struct sampler_options one = {.depth = 1, .num_neighbors = 1};
     sampler_fixture_open(&f);
     for (uint32_t i = 0; i < DRAWS; i++) {
         const struct mini_batch batch = draw(&f, i, 1, 1);
@@ -97,8 +98,7 @@ static void the_nodes_of_a_hop_are_as_likely_as_each_other(void **state)
         struct error err = {0};
         request.seed_node = twice;
         request.seed_count = 2;
-        request.depth = 1;
-        request.num_neighbors = 1;
+        request.options = &one;
         assert_ok(sampler_of(SAMPLER_SHADOW)->draw(f.sampler, &request, &batch, &err), &err);
         same += batch.node[2] == batch.node[3];
     }

@@ -12,6 +12,8 @@ static struct mini_batch draw(struct sampler_fixture *f, const struct neighbor_r
     return batch;
 }
 
+static const struct sampler_options last = {.temporal_strategy = TEMPORAL_LAST};
+
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -44,11 +46,11 @@ static void times_that_are_doubles_give_the_same_batches(void **state)
     for (uint32_t i = 0; i < 200; i++) {
         struct neighbor_request request =
             sampler_fixture_request(&now, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
-        request.temporal_choice = i % 2 ? TEMPORAL_LAST : TEMPORAL_UNIFORM;
+        request.options = i % 2 ? &last : request.options;
         const struct mini_batch batch = draw(&now, &request);
         for (int s = 0; s < 3; s++)
-            old_seed_time[s] = edge_time_of_double((double)request.seed_time[s] / 2);
-        request.seed_time = old_seed_time;
+            old_seed_time[s] = edge_time_of_double((double)request.times.seed_time[s] / 2);
+        request.times.seed_time = old_seed_time;
         const struct mini_batch old = draw(&before, &request);
         assert_int_equal(old.node_count, batch.node_count);
         assert_memory_equal(old.node, batch.node, batch.node_count * sizeof *batch.node);
@@ -71,12 +73,12 @@ static void no_edge_is_later_than_its_seed(void **state)
             sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
         static const int64_t all[] = {FANOUT_ALL, FANOUT_ALL};
         request.fanout = i % 3 ? request.fanout : all;
-        request.temporal_choice = i % 2 ? TEMPORAL_LAST : TEMPORAL_UNIFORM;
+        request.options = i % 2 ? &last : request.options;
         request.wants_degree = request.wants_weight_sum = true;
         request.edge_columns = 1U << EDGE_TIME | 1U << EDGE_WEIGHT;
         const struct mini_batch batch = draw(&f, &request);
         for (uint32_t row = 0; row < batch.row_count; row++) {
-            const int64_t seed_time = request.seed_time[batch.seed_of[row]];
+            const int64_t seed_time = request.times.seed_time[batch.seed_of[row]];
             uint32_t early = 0;
             double weights = 1;
             for (uint32_t u = 0; u < FIXTURE_NODES; u++)
@@ -118,8 +120,8 @@ static void an_edge_at_the_time_of_the_seed_may_be_left_out(void **state)
             request.hop_count = 2;
             request.seed_node = &v;
             request.seed_count = 1;
-            request.seed_time = &time;
-            request.only_earlier = true;
+            request.times.seed_time = &time;
+            request.times.only_earlier = true;
             request.wants_degree = request.wants_weight_sum = true;
             request.edge_columns = 1U << EDGE_TIME | 1U << EDGE_WEIGHT;
             const struct mini_batch batch = draw(&f, &request);
@@ -215,12 +217,12 @@ static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
                     sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
                 *back = i % 2 ? time : time - 1;
                 request.seed_node = seeds;
-                request.seed_time = times;
+                request.times.seed_time = times;
                 request.seed_count = 3;
-                request.pair_count = request.pair_negatives = 1;
+                request.times.pair_count = request.times.pair_negatives = 1;
                 request.fanout = all;
                 request.wants_degree = true;
-                request.pair_exclusion = kind;
+                request.times.exclusion = kind;
                 const struct mini_batch batch = draw(&f, &request);
                 for (uint32_t row = 0; row < batch.row_count; row++) {
                     const uint32_t v = batch.node[row];
@@ -278,7 +280,7 @@ static void the_last_ones_are_the_latest(void **state)
         sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), 0);
     request.hop_count = 1;
     request.fanout = &two;
-    request.temporal_choice = TEMPORAL_LAST;
+    request.options = &last;
     const struct mini_batch batch = draw(&f, &request);
     for (uint32_t s = 0; s < 3; s++) {
         int64_t least = EDGE_TIME_LAST;
@@ -288,7 +290,7 @@ static void the_last_ones_are_the_latest(void **state)
         for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
             const int64_t time =
                 f.linked[f.train[s]][u] ? time_of(&f, f.train[s], u) : EDGE_TIME_LAST;
-            later += time > least && time <= request.seed_time[s];
+            later += time > least && time <= request.times.seed_time[s];
         }
         assert_true(later <= 1);
     }

@@ -3,8 +3,8 @@
 #include "common/base/memory.h"
 #include "stages/sampling/edge_positions.h"
 #include "stages/sampling/negative_chances.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/pair_drawer.h"
-#include "stages/sampling/relation_sampler.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -220,28 +220,28 @@ static bool gives_away(const struct typed_edges *of, uint32_t e)
 static void examples_and_their_reverses_are_in_no_row(void **state)
 {
     struct temp_store *temp = *state;
-    struct relation_sampler *sampler = NULL;
+    struct neighbor_sampler *sampler = NULL;
     struct drawn_pairs drawn;
-    struct relation_batch batch;
+    struct mini_batch batch;
     uint32_t expected = 0, left_out[TYPED_RELATIONS] = {0};
     static const int64_t all[TYPED_RELATIONS] = {FANOUT_ALL, FANOUT_ALL, FANOUT_ALL, FANOUT_ALL};
     typed_edges_fill(&edges);
     mirror();
     open_topology(temp->store, "m", &mirrored);
-    const struct relation_sampler_config config = {.topology = &f.topology, .book = &f.book};
-    assert_ok(relation_sampler_new(&config, &sampler, &f.err), &f.err);
+    const struct neighbor_sampler_config config = {.topology = &f.topology, .book = &f.book};
+    assert_ok(neighbor_sampler_new(&config, &sampler, &f.err), &f.err);
     const struct pair_request request = request_of(NEGATIVE_UNIFORM, CORRUPT_BOTH);
     assert_ok(pair_drawer_draw(f.drawer, &request, &drawn, &f.err), &f.err);
     assert_true(drawn.has_excluded);
-    const struct relation_request neighbors = {.seed = 3,
+    const struct neighbor_request neighbors = {.seed = 3,
                                                .round = 2,
                                                .slot = 1,
                                                .hop_count = 1,
                                                .fanout = all,
                                                .seed_node = drawn.seed_node,
                                                .seed_count = drawn.seed_count,
-                                               .excluded = &drawn.relation_excluded};
-    assert_ok(relation_sampler_draw(sampler, &neighbors, &batch, &f.err), &f.err);
+                                               .excluded = &drawn.excluded};
+    assert_ok(neighbor_sampler_draw(sampler, &neighbors, &batch, &f.err), &f.err);
     for (uint32_t e = 0; e < TYPED_EDGES; e++) {
         bool is_seed = false;
         for (uint32_t i = 0; i < drawn.seed_count; i++)
@@ -269,7 +269,7 @@ static void examples_and_their_reverses_are_in_no_row(void **state)
                 assert_true(found);
             }
     }
-    relation_sampler_free(sampler);
+    neighbor_sampler_free(sampler);
     close_topology();
 }
 

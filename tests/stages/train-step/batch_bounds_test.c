@@ -69,9 +69,9 @@ static void no_batch_is_above_its_bounds(void **state)
         const struct batch_bounds validation = batch_bounds_of_validation(&b.context, HOPS);
         for (uint32_t round = 0; round < 300; round++) {
             struct neighbor_request request = sampler_fixture_request(&b.f, sampler, round);
-            const uint32_t cluster = round % 2;
+            const uint32_t part = round % 2;
             struct mini_batch batch;
-            request.cluster = &cluster;
+            request.part = &part;
             assert_ok(sampler->draw(b.f.sampler, &request, &batch, &err), &err);
             check(&batch, &training);
             if (!sampler->has_neighborhoods)

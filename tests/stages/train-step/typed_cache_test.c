@@ -1,6 +1,6 @@
 /* Rows of node types that are brought batch by batch, some of them kept: the same rows, within the budget. */
 #include "stages/plan/run_binding.h"
-#include "stages/sampling/relation_sampler.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/train-step/cache_policy.h"
 #include "store/features/feature_shares.h"
 
@@ -17,26 +17,25 @@ struct caching {
     struct error err;
 };
 
-static void put_batch(struct caching *c, struct relation_sampler *sampler, int64_t round,
+static void put_batch(struct caching *c, struct neighbor_sampler *sampler, int64_t round,
                       int32_t slot)
 {
     static const int64_t fanout[2 * TYPED_RUN_RELATIONS] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
-    struct relation_batch drawn;
+    struct mini_batch drawn;
     struct arena scratch = {0};
     uint32_t seed[SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
         seed[i] = typed_run_pid(c->run, TYPED_PAPER, (i * 173 + (uint32_t)slot) % 3500);
-    const struct relation_request request = {.seed = 4,
+    const struct neighbor_request request = {.seed = 4,
                                              .round = (uint32_t)round,
                                              .slot = (uint32_t)slot,
                                              .hop_count = 2,
                                              .fanout = fanout,
                                              .seed_node = seed,
                                              .seed_count = SEEDS};
-    assert_ok(relation_sampler_draw(sampler, &request, &drawn, &c->err), &c->err);
-    assert_ok(relation_batch_put(c->run->temp->store,
-                                 key_mini_batch(INFER_RUN_ID, round, slot).text, INFER_RUN_ID,
-                                 &drawn, &scratch, &c->err),
+    assert_ok(neighbor_sampler_draw(sampler, &request, &drawn, &c->err), &c->err);
+    assert_ok(mini_batch_put(c->run->temp->store, key_mini_batch(INFER_RUN_ID, round, slot).text,
+                             INFER_RUN_ID, &drawn, &scratch, &c->err),
               &c->err);
     arena_release(&scratch);
 }
@@ -44,14 +43,14 @@ static void put_batch(struct caching *c, struct relation_sampler *sampler, int64
 static void put_batches(struct caching *c)
 {
     struct topology topology;
-    struct relation_sampler *sampler = NULL;
+    struct neighbor_sampler *sampler = NULL;
     assert_ok(topology_open(c->run->temp->store, &c->run->book, &topology, &c->err), &c->err);
     assert_ok(topology_open_parts(&topology, NULL, &c->err), &c->err);
-    const struct relation_sampler_config config = {.topology = &topology, .book = &c->run->book};
-    assert_ok(relation_sampler_new(&config, &sampler, &c->err), &c->err);
+    const struct neighbor_sampler_config config = {.topology = &topology, .book = &c->run->book};
+    assert_ok(neighbor_sampler_new(&config, &sampler, &c->err), &c->err);
     for (int32_t b = 0; b < BATCHES; b++)
         put_batch(c, sampler, b / 2, b % 2);
-    relation_sampler_free(sampler);
+    neighbor_sampler_free(sampler);
     topology_close(&topology);
 }
 

@@ -5,7 +5,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/run_binding.h"
 #include "stages/plan/run_model.h"
-#include "stages/sampling/relation_sampler.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/train-step/prepared_batch.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
@@ -42,7 +42,7 @@ struct typed_run {
     struct partition_book book;
     struct stage_context context;
     struct model model;
-    struct relation_batch batch; /* as it was read */
+    struct mini_batch batch; /* as it was read */
     float *value;
     void *state;
 };
@@ -94,16 +94,16 @@ static void put_batch(struct typed_run *run, const char *key, uint32_t first)
     struct error err = {0};
     uint32_t seed[SEEDS];
     struct topology topology;
-    struct relation_sampler *sampler = NULL;
-    struct relation_batch drawn;
+    struct neighbor_sampler *sampler = NULL;
+    struct mini_batch drawn;
     struct arena scratch = {0};
     for (uint32_t i = 0; i < SEEDS; i++)
         seed[i] = TYPED_AUTHORS + first + 3 * i;
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &err), &err);
     assert_ok(topology_open_parts(&topology, NULL, &err), &err);
-    const struct relation_sampler_config config = {.topology = &topology, .book = &run->book};
-    assert_ok(relation_sampler_new(&config, &sampler, &err), &err);
-    const struct relation_request request = {.seed = 4,
+    const struct neighbor_sampler_config config = {.topology = &topology, .book = &run->book};
+    assert_ok(neighbor_sampler_new(&config, &sampler, &err), &err);
+    const struct neighbor_request request = {.seed = 4,
                                              .slot = first,
                                              .hop_count = 2,
                                              .fanout = fanout,
@@ -111,10 +111,10 @@ static void put_batch(struct typed_run *run, const char *key, uint32_t first)
                                              .seed_count = SEEDS,
                                              .wants_degree = true,
                                              .edge_columns = 1U << EDGE_WEIGHT};
-    assert_ok(relation_sampler_draw(sampler, &request, &drawn, &err), &err);
-    assert_ok(relation_batch_put(run->temp->store, key, run_id, &drawn, &scratch, &err), &err);
+    assert_ok(neighbor_sampler_draw(sampler, &request, &drawn, &err), &err);
+    assert_ok(mini_batch_put(run->temp->store, key, run_id, &drawn, &scratch, &err), &err);
     arena_release(&scratch);
-    relation_sampler_free(sampler);
+    neighbor_sampler_free(sampler);
     topology_close(&topology);
 }
 
@@ -183,7 +183,7 @@ static void end(struct typed_run *run)
 {
     if (run->state)
         stage.close(run->state);
-    relation_batch_release(&run->batch);
+    mini_batch_release(&run->batch);
     memory_free(run->value);
     *run = (struct typed_run){0};
 }
@@ -225,7 +225,7 @@ static uint32_t width_of(const struct typed_run *run, uint32_t type)
 /* Rows by partition id, copied one by one, and first values of what is learnt behind them. */
 static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type, float *out)
 {
-    const struct relation_batch *batch = &run->batch;
+    const struct mini_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
     const uint32_t width = width_of(run, type);
@@ -244,7 +244,7 @@ static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type
 static void check_learnt(const struct typed_run *run, uint32_t type, const float *of_input,
                          const struct gradient *gradient)
 {
-    const struct relation_batch *batch = &run->batch;
+    const struct mini_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
     const uint32_t width = width_of(run, type);
@@ -283,12 +283,12 @@ static void by_hand(struct typed_run *run, const char *key, const struct random_
     struct model_trace *trace = NULL;
     struct input_rows rows[TYPES];
     const struct model_workspace workspace = {.arena = &arena};
-    assert_ok(relation_batch_get(run->temp->store, key, run_id, &run->batch, &err), &err);
+    assert_ok(mini_batch_get(run->temp->store, key, run_id, &run->batch, &err), &err);
     for (uint32_t t = 0; t < TYPES; t++)
         rows[t] = rows_by_hand(run, t, row[t]), learnt[t] = width_of(run, t) > 0;
     for (int layer = 0; layer < 2; layer++)
-        relation_batch_block(&run->batch, layer, blocks.destination[layer], blocks.source[layer],
-                             blocks.edges[layer], &blocks.block[layer]);
+        mini_batch_relation_block(&run->batch, layer, blocks.destination[layer],
+                                  blocks.source[layer], blocks.edges[layer], &blocks.block[layer]);
     const struct model_input input = {.relations = blocks.block,
                                       .type_rows = rows,
                                       .wants_gradient = learnt,

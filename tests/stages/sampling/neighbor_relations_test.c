@@ -1,11 +1,11 @@
 /* The sampler of relations against a slow one that follows the rule edge by edge, and its draws against chance. */
 #include "common/base/memory.h"
 #include "stages/sampling/distinct_positions.h"
-#include "stages/sampling/neighbor_sampler.h"
-#include "stages/sampling/relation_sampler.h"
+#include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology_ahead.h"
 
+#include "tests/stages/sampling/sampler_fixture.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 #include "tests/support/typed_dataset.h"
@@ -21,7 +21,7 @@ struct fixture {
     struct temp_store *temp;
     struct partition_book book;
     struct topology topology;
-    struct relation_sampler *sampler;
+    struct neighbor_sampler *sampler;
     struct error err;
 };
 
@@ -36,14 +36,14 @@ static struct fixture *open_fixture(void **state)
     assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
     assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
     topology_read_at_random(&f.topology); /* rows are asked for; what is drawn is the same */
-    const struct relation_sampler_config config = {.topology = &f.topology, .book = &f.book};
-    assert_ok(relation_sampler_new(&config, &f.sampler, &f.err), &f.err);
+    const struct neighbor_sampler_config config = {.topology = &f.topology, .book = &f.book};
+    assert_ok(neighbor_sampler_new(&config, &f.sampler, &f.err), &f.err);
     return &f;
 }
 
 static void close_fixture(struct fixture *f)
 {
-    relation_sampler_free(f->sampler);
+    neighbor_sampler_free(f->sampler);
     topology_close(&f->topology);
 }
 
@@ -71,7 +71,7 @@ static uint32_t slow_local(struct slow *slow, uint32_t node)
     return (uint32_t)slow->local[node];
 }
 
-static void slow_row(struct slow *slow, const struct relation_request *request, uint32_t r, int hop,
+static void slow_row(struct slow *slow, const struct neighbor_request *request, uint32_t r, int hop,
                      uint32_t local)
 {
     static uint64_t scratch[1024];
@@ -98,7 +98,7 @@ static void slow_row(struct slow *slow, const struct relation_request *request, 
     }
 }
 
-static void slow_draw(struct slow *slow, const struct relation_request *request)
+static void slow_draw(struct slow *slow, const struct neighbor_request *request)
 {
     *slow = (struct slow){0};
     for (uint32_t v = 0; v < TYPED_NODES; v++)
@@ -118,7 +118,7 @@ static void slow_draw(struct slow *slow, const struct relation_request *request)
     }
 }
 
-static void assert_same(const struct relation_batch *batch, const struct slow *slow)
+static void assert_same(const struct mini_batch *batch, const struct slow *slow)
 {
     const float *weight = batch->columns.data[EDGE_WEIGHT];
     for (uint32_t t = 0; t < TYPES; t++) {
@@ -126,7 +126,7 @@ static void assert_same(const struct relation_batch *batch, const struct slow *s
         assert_memory_equal(batch->node + batch->node_begin[t], slow->node[t],
                             slow->count[t] * sizeof(uint32_t));
         for (int hop = 0; hop <= batch->hop_count; hop++)
-            assert_int_equal(relation_batch_known(batch, t, hop), slow->hop_end[t][hop]);
+            assert_int_equal(mini_batch_known(batch, t, hop), slow->hop_end[t][hop]);
     }
     for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
         uint32_t at = 0;
@@ -145,13 +145,13 @@ static void assert_same(const struct relation_batch *batch, const struct slow *s
 static const int64_t few[TYPED_RELATIONS * HOPS] = {3, 2, 1, 2, 2, 2, -1, 1, 0, 4, 1, 1};
 static const int64_t all[TYPED_RELATIONS * HOPS] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
-static struct relation_request request_of(const int64_t *fanout, uint32_t slot)
+static struct neighbor_request request_of(const int64_t *fanout, uint32_t slot)
 {
     static uint32_t of_slot[32][SEEDS]; /* borrowed by the requests */
     uint32_t *seed_node = of_slot[slot];
     for (uint32_t i = 0; i < SEEDS; i++)
         seed_node[i] = TYPED_AUTHORS + (i * 7 + slot) % TYPED_PAPERS;
-    return (struct relation_request){.seed = 11,
+    return (struct neighbor_request){.seed = 11,
                                      .round = 3,
                                      .slot = slot,
                                      .hop_count = HOPS,
@@ -169,9 +169,9 @@ static void draws_follow_the_rule(void **state)
     struct fixture *f = open_fixture(state);
     static struct slow slow;
     for (uint32_t slot = 0; slot < 20; slot++) {
-        const struct relation_request request = request_of(slot % 4 ? few : all, slot);
-        struct relation_batch batch;
-        assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
+        const struct neighbor_request request = request_of(slot % 4 ? few : all, slot);
+        struct mini_batch batch;
+        assert_ok(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
         slow_draw(&slow, &request);
         assert_same(&batch, &slow);
         for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
@@ -191,24 +191,22 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
 {
     struct fixture *f = open_fixture(state);
     static struct slow slow;
-    const struct relation_request request = request_of(few, 5);
-    struct relation_batch drawn, batch = {0};
+    const struct neighbor_request request = request_of(few, 5);
+    struct mini_batch drawn, batch = {0};
     struct arena scratch = {0};
     const struct key key = key_mini_batch("r", 3, 5);
-    assert_ok(relation_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
-    assert_ok(relation_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err),
-              &f->err);
+    assert_ok(neighbor_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
+    assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
     /* Another draw in between, then the same again: the same record, or putting it fails. */
-    const struct relation_request other = request_of(all, 6);
-    assert_ok(relation_sampler_draw(f->sampler, &other, &drawn, &f->err), &f->err);
-    assert_ok(relation_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
-    assert_ok(relation_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err),
-              &f->err);
-    assert_ok(relation_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
+    const struct neighbor_request other = request_of(all, 6);
+    assert_ok(neighbor_sampler_draw(f->sampler, &other, &drawn, &f->err), &f->err);
+    assert_ok(neighbor_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
+    assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
+    assert_ok(mini_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
     slow_draw(&slow, &request);
     assert_same(&batch, &slow);
     assert_memory_equal(batch.degree, drawn.degree, drawn.row_count * sizeof *drawn.degree);
-    relation_batch_release(&batch);
+    mini_batch_release(&batch);
     arena_release(&scratch);
     close_fixture(f);
 }
@@ -219,17 +217,32 @@ static void seeds_of_several_types_stand_first(void **state)
     struct fixture *f = open_fixture(state);
     static struct slow slow;
     const uint32_t seeds[] = {TYPED_NODES - 1, 3, TYPED_AUTHORS, 0};
-    struct relation_request request = request_of(few, 1);
-    struct relation_batch batch;
+    struct neighbor_request request = request_of(few, 1);
+    struct mini_batch batch;
     request.seed_node = seeds;
     request.seed_count = 4;
-    assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
-    assert_int_equal(relation_batch_known(&batch, 0, 0), 2);
-    assert_int_equal(relation_batch_known(&batch, 1, 0), 1);
-    assert_int_equal(relation_batch_known(&batch, 2, 0), 1);
+    assert_ok(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
+    assert_int_equal(mini_batch_known(&batch, 0, 0), 2);
+    assert_int_equal(mini_batch_known(&batch, 1, 0), 1);
+    assert_int_equal(mini_batch_known(&batch, 2, 0), 1);
     slow_draw(&slow, &request);
     assert_same(&batch, &slow);
     close_fixture(f);
+}
+
+/* The paper with the longest row of relation 1. */
+static uint32_t longest_row(uint32_t *length)
+{
+    uint32_t best = 0;
+    *length = 0;
+    for (uint32_t v = TYPED_AUTHORS; v < TYPED_AUTHORS + TYPED_PAPERS; v++) {
+        uint32_t own = 0;
+        for (uint32_t e = 0; e < TYPED_EDGES; e++)
+            own += edges.relation[e] == 1 && edges.target[e] == v;
+        best = own > *length ? v : best;
+        *length = own > *length ? own : *length;
+    }
+    return best;
 }
 
 /* Each source of the longest row is kept as often as the others: chi-square of 8 to 30 degrees of freedom at p = 1e-6. */
@@ -237,25 +250,19 @@ static void each_neighbor_is_as_likely_as_the_others(void **state)
 {
     enum { DRAWS = 4000, FANOUT = 3 };
     struct fixture *f = open_fixture(state);
-    uint32_t best = 0, length = 0, hits[TYPED_NODES] = {0};
-    for (uint32_t v = TYPED_AUTHORS; v < TYPED_AUTHORS + TYPED_PAPERS; v++) {
-        uint32_t own = 0;
-        for (uint32_t e = 0; e < TYPED_EDGES; e++)
-            own += edges.relation[e] == 1 && edges.target[e] == v;
-        best = own > length ? v : best;
-        length = own > length ? own : length;
-    }
+    uint32_t length = 0, hits[TYPED_NODES] = {0};
+    const uint32_t best = longest_row(&length);
     assert_in_range(length, FANOUT + 2, 31);
     const int64_t fanout[TYPED_RELATIONS] = {0, FANOUT, 0, 0};
     for (uint32_t i = 0; i < DRAWS; i++) {
-        struct relation_batch batch;
-        const struct relation_request request = {.seed = 1,
+        struct mini_batch batch;
+        const struct neighbor_request request = {.seed = 1,
                                                  .round = i,
                                                  .hop_count = 1,
                                                  .fanout = fanout,
                                                  .seed_node = &best,
                                                  .seed_count = 1};
-        assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
+        assert_ok(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
         assert_int_equal(batch.edge_count, FANOUT);
         for (uint32_t e = 0; e < FANOUT; e++)
             hits[batch.node[batch.node_begin[1] + batch.neighbor[e]]]++;
@@ -271,19 +278,135 @@ static void each_neighbor_is_as_likely_as_the_others(void **state)
     close_fixture(f);
 }
 
+/* --- what other samplers choose in a relation --- */
+
+/* How often each source of that row is the only one that a sampler keeps. */
+static void count_choices(struct fixture *f, enum sampler_kind kind, uint32_t seed,
+                          uint32_t seen[TYPED_NODES])
+{
+    enum { DRAWS = 20000 };
+    static const int64_t one[TYPED_RELATIONS] = {0, 1, 0, 0};
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct mini_batch batch;
+        const struct neighbor_request request = {.seed = 7,
+                                                 .round = i,
+                                                 .hop_count = 1,
+                                                 .fanout = one,
+                                                 .seed_node = &seed,
+                                                 .seed_count = 1};
+        assert_ok(sampler_of(kind)->draw(f->sampler, &request, &batch, &f->err), &f->err);
+        assert_int_equal(batch.edge_count, 1);
+        assert_int_equal(batch.edge_begin[2] - batch.edge_begin[1], 1);
+        seen[batch.node[batch.node_begin[1] + batch.neighbor[0]]]++;
+    }
+}
+
+static void weights_are_those_of_the_relation(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    uint32_t length = 0, seen[TYPED_NODES] = {0};
+    double chance[TYPED_NODES] = {0}, sum = 0;
+    const uint32_t seed = longest_row(&length);
+    count_choices(f, SAMPLER_WEIGHTED_NEIGHBOR, seed, seen);
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        sum += edges.relation[e] == 1 && edges.target[e] == seed ? (double)edges.weight[e] : 0;
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.relation[e] == 1 && edges.target[e] == seed)
+            chance[edges.source[e]] += (double)edges.weight[e] / sum;
+    chi_square_check(seen, chance, TYPED_NODES);
+    close_fixture(f);
+}
+
+/* With two draws of one row the same edge comes twice as often as chance has it, and no more. */
+static void draws_with_replacement_are_independent(void **state)
+{
+    enum { DRAWS = 20000 };
+    struct fixture *f = open_fixture(state);
+    static const int64_t two[TYPED_RELATIONS] = {0, 2, 0, 0};
+    uint32_t length = 0, seen[TYPED_NODES] = {0};
+    double chance[TYPED_NODES] = {0};
+    struct estimate twice = {0};
+    const uint32_t seed = longest_row(&length);
+    count_choices(f, SAMPLER_NEIGHBOR_WITH_REPLACEMENT, seed, seen);
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.relation[e] == 1 && edges.target[e] == seed)
+            chance[edges.source[e]] += 1.0 / length;
+    chi_square_check(seen, chance, TYPED_NODES);
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct mini_batch batch;
+        const struct neighbor_request request = {.seed = 7,
+                                                 .round = i,
+                                                 .hop_count = 1,
+                                                 .fanout = two,
+                                                 .seed_node = &seed,
+                                                 .seed_count = 1,
+                                                 .edge_columns = 1U << EDGE_WEIGHT};
+        assert_ok(sampler_of(SAMPLER_NEIGHBOR_WITH_REPLACEMENT)
+                      ->draw(f->sampler, &request, &batch, &f->err),
+                  &f->err);
+        const float *weight = batch.columns.data[EDGE_WEIGHT]; /* is the number of the edge */
+        estimate_add(&twice, weight[0] == weight[1]);
+    }
+    estimate_check(&twice, 1.0 / length, 0, "the same edge twice of", length);
+    close_fixture(f);
+}
+
+/* Each sampler that takes relations: the same batch for the same request, sound as a record, with the fan-outs of each relation. */
+static void every_sampler_of_relations_is_a_function_of_its_request(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    struct arena scratch = {0};
+    struct mini_batch stored = {0};
+    int samplers = 0;
+    for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
+        const struct sampler *sampler = sampler_of(kind);
+        const struct neighbor_request request = request_of(few, 9), other = request_of(all, 10);
+        const struct key key = key_mini_batch("r", 1, (int32_t)kind);
+        struct mini_batch batch;
+        if (!sampler->takes_relations)
+            continue;
+        samplers++;
+        assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+            for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
+                const uint32_t kept = batch.row_start[i + r + 1] - batch.row_start[i + r];
+                int hop = 0;
+                while (batch.row[i] >= mini_batch_known(&batch, relation[r].target_type, hop))
+                    hop++;
+                const int64_t fanout = few[r * HOPS + (uint32_t)hop];
+                assert_int_equal(kept,
+                                 fanout < 0 || fanout > batch.degree[i] ? batch.degree[i] : fanout);
+            }
+        assert_ok(mini_batch_put(f->temp->store, key.text, "r", &batch, &scratch, &f->err),
+                  &f->err);
+        assert_ok(sampler->draw(f->sampler, &other, &batch, &f->err), &f->err);
+        assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
+        assert_ok(mini_batch_put(f->temp->store, key.text, "r", &batch, &scratch, &f->err),
+                  &f->err);
+        assert_ok(mini_batch_get(f->temp->store, key.text, "r", &stored, &f->err), &f->err);
+        assert_memory_equal(stored.neighbor, batch.neighbor,
+                            batch.edge_count * sizeof *batch.neighbor);
+        assert_memory_equal(stored.node, batch.node, batch.node_count * sizeof *batch.node);
+    }
+    assert_int_equal(samplers, 3);
+    mini_batch_release(&stored);
+    arena_release(&scratch);
+    close_fixture(f);
+}
+
 static void bad_seeds_are_named(void **state)
 {
     struct fixture *f = open_fixture(state);
     const uint32_t twice[] = {5, 6, 5}, far[] = {TYPED_NODES};
-    struct relation_request request = request_of(few, 1);
-    struct relation_batch batch;
+    struct neighbor_request request = request_of(few, 1);
+    struct mini_batch batch;
     request.seed_node = twice;
     request.seed_count = 3;
-    assert_fails(relation_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
+    assert_fails(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
                  "seed 2 is node 5, which is a seed already", &f->err);
     request.seed_node = far;
     request.seed_count = 1;
-    assert_fails(relation_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
+    assert_fails(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
                  "seed 0 is node 160, expected below 160", &f->err);
     close_fixture(f);
 }
@@ -291,19 +414,19 @@ static void bad_seeds_are_named(void **state)
 static void a_budget_is_kept(void **state)
 {
     struct fixture *f = open_fixture(state);
-    const struct relation_sampler_config config = {
+    const struct neighbor_sampler_config config = {
         .topology = &f->topology, .book = &f->book, .budget_bytes = 1000};
-    struct relation_sampler *small = NULL;
-    const enum error_code rc = relation_sampler_new(&config, &small, &f->err);
+    struct neighbor_sampler *small = NULL;
+    const enum error_code rc = neighbor_sampler_new(&config, &small, &f->err);
     if (rc == ERROR_NONE) {
-        struct relation_batch batch;
-        const struct relation_request request = request_of(all, 0);
-        assert_fails(relation_sampler_draw(small, &request, &batch, &f->err), ERROR_NO_MEMORY,
+        struct mini_batch batch;
+        const struct neighbor_request request = request_of(all, 0);
+        assert_fails(neighbor_sampler_draw(small, &request, &batch, &f->err), ERROR_NO_MEMORY,
                      "mini-batch", &f->err);
     } else {
         assert_int_equal(rc, ERROR_NO_MEMORY);
     }
-    relation_sampler_free(small);
+    neighbor_sampler_free(small);
     close_fixture(f);
 }
 
@@ -314,6 +437,9 @@ int main(void)
         test_with_store(a_batch_reads_back_as_it_was_drawn),
         test_with_store(seeds_of_several_types_stand_first),
         test_with_store(each_neighbor_is_as_likely_as_the_others),
+        test_with_store(weights_are_those_of_the_relation),
+        test_with_store(draws_with_replacement_are_independent),
+        test_with_store(every_sampler_of_relations_is_a_function_of_its_request),
         test_with_store(bad_seeds_are_named),
         test_with_store(a_budget_is_kept),
     };

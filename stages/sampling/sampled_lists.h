@@ -1,0 +1,75 @@
+/*
+ * sampled_lists - a mini-batch while it is drawn: nodes by type, rows and edges by relation.
+ *
+ * Edges of several relations find nodes of one type in turns, so each list grows by itself; sampled_lists_batch() puts them one
+ * behind the other. A batch of one relation that does not list its rows is these arrays as they are, without a copy.
+ *
+ * All arrays stay for the next batch. The struct is open: samplers write the lists.
+ */
+#ifndef STAGES_SAMPLING_SAMPLED_LISTS_H
+#define STAGES_SAMPLING_SAMPLED_LISTS_H
+
+#include "common/base/error.h"
+#include "stages/sampling/edge_gather.h"
+#include "stages/sampling/growing_array.h"
+#include "store/records/mini_batch.h"
+#include "store/records/partition_book.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct relation_rows {
+    uint32_t source, target;        /* node types */
+    uint32_t row_count, edge_count; /* row_count: of those that are listed */
+    struct growing_array row_start; /* [expanded nodes + 1], where rows are not listed */
+    struct growing_array row;       /* [row_count] nodes of the target type that have edges */
+    struct growing_array row_end;   /* [row_count] where their edges end */
+    struct growing_array degree;    /* [row_count] */
+    struct growing_array neighbor;  /* [edge_count] nodes of the source type */
+    struct growing_array place;     /* [edge_count] of 64 bits: edge_place() */
+};
+
+struct sampled_lists {
+    struct array_budget *budget; /* borrowed */
+    bool lists_rows;             /* of several relations; else all rows of the one there is */
+    uint32_t type_count, relation_count;
+    uint32_t count[RELATION_TYPE_COUNT_MAX];                         /* nodes of a type */
+    struct growing_array node[RELATION_TYPE_COUNT_MAX];              /* [count] */
+    struct relation_rows *relation;                                  /* [relation_count], owned */
+    uint32_t hop_end[RELATION_TYPE_COUNT_MAX * (HOP_COUNT_MAX + 1)]; /* as a mini-batch has it */
+    struct edge_gather gather;                                       /* columns of all edges */
+    uint16_t ends[2 * RELATION_COUNT_MAX];
+    /* The lists one behind the other. */
+    struct growing_array all_node, all_row, all_row_start, all_neighbor, all_degree;
+    uint32_t node_begin[RELATION_TYPE_COUNT_MAX + 1];
+    uint32_t row_begin[RELATION_COUNT_MAX + 1], edge_begin[RELATION_COUNT_MAX + 1];
+};
+
+/* The types and relations of `book`, whose rows are listed where they have names; NULL: one of each.
+ * Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code sampled_lists_init(struct sampled_lists *lists,
+                                              const struct partition_book *book,
+                                              struct array_budget *budget, struct error *err);
+void sampled_lists_release(struct sampled_lists *lists);
+/* No nodes and no edges. */
+void sampled_lists_clear(struct sampled_lists *lists);
+/* Nodes of the type that has most of them. */
+uint32_t sampled_lists_longest(const struct sampled_lists *lists);
+
+/* Where the places of a relation's edges are noted. */
+static inline struct growing_array *sampled_lists_places(struct sampled_lists *lists,
+                                                         struct relation_rows *rows)
+{
+    return lists->lists_rows ? &rows->place : &lists->gather.place;
+}
+
+/* Room for `count` nodes of a type, keeping those that there are. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code sampled_lists_reserve_nodes(struct sampled_lists *lists, uint32_t type,
+                                                       uint64_t count, struct error *err);
+/* Nodes, rows and edges as a mini-batch, whose arrays are the lists' until the next: with degrees of listed rows, and with places
+ * in lists->gather if they were noted. What else a batch has is the caller's to fill in. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code sampled_lists_batch(struct sampled_lists *lists, int hop_count,
+                                               bool has_degrees, bool has_places,
+                                               struct mini_batch *out, struct error *err);
+
+#endif
