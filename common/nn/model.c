@@ -2,6 +2,7 @@
 #include "common/nn/model.h"
 
 #include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_row.h"
 #include "common/nn/typed/typed_model.h"
 
 #include <inttypes.h>
@@ -184,7 +185,7 @@ static uint32_t input_dim_of(const struct model_config *config, int number)
     return sum;
 }
 
-static void add_layer(struct model *model, int number)
+static enum error_code add_layer(struct model *model, int number, struct error *err)
 {
     const struct model_config *config = &model->config;
     const struct layer_config *own = &config->layer[number];
@@ -215,8 +216,13 @@ static void add_layer(struct model *model, int number)
     model->reads_edges |= layer->type->reads_edges;
     model->needs_value_sum |= layer->type->needs_value_sum;
     model->needs_degree |= layer->type->needs_degree || layer->option.aggr == LAYER_AGGR_ADD;
+    const enum error_code rc = layer_row_check(layer, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "layer %d of the model (%s)", number + 1,
+                             layer_names[layer->kind]);
     add_own_parameters(model, layer, number);
     add_tail_parameters(model, layer, number);
+    return ERROR_NONE;
 }
 
 static uint32_t decoder_outputs(const struct model *model)
@@ -434,12 +440,12 @@ enum error_code model_init(struct model *out, const struct model_config *config,
         out->trained_count = out->value_count;
         return typed == ERROR_NONE ? typed_model_add_buffers(out, err) : typed;
     }
-    const enum error_code rc = check_config(config, err);
+    enum error_code rc = check_config(config, err);
+    out->config = *config;
+    for (int layer = 0; rc == ERROR_NONE && layer < config->layer_count; layer++)
+        rc = add_layer(out, layer, err);
     if (rc != ERROR_NONE)
         return rc;
-    out->config = *config;
-    for (int layer = 0; layer < config->layer_count; layer++)
-        add_layer(out, layer);
     if (config->decoder)
         add_decoder(out);
     if (config->readout)

@@ -236,7 +236,7 @@ MUST_CHECK enum error_code model_config_jump(struct model_config *config,
                                              enum jumping_knowledge jumping_knowledge,
                                              uint32_t output_dim, struct error *err);
 /* Fails: ERROR_INVALID, naming the layer, for more layers than LAYER_COUNT_MAX, sizes that overflow, and what a kind
- * cannot do. */
+ * cannot do; ERROR_BUG for a kind whose row of layer_list.h is wrong (layers/layer_row.h). */
 MUST_CHECK enum error_code model_init(struct model *out, const struct model_config *config,
                                       struct error *err);
 /* Both of the above. */

@@ -53,6 +53,8 @@ static enum error_code prepare_linear(struct layer_pass *pass, const float *cons
     if (type->uses_edges) {
         pass->projects_first = type->projects_first(pass->input_dim, pass->output_dim);
         rc = type->weigh(pass->layer, &pass->block, arena, &pass->aggregation, err);
+        must(rc != ERROR_NONE ||
+             aggregation_width(&pass->aggregation, pass->input_dim) == pass->aggregated_dim);
     }
     /* What is mostly zero is projected before it is aggregated; the greatest of rows is no linear map. */
     if (!type->uses_edges || pass->aggregation.greatest)

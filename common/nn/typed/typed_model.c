@@ -2,6 +2,7 @@
 #include "common/nn/typed/typed_model.h"
 
 #include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_row.h"
 #include "common/nn/typed/typed_layer.h"
 
 #include <inttypes.h>
@@ -257,6 +258,9 @@ static enum error_code check_layer(const struct model *model, int number, struct
         return rc;
     if (!layer->type->typed)
         return error_set(err, ERROR_INVALID, "this kind is not for graphs with relations");
+    rc = layer_row_check_typed(layer, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (!(own->dropout >= 0 && own->dropout < 1))
         return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
                          (double)own->dropout);
