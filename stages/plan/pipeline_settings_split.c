@@ -122,7 +122,7 @@ void pipeline_settings_date(struct pipeline_settings *settings, const char *text
 
 bool pipeline_learns_pairs(const struct pipeline_settings *settings)
 {
-    return task_learns_pairs((enum task_kind)settings->ingest.task);
+    return task_learns_pairs(settings->ingest.task);
 }
 
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
@@ -135,12 +135,12 @@ bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
 
 bool pipeline_labels_edges(const struct pipeline_settings *settings)
 {
-    return task_labels_edges((enum task_kind)settings->ingest.task);
+    return task_labels_edges(settings->ingest.task);
 }
 
 bool pipeline_learns_graphs(const struct pipeline_settings *settings)
 {
-    return task_learns_graphs((enum task_kind)settings->ingest.task);
+    return task_learns_graphs(settings->ingest.task);
 }
 
 bool pipeline_has_node_files(const struct pipeline_settings *settings)

@@ -246,7 +246,7 @@ static void write_step(const struct row *row, const char *path)
     add(&file, "labels", SAFETENSORS_I64, seeds, 0, label);
     add_schema(&file, f.schema);
     add_text(&file, "kind", "%s", layer_names[row->kind]);
-    add_text(&file, "aggr", "%s", layer_aggr_names[model.layer[0].option.aggr]);
+    add_text(&file, "aggr", "%s", layer_aggr_names[model.layer[0].config.option.aggr]);
     add_text(&file, "relation_aggr", "%s", relation_aggr_names[row->relation_aggr]);
     add_text(&file, "heads", "%d", (int)row->option.heads);
     add_text(&file, "bases", "%d", (int)row->option.bases);

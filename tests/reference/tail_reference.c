@@ -5,7 +5,7 @@
 static void add_residual(const struct model_layer *layer, const double *weight, const double *x,
                          uint32_t rows, double *y)
 {
-    const uint32_t in = layer->input_dim, out = layer->output_dim;
+    const uint32_t in = layer->input_dim, out = layer->config.output_dim;
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < out; o++) {
             double sum = weight ? 0 : x[(size_t)i * in + o];
@@ -32,16 +32,16 @@ void tail_reference_apply(const struct model *model, int layer, const double *va
 {
     const struct model_layer *own = &model->layer[layer];
     const struct parameter *p = model->parameter;
-    const uint32_t dim = own->output_dim;
-    if (own->residual)
+    const uint32_t dim = own->config.output_dim;
+    if (own->config.residual)
         add_residual(own,
                      own->residual_parameter < 0 ? NULL : value + p[own->residual_parameter].offset,
                      x, rows, y);
-    if (own->norm == NORM_NONE)
+    if (own->config.norm == NORM_NONE)
         return;
-    for (uint32_t i = 0; own->norm == NORM_LAYER && i < rows; i++)
+    for (uint32_t i = 0; own->config.norm == NORM_LAYER && i < rows; i++)
         center(y + (size_t)i * dim, 1, dim);
-    for (uint32_t c = 0; own->norm == NORM_BATCH && c < dim; c++) {
+    for (uint32_t c = 0; own->config.norm == NORM_BATCH && c < dim; c++) {
         if (by_batch && rows > 1) {
             center(y + c, dim, rows);
             continue;

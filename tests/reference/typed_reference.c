@@ -88,7 +88,7 @@ static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double 
     const struct message_block *block = &layer->block->edges[r].block;
     const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
     const uint32_t dim = in_dim(layer, layer->schema->relation[r].source_type);
-    const int64_t aggr = layer->own->option.aggr;
+    const int64_t aggr = layer->own->config.option.aggr;
     for (uint32_t c = 0; c < dim; c++) {
         a[c] = 0;
         for (uint32_t e = first; e < end; e++) {
@@ -108,13 +108,13 @@ static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double 
 static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, uint32_t out,
                           uint32_t outs)
 {
-    const bool is_rgat = layer->own->kind == LAYER_RGAT;
-    const double *weight =
-        tensor(layer, is_rgat && layer->own->option.bases ? "convs.%d.basis" : "convs.%d.weight",
-               layer->number);
+    const bool is_rgat = layer->own->config.kind == LAYER_RGAT;
+    const double *weight = tensor(
+        layer, is_rgat && layer->own->config.option.bases ? "convs.%d.basis" : "convs.%d.weight",
+        layer->number);
     const uint32_t ins = in_dim(layer, layer->schema->relation[r].source_type);
-    const uint32_t bases = (uint32_t)layer->own->option.bases;
-    const uint32_t blocks = (uint32_t)layer->own->option.blocks;
+    const uint32_t bases = (uint32_t)layer->own->config.option.bases;
+    const uint32_t blocks = (uint32_t)layer->own->config.option.blocks;
     double sum = 0;
     if (blocks) {
         const uint32_t bi = ins / blocks, bo = outs / blocks;
@@ -132,7 +132,7 @@ static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, ui
 
 static void rgcn_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
-    const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
+    const uint32_t dim = in_dim(layer, type), out = layer->own->config.output_dim;
     const double *own = layer->x[type] + (size_t)i * dim;
     char key[RELATION_NAME_SIZE];
     double a[256] = {0};
@@ -171,9 +171,9 @@ static double share_of(const struct layer *layer, uint32_t type)
 
 static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
-    const bool is_sage = layer->own->kind == LAYER_SAGE;
+    const bool is_sage = layer->own->config.kind == LAYER_SAGE;
     const char *left = is_sage ? "lin_l" : "lin_rel", *right = is_sage ? "lin_r" : "lin_root";
-    const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
+    const uint32_t dim = in_dim(layer, type), out = layer->own->config.output_dim;
     double a[256] = {0}, part[256] = {0};
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         char key[4 * RELATION_NAME_SIZE];
@@ -199,7 +199,7 @@ static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, d
 static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, uint32_t which,
                         double *out)
 {
-    const uint32_t width = layer->own->output_dim, in = in_dim(layer, type);
+    const uint32_t width = layer->own->config.output_dim, in = in_dim(layer, type);
     char key[RELATION_NAME_SIZE];
     type_key(layer, type, key);
     const double *bias = tensor(layer, "convs.%d.kqv_lin.lins.%s.bias", layer->number, key);
@@ -214,7 +214,7 @@ static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, 
 static double hgt_transformed(const struct layer *layer, const char *name, uint32_t r, uint32_t h,
                               const double *x, uint32_t column)
 {
-    const uint32_t dim = layer->own->output_dim / (uint32_t)layer->own->option.heads;
+    const uint32_t dim = layer->own->config.output_dim / (uint32_t)layer->own->config.option.heads;
     const double *weight = tensor(layer, "convs.%d.%s.weight", layer->number, name) +
                            ((size_t)h * layer->schema->relation_count + r) * dim * dim;
     double sum = 0;
@@ -226,7 +226,7 @@ static double hgt_transformed(const struct layer *layer, const char *name, uint3
 static double hgt_score(const struct layer *layer, uint32_t r, uint32_t h, const double *query,
                         const double *key)
 {
-    const uint32_t dim = layer->own->output_dim / (uint32_t)layer->own->option.heads;
+    const uint32_t dim = layer->own->config.output_dim / (uint32_t)layer->own->config.option.heads;
     char name[4 * RELATION_NAME_SIZE];
     double sum = 0;
     relation_key_of(layer, r, "__", name);
@@ -239,7 +239,8 @@ static double hgt_score(const struct layer *layer, uint32_t r, uint32_t h, const
 static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum,
                       double *out)
 {
-    const uint32_t width = layer->own->output_dim, heads = (uint32_t)layer->own->option.heads;
+    const uint32_t width = layer->own->config.output_dim,
+                   heads = (uint32_t)layer->own->config.option.heads;
     double query[256] = {0}, key[256] = {0}, value[256] = {0};
     hgt_project(layer, type, i, 1, query);
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
@@ -264,7 +265,7 @@ static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, doub
 
 static void hgt_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
-    const uint32_t width = layer->own->output_dim;
+    const uint32_t width = layer->own->config.output_dim;
     const double *x = layer->x[type] + (size_t)i * in_dim(layer, type);
     double sum[64] = {0}, out[256] = {0};
     char key[RELATION_NAME_SIZE];
@@ -291,7 +292,7 @@ static double kept_share(const struct layer *layer, uint32_t r, uint32_t edge, u
 {
     uint32_t word[4];
     uint64_t slot = edge;
-    if (!layer->dropout || !(layer->own->dropout > 0))
+    if (!layer->dropout || !(layer->own->config.dropout > 0))
         return 1;
     struct random_stream stream = *layer->dropout;
     stream.purpose_word = (stream.purpose_word & 0xff00ffffU) | (uint32_t)layer->number << 16;
@@ -299,7 +300,7 @@ static double kept_share(const struct layer *layer, uint32_t r, uint32_t edge, u
         slot += message_block_edges(&layer->block->edges[before].block);
     random_block(&stream, 1ULL << 39 | slot, h / 8, word);
     const double draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
-    const double dropped = round((double)layer->own->dropout * 65536);
+    const double dropped = round((double)layer->own->config.dropout * 65536);
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
@@ -309,9 +310,9 @@ struct gat_sizes {
 
 static struct gat_sizes gat_sizes_of(const struct layer *layer)
 {
-    const uint32_t heads = (uint32_t)layer->own->option.heads;
-    const uint32_t channels =
-        layer->own->joins_heads ? layer->own->output_dim / heads : layer->own->output_dim;
+    const uint32_t heads = (uint32_t)layer->own->config.option.heads;
+    const uint32_t channels = layer->own->joins_heads ? layer->own->config.output_dim / heads
+                                                      : layer->own->config.output_dim;
     return (struct gat_sizes){heads, channels, heads * channels};
 }
 
@@ -339,7 +340,7 @@ static void gat_relation(const struct layer *layer, uint32_t r, uint32_t i, doub
     const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
     char key[4 * RELATION_NAME_SIZE];
     relation_key_of(layer, r, "___", key);
-    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += tensor(layer, "convs.%d.convs.<%s>.bias", layer->number, key)[c];
     for (uint32_t h = 0; h < s.heads; h++) {
         const double own = gat_term(layer, key, "dst", layer->x[type] + (size_t)i * to, to, h);
@@ -414,7 +415,7 @@ static void rgat_row(const struct layer *layer, uint32_t type, uint32_t i, doubl
     double sum[64] = {0};
     rgat_heads(layer, type, i, sum, NULL);
     rgat_heads(layer, type, i, sum, y);
-    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += tensor(layer, "convs.%d.bias", layer->number)[c];
 }
 
@@ -425,7 +426,7 @@ static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double
     for (uint32_t r = 0; r < layer->schema->relation_count; r++)
         if (leads_to(layer, r, type))
             gat_relation(layer, r, i, part);
-    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += share * part[c];
 }
 
@@ -434,7 +435,7 @@ static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double
 static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
-    const uint32_t in = in_dim(layer, type), out = layer->own->output_dim;
+    const uint32_t in = in_dim(layer, type), out = layer->own->config.output_dim;
     char name[PARAMETER_NAME_SIZE], key[RELATION_NAME_SIZE];
     type_key(layer, type, key);
     if (is_last && type != layer->model->config.types.target_type)
@@ -463,7 +464,7 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
                           (uint32_t)(layer->number + LAYER_COUNT_MAX * (int)type) << 16;
     random_block(&stream, row, column / 8, word);
     const double draw = word[column % 8 / 2] >> (column % 2 ? 16 : 0) & 0xffffU;
-    const double dropped = round((double)layer->own->dropout * 65536);
+    const double dropped = round((double)layer->own->config.dropout * 65536);
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
@@ -483,11 +484,11 @@ static void follow(const struct layer *layer, uint32_t type, uint32_t rows, bool
                    double *y)
 {
     const struct model_layer *own = layer->own;
-    const uint32_t dim = own->output_dim, in = in_dim(layer, type);
-    const char *module = own->norm == NORM_BATCH ? "module." : "";
+    const uint32_t dim = own->config.output_dim, in = in_dim(layer, type);
+    const char *module = own->config.norm == NORM_BATCH ? "module." : "";
     char key[RELATION_NAME_SIZE];
     type_key(layer, type, key);
-    for (uint32_t i = 0; own->residual && i < rows; i++) {
+    for (uint32_t i = 0; own->config.residual && i < rows; i++) {
         const double *x = layer->x[type] + (size_t)i * in;
         if (in != dim)
             multiply(tensor(layer, "residuals.%d.%s.weight", layer->number, key), x, dim, in,
@@ -495,12 +496,12 @@ static void follow(const struct layer *layer, uint32_t type, uint32_t rows, bool
         for (uint32_t c = 0; in == dim && c < dim; c++)
             y[(size_t)i * dim + c] += x[c];
     }
-    if (own->norm == NORM_NONE)
+    if (own->config.norm == NORM_NONE)
         return;
-    must(own->norm == NORM_LAYER || (by_batch && rows > 1));
-    for (uint32_t i = 0; own->norm == NORM_LAYER && i < rows; i++)
+    must(own->config.norm == NORM_LAYER || (by_batch && rows > 1));
+    for (uint32_t i = 0; own->config.norm == NORM_LAYER && i < rows; i++)
         center(y + (size_t)i * dim, 1, dim);
-    for (uint32_t c = 0; own->norm == NORM_BATCH && c < dim; c++)
+    for (uint32_t c = 0; own->config.norm == NORM_BATCH && c < dim; c++)
         center(y + c, dim, rows);
     const double *weight = tensor(layer, "norms.%d.%s.%sweight", layer->number, key, module);
     const double *bias = tensor(layer, "norms.%d.%s.%sbias", layer->number, key, module);
@@ -528,17 +529,17 @@ static double *layer_output(const struct layer *layer, uint32_t type,
 {
     const struct model_layer *own = layer->own;
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
-    const uint32_t rows = layer->count[type], dim = own->output_dim;
+    const uint32_t rows = layer->count[type], dim = own->config.output_dim;
     double *y = memory_alloc((size_t)rows * dim + 1, sizeof *y);
     memset(y, 0, (size_t)rows * dim * sizeof *y);
     for (uint32_t i = 0; i < rows; i++)
-        row_of(own->kind)(layer, type, i, y + (size_t)i * dim);
+        row_of(own->config.kind)(layer, type, i, y + (size_t)i * dim);
     if (rows)
         follow(layer, type, rows, by_batch, y);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t c = 0; c < dim; c++) {
             double *element = &y[(size_t)i * dim + c];
-            *element = activate(own->activation, *element);
+            *element = activate(own->config.activation, *element);
             if (dropout && !is_last)
                 *element *= kept(layer, dropout, type, i, c);
         }

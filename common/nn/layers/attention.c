@@ -11,8 +11,8 @@ static const uint64_t slot_items = 1ULL << 39;
 
 uint32_t attention_channels(const struct model_layer *layer)
 {
-    return layer->joins_heads ? layer->output_dim / (uint32_t)layer->option.heads
-                              : layer->output_dim;
+    return layer->joins_heads ? layer->config.output_dim / (uint32_t)layer->config.option.heads
+                              : layer->config.output_dim;
 }
 
 CPU_KERNEL(add_bias_to_projected,
@@ -203,7 +203,7 @@ enum error_code attention_new(const struct attention_kind *kind, struct layer_pa
     *a = (struct attention){.kind = kind,
                             .pass = pass,
                             .shape = {.block = pass->block,
-                                      .heads = (uint32_t)layer->option.heads,
+                                      .heads = (uint32_t)layer->config.option.heads,
                                       .channels = attention_channels(layer)},
                             .joins = layer->joins_heads};
     a->width = (size_t)a->shape.heads * a->shape.channels;

@@ -22,15 +22,15 @@ enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, WEIGHT_EDGE, PARAMETER_COU
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
     const uint32_t channels = attention_channels(layer),
-                   width = (uint32_t)layer->option.heads * channels;
+                   width = (uint32_t)layer->config.option.heads * channels;
     out[ATT] = (struct layer_parameter){
         .suffix = "att",
         .dim_count = 3,
-        .rows = (uint32_t)layer->option.heads,
+        .rows = (uint32_t)layer->config.option.heads,
         .cols = channels,
-        .bound = layer_glorot_bound((uint32_t)layer->option.heads, channels)};
+        .bound = layer_glorot_bound((uint32_t)layer->config.option.heads, channels)};
     out[BIAS] = (struct layer_parameter){
-        .suffix = "bias", .dim_count = 1, .rows = layer->output_dim, .cols = 1};
+        .suffix = "bias", .dim_count = 1, .rows = layer->config.output_dim, .cols = 1};
     out[WEIGHT_L] = (struct layer_parameter){.suffix = "lin_l.weight",
                                              .dim_count = 2,
                                              .rows = width,

@@ -29,7 +29,7 @@ struct gin {
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t width = layer->output_dim, input = layer->input_dim;
+    const uint32_t width = layer->config.output_dim, input = layer->input_dim;
     out[EPS] = (struct layer_parameter){
         .suffix = "eps", .dgl = "eps", .dim_count = 1, .rows = 1, .cols = 1};
     out[WEIGHT_0] = (struct layer_parameter){.suffix = "nn.lins.0.weight",
@@ -62,7 +62,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
 /* An eps that is not trained is 0, so a_i does not depend on the weights. */
 static bool aggregates_input(const struct model_layer *layer)
 {
-    return !layer->option.train_eps;
+    return !layer->config.option.train_eps;
 }
 
 static enum error_code weigh(const struct model_layer *layer, const struct message_block *block,
@@ -95,16 +95,16 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
     const struct message_block every_row = {.destination_count = rows, .source_count = rows};
     struct layer_pass *sum = &gin->pass[0], *last = &gin->pass[1];
     struct input_rows between = {.stride = width}, rows_read = pass->input;
-    if (pass->layer->option.train_eps)
+    if (pass->layer->config.option.train_eps)
         rows_read.mostly_zero = false; /* eps wants the gradient of the sums */
     gin->layer[0] = (struct model_layer){.type = &sum_type,
                                          .input_dim = pass->input_dim,
-                                         .output_dim = width,
-                                         .activation = ACTIVATION_RELU};
+                                         .config.output_dim = width,
+                                         .config.activation = ACTIVATION_RELU};
     gin->layer[1] = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                          .input_dim = width,
-                                         .output_dim = width,
-                                         .activation = ACTIVATION_NONE};
+                                         .config.output_dim = width,
+                                         .config.activation = ACTIVATION_NONE};
     enum error_code rc =
         layer_pass_init_matrix(sum, &gin->layer[0], pass->parameter[WEIGHT_0],
                                pass->parameter[BIAS_0], &pass->block, &rows_read, arena, err);
@@ -187,7 +187,7 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
                                           .bias = out->parameter[BIAS_0]};
     const struct layer_gradient of_last = {.matrix = {out->parameter[WEIGHT_1]},
                                            .bias = out->parameter[BIAS_1]};
-    const bool trains_eps = pass->layer->option.train_eps;
+    const bool trains_eps = pass->layer->config.option.train_eps;
     enum error_code rc =
         layer_pass_backward(last, above, logits_gradient, false, &of_last, arena, pool, err);
     if (rc == ERROR_NONE)

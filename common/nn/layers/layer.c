@@ -34,13 +34,24 @@ void layer_parameter_name(const struct layer_type *type, int number, const char 
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
                                      bool is_last)
 {
-    return (struct layer_config){.kind = kind,
-                                 .output_dim = is_last ? outline->output_dim : outline->hidden_dim,
-                                 .option = outline->option,
-                                 .residual = !is_last && outline->residual,
-                                 .norm = is_last ? NORM_NONE : outline->norm,
-                                 .activation = is_last ? ACTIVATION_NONE : outline->activation,
-                                 .dropout = outline->dropout};
+    struct layer_config layer = outline->layer;
+    layer.kind = kind;
+    if (!is_last)
+        return layer;
+    layer.output_dim = outline->output_dim;
+    layer.residual = false;
+    layer.norm = NORM_NONE;
+    layer.activation = ACTIVATION_NONE;
+    return layer;
+}
+
+void layer_fill_options(struct model_layer *layer)
+{
+    struct layer_options *option = &layer->config.option;
+    if (option->heads == 0)
+        option->heads = 1;
+    if (option->aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)
+        option->aggr = layer->type->aggr;
 }
 
 float layer_linear_bound(uint32_t input_dim)

@@ -95,10 +95,10 @@ static inline bool layer_sums_sources(const struct model_layer *layer)
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
     const struct layer_type *type = layer->type;
-    if (!type->uses_edges || layer->option.aggr == LAYER_AGGR_MAX || layer->residual)
+    if (!type->uses_edges || layer->config.option.aggr == LAYER_AGGR_MAX || layer->config.residual)
         return false;
     return type->forward ? type->aggregates_input && type->aggregates_input(layer)
-                         : !type->projects_first(layer->input_dim, layer->output_dim);
+                         : !type->projects_first(layer->input_dim, layer->config.output_dim);
 }
 
 /* The full name of a tensor of layer `number`, as a model has it. */
@@ -106,9 +106,12 @@ void layer_parameter_name(const struct layer_type *type, int number, const char 
                           char out[PARAMETER_NAME_SIZE]);
 
 /* For struct layer_type.build: a layer of this kind in such a model; the last one gives the logits, others
- * hidden_dim columns, and what follows. */
+ * outline->layer.output_dim columns, and what follows. */
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
                                      bool is_last);
+
+/* Fills in the options that the config of `layer` leaves to its kind: no heads are one, and `auto` is the kind's own aggr. */
+void layer_fill_options(struct model_layer *layer);
 
 /* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */
 float layer_linear_bound(uint32_t input_dim);

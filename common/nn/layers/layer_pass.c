@@ -38,8 +38,9 @@ static struct layer_pass pass_of(const struct model_layer *own, const struct mes
         .input = *input,
         .precision = input->precision,
         .input_dim = own->input_dim,
-        .output_dim = own->output_dim,
-        .activation = {.relu = own->activation == ACTIVATION_RELU && !own->has_tail, .scale = 1}};
+        .output_dim = own->config.output_dim,
+        .activation = {.relu = own->config.activation == ACTIVATION_RELU && !own->has_tail,
+                       .scale = 1}};
 }
 
 /* Of a linear kind, with its pass->matrix_count matrices. */

@@ -82,12 +82,12 @@ static enum error_code check_shapes(const struct model_layer *layer, const struc
     for (int i = 0; i < tensors->count; i++) {
         const struct layer_parameter *own = &tensors->own[i];
         const uint32_t cols = own->dim_count == 1 ? 1 : layer->input_dim;
-        if (own->dim_count > 2 || own->rows != layer->output_dim || own->cols != cols)
+        if (own->dim_count > 2 || own->rows != layer->config.output_dim || own->cols != cols)
             return error_set(err, ERROR_BUG,
                              "the row of this kind is wrong: %s is [%u, %u], but the tensors of a "
                              "linear kind are matrices [%u, %u] and a bias [%u]",
-                             own->suffix, own->rows, own->cols, layer->output_dim, layer->input_dim,
-                             layer->output_dim);
+                             own->suffix, own->rows, own->cols, layer->config.output_dim,
+                             layer->input_dim, layer->config.output_dim);
     }
     return ERROR_NONE;
 }
@@ -111,7 +111,8 @@ static enum error_code check_aggregation(const struct model_layer *layer,
                          "input's width, each with a matrix of its own, but parameters() has %d "
                          "matrices",
                          parts, tensors->matrices);
-    if (type->uses_edges && parts > 1 && type->projects_first(layer->input_dim, layer->output_dim))
+    if (type->uses_edges && parts > 1 &&
+        type->projects_first(layer->input_dim, layer->config.output_dim))
         return wrong(err, "it projects before it aggregates, which is possible with one matrix");
     return ERROR_NONE;
 }

@@ -31,7 +31,7 @@ struct le {
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t rows = layer->output_dim, cols = layer->input_dim;
+    const uint32_t rows = layer->config.output_dim, cols = layer->input_dim;
     const float bound = layer_linear_bound(cols);
     out[WEIGHT_1] = (struct layer_parameter){
         .suffix = "lin1.weight", .dim_count = 2, .rows = rows, .cols = cols, .bound = bound};
@@ -50,7 +50,7 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
                              struct arena *arena, struct aggregation *out, struct error *err)
 {
     struct model_layer sum = *layer;
-    sum.option.aggr = LAYER_AGGR_ADD;
+    sum.config.option.aggr = LAYER_AGGR_ADD;
     return neighbor_weights(&sum, block, arena, out, err);
 }
 
@@ -91,8 +91,8 @@ static enum error_code begin(struct le *le, struct layer_pass *pass, bool keep, 
     le->width = 3 * (size_t)pass->input_dim + 1;
     le->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                      .input_dim = (uint32_t)le->width,
-                                     .output_dim = pass->output_dim,
-                                     .activation = ACTIVATION_NONE};
+                                     .config.output_dim = pass->output_dim,
+                                     .config.activation = ACTIVATION_NONE};
     enum error_code rc = weigh(pass->layer, &pass->block, arena, &pass->aggregation, err);
     pass->aggregation.sum = pass->sum;
     if (rc == ERROR_NONE)

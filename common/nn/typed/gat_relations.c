@@ -17,10 +17,10 @@ static enum error_code check(const struct model_config *config, const struct mod
                              struct error *err)
 {
     (void)config;
-    if (layer->joins_heads && layer->output_dim % (uint32_t)layer->option.heads)
+    if (layer->joins_heads && layer->config.output_dim % (uint32_t)layer->config.option.heads)
         return error_set(err, ERROR_INVALID,
                          "the output width is %u, which its %d heads do not divide",
-                         layer->output_dim, (int)layer->option.heads);
+                         layer->config.output_dim, (int)layer->config.option.heads);
     return ERROR_NONE;
 }
 
@@ -28,8 +28,10 @@ static void parameters(struct parameter_writer *writer)
 {
     const struct relation_schema *schema = &writer->model->config.types.schema;
     const struct model_layer *layer = writer->layer;
-    const uint32_t heads = (uint32_t)layer->option.heads, channels = attention_channels(layer);
-    const uint32_t attention[] = {1, heads, channels, 0}, bias[] = {layer->output_dim, 0, 0, 0};
+    const uint32_t heads = (uint32_t)layer->config.option.heads,
+                   channels = attention_channels(layer);
+    const uint32_t attention[] = {1, heads, channels, 0},
+                   bias[] = {layer->config.output_dim, 0, 0, 0};
     const float bound = layer_glorot_bound(heads, channels);
     const int k = writer->number;
     for (uint32_t r = 0; r < schema->relation_count; r++) {
@@ -91,7 +93,7 @@ struct shape {
 
 static struct shape shape_of(const struct typed_pass *pass, uint32_t r)
 {
-    return (struct shape){(size_t)pass->layer->option.heads, attention_channels(pass->layer),
+    return (struct shape){(size_t)pass->layer->config.option.heads, attention_channels(pass->layer),
                           pass->layer->type_input_dim[pass->schema->relation[r].source_type],
                           pass->layer->type_input_dim[pass->schema->relation[r].target_type]};
 }
@@ -120,7 +122,7 @@ static enum error_code make_terms(const struct typed_pass *pass, uint32_t r, str
 static enum error_code make_bias(const struct typed_pass *pass, uint32_t type, struct arena *arena,
                                  struct relation_gat *gat, struct error *err)
 {
-    const size_t dim = pass->layer->output_dim;
+    const size_t dim = pass->layer->config.output_dim;
     float *bias = NULL;
     const enum error_code rc = arena_new(arena, &bias, dim, what, err);
     gat->share[type] = share_of(pass, type);
@@ -161,7 +163,7 @@ static enum error_code find_gradients(const struct typed_pass *pass, struct aren
             rc = arena_new(arena, &out->target_term[r], shape.heads * shape.target, what, err);
     }
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = arena_new(arena, &out->bias[t], pass->layer->output_dim, what, err);
+        rc = arena_new(arena, &out->bias[t], pass->layer->config.output_dim, what, err);
     return rc;
 }
 
@@ -171,7 +173,7 @@ static void share_out(const struct typed_pass *pass, uint32_t r, const struct re
     const struct shape shape = shape_of(pass, r);
     const uint32_t type = pass->schema->relation[r].target_type;
     if (pass->destination_count[type])
-        for (size_t i = 0; i < pass->layer->output_dim; i++)
+        for (size_t i = 0; i < pass->layer->config.output_dim; i++)
             typed_gradient(pass, gradient, tensor(r, BIAS))[i] =
                 gat->share[type] * made->bias[type][i];
     if (!gat->part[r])

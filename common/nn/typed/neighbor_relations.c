@@ -71,7 +71,8 @@ static void add_tensor(const struct typed_pass *pass, uint32_t relation, int whi
 static enum error_code own_room(const struct typed_pass *pass, uint32_t type, struct arena *arena,
                                 float **root, float **bias, struct error *err)
 {
-    const size_t dim = pass->layer->output_dim, size = dim * pass->layer->type_input_dim[type];
+    const size_t dim = pass->layer->config.output_dim,
+                 size = dim * pass->layer->type_input_dim[type];
     bool is_target = false;
     *root = *bias = NULL;
     for (uint32_t r = 0; r < pass->schema->relation_count; r++)

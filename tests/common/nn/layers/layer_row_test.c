@@ -94,7 +94,8 @@ static struct layer_type with_parameters(int (*parameters)(const struct model_la
 
 static enum error_code check(const struct layer_type *type, struct error *err)
 {
-    const struct model_layer layer = {.type = type, .input_dim = INPUT, .output_dim = OUTPUT};
+    const struct model_layer layer = {
+        .type = type, .input_dim = INPUT, .config.output_dim = OUTPUT};
     *err = (struct error){0};
     return layer_row_check(&layer, err);
 }
@@ -167,8 +168,8 @@ static void all_rows_of_the_table_are_sound(void **state)
             const struct layer_type *type = layer_type_of((enum layer_kind)kind);
             const struct model_layer layer = {.type = type,
                                               .input_dim = i < 3 ? 8 : 24,
-                                              .output_dim = i < 3 ? 24 : 8,
-                                              .option = {.heads = 4, .aggr = aggr[i % 3]},
+                                              .config.output_dim = i < 3 ? 24 : 8,
+                                              .config.option = {.heads = 4, .aggr = aggr[i % 3]},
                                               .joins_heads = true};
             if (!type->only_typed)
                 assert_ok(layer_row_check(&layer, &err), &err);
@@ -183,7 +184,8 @@ static int run_pass_of_bad_row(void)
     static const float weight[OUTPUT * INPUT];
     static const uint32_t row_start[] = {0, 1}, neighbor[] = {1};
     const struct layer_type one = with_parameters(one_matrix);
-    const struct model_layer layer = {.type = &one, .input_dim = INPUT, .output_dim = OUTPUT};
+    const struct model_layer layer = {
+        .type = &one, .input_dim = INPUT, .config.output_dim = OUTPUT};
     const struct message_block block = {
         .destination_count = 1, .source_count = 2, .row_start = row_start, .neighbor = neighbor};
     const struct input_rows input = {.base = weight, .stride = INPUT};

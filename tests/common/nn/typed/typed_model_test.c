@@ -125,7 +125,7 @@ static struct model_config config_of(const struct trial *trial, const struct siz
                                   .residual = i == 0 && trial->residual,
                                   .norm = i == 0 ? trial->norm : NORM_NONE,
                                   .activation = is_last ? ACTIVATION_NONE : trial->activation,
-                                  .dropout = dropout};
+                                  .dropout = (double)dropout};
     }
     return config;
 }
@@ -466,7 +466,8 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
     const struct typed_layer_input input = {.block = uses_edges ? &block : NULL,
                                             .count = uses_edges ? NULL : destinations,
                                             .rows = rows};
-    float *output = memory_alloc((size_t)destinations[type] * own->output_dim + 1, sizeof *output);
+    float *output =
+        memory_alloc((size_t)destinations[type] * own->config.output_dim + 1, sizeof *output);
     arena_reset(&run->arena);
     assert_ok(typed_model_infer_layer(&run->model, run->value, layer, &input, type, &workspace,
                                       output, &err),
@@ -479,7 +480,7 @@ static bool folds_a_projection(const struct model *model, const struct trial *tr
 {
     const struct model_layer *first = &model->layer[0];
     return trial->project && !trial->values && !trial->residual && first->type->typed->sums &&
-           first->option.aggr == LAYER_AGGR_MEAN;
+           first->config.option.aggr == LAYER_AGGR_MEAN;
 }
 
 static void assert_close(float found, float expected)
@@ -509,7 +510,7 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
                 given[layer][t] = infer_type(&run, layer, t, rows);
             for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
                 rows[t] = (struct input_rows){.base = given[layer][t],
-                                              .stride = run.model.layer[layer].output_dim};
+                                              .stride = run.model.layer[layer].config.output_dim};
         }
         const float *found = given[layers - 1][PAPER];
         assert_non_null(found);
