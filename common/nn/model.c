@@ -195,6 +195,7 @@ static enum error_code add_layer(struct model *model, int number, struct error *
     *layer = (struct model_layer){.config = *own,
                                   .type = layer_type_of(own->kind),
                                   .input_dim = input_dim_of(config, number),
+                                  .own_dim = input_dim_of(config, number),
                                   .reads_all = is_last && config->jumping_knowledge >= JUMP_CAT,
                                   .joins_heads = !is_last,
                                   .hop = model->hop_count,

@@ -181,6 +181,8 @@ struct model_layer {
     struct layer_config config;    /* with what it leaves open filled in: heads, aggr */
     const struct layer_type *type; /* the row of its kind */
     uint32_t input_dim;
+    uint32_t
+        own_dim; /* columns of what a destination reads of itself; only in a relation it may differ from input_dim */
     uint32_t type_input_dim
         [RELATION_TYPE_COUNT_MAX]; /* of a typed model: [types], in place of input_dim */
     uint32_t edge_dim;             /* columns of the edge features that it reads; 0: none */

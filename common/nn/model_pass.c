@@ -217,17 +217,7 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
                                                float *gradient)
 {
     const struct model_layer *own = &model->layer[layer];
-    const struct parameter *parameter = &model->parameter[own->first_parameter];
-    struct layer_gradient out = {0};
-    int matrices = 0;
-    for (int i = 0; i < own->parameter_count; i++) {
-        out.parameter[i] = gradient + parameter[i].offset;
-        if (parameter[i].dim_count == 1)
-            out.bias = gradient + parameter[i].offset;
-        else
-            out.matrix[matrices++] = gradient + parameter[i].offset;
-    }
-    return out;
+    return layer_pass_gradient(own, &model->parameter[own->first_parameter], gradient);
 }
 
 static struct layer_tail_gradient gradient_of_tail(const struct model *model, int layer,

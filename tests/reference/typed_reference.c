@@ -430,6 +430,125 @@ static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double
         y[c] += share * part[c];
 }
 
+/* --- plain kinds, each relation by itself --- */
+
+/* How many edges of the whole graph each edge of row i of relation r stands for in a sum. */
+static double edges_for_each(const struct message_block *block, uint32_t i)
+{
+    const uint32_t count = block->row_start[i + 1] - block->row_start[i];
+    return count ? (double)block->degree[i] / count : 1;
+}
+
+static const double *conv_tensor(const struct layer *layer, uint32_t r, const char *name)
+{
+    char key[4 * RELATION_NAME_SIZE];
+    relation_key_of(layer, r, "___", key);
+    return tensor(layer, "convs.%d.convs.<%s>.%s", layer->number, key, name);
+}
+
+static void gin_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const uint32_t type = layer->schema->relation[r].target_type, dim = in_dim(layer, type);
+    const uint32_t out = layer->own->config.output_dim;
+    const double eps = *conv_tensor(layer, r, "eps");
+    double a[256], hidden[256];
+    for (uint32_t c = 0; c < dim; c++) {
+        a[c] = (1 + eps) * layer->x[type][(size_t)i * dim + c];
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+            a[c] += edges_for_each(block, i) * source_row(layer, r, e)[c];
+    }
+    memcpy(hidden, conv_tensor(layer, r, "nn.lins.0.bias"), out * sizeof *hidden);
+    multiply(conv_tensor(layer, r, "nn.lins.0.weight"), a, out, dim, hidden);
+    for (uint32_t o = 0; o < out; o++) {
+        hidden[o] = fmax(hidden[o], 0);
+        y[o] += conv_tensor(layer, r, "nn.lins.1.bias")[o];
+    }
+    multiply(conv_tensor(layer, r, "nn.lins.1.weight"), hidden, out, out, y);
+}
+
+static void le_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const uint32_t type = layer->schema->relation[r].target_type, dim = in_dim(layer, type);
+    const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t out = layer->own->config.output_dim;
+    const double *x = layer->x[type] + (size_t)i * dim;
+    double own[256] = {0};
+    multiply(conv_tensor(layer, r, "lin2.weight"), x, out, dim, own);
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const double value = block->edge_value ? (double)block->edge_value[e] : 1;
+        double message[256];
+        memcpy(message, conv_tensor(layer, r, "lin1.bias"), out * sizeof *message);
+        multiply(conv_tensor(layer, r, "lin1.weight"), source_row(layer, r, e), out, from, message);
+        for (uint32_t o = 0; o < out; o++)
+            y[o] += edges_for_each(block, i) * value * (message[o] - own[o]);
+    }
+    multiply(conv_tensor(layer, r, "lin3.weight"), x, out, dim, y);
+    for (uint32_t o = 0; o < out; o++)
+        y[o] += conv_tensor(layer, r, "lin3.bias")[o];
+}
+
+/* A row through lin_l or lin_r of GATv2. */
+static void gatv2_project(const struct layer *layer, uint32_t r, bool is_source, const double *x,
+                          uint32_t dim, double *p)
+{
+    const uint32_t width = gat_sizes_of(layer).width;
+    memcpy(p, conv_tensor(layer, r, is_source ? "lin_l.bias" : "lin_r.bias"), width * sizeof *p);
+    multiply(conv_tensor(layer, r, is_source ? "lin_l.weight" : "lin_r.weight"), x, width, dim, p);
+}
+
+static void gatv2_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const struct gat_sizes s = gat_sizes_of(layer);
+    const uint32_t type = layer->schema->relation[r].target_type, dim = in_dim(layer, type);
+    const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t first = block->row_start[i], count = block->row_start[i + 1] - first;
+    const double *att = conv_tensor(layer, r, "att");
+    double p[8][256], q[256], score[8], sum;
+    must(count <= 8);
+    gatv2_project(layer, r, false, layer->x[type] + (size_t)i * dim, dim, q);
+    for (uint32_t k = 0; k < count; k++)
+        gatv2_project(layer, r, true, source_row(layer, r, first + k), from, p[k]);
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
+        y[c] += conv_tensor(layer, r, "bias")[c];
+    for (uint32_t h = 0; h < s.heads; h++) {
+        sum = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            score[k] = 0;
+            for (uint32_t c = h * s.channels; c < (h + 1) * s.channels; c++) {
+                const double z = p[k][c] + q[c];
+                score[k] += att[c] * (z > 0 ? z : 0.2 * z);
+            }
+            score[k] = exp(score[k]);
+            sum += score[k];
+        }
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t c = 0; c < s.channels; c++)
+                y[layer->own->joins_heads ? h * s.channels + c : c] +=
+                    score[k] / sum * kept_share(layer, r, first + k, h) * p[k][h * s.channels + c] /
+                    (layer->own->joins_heads ? 1 : s.heads);
+    }
+}
+
+static void conv_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    double part[256] = {0};
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
+        if (!leads_to(layer, r, type))
+            continue;
+        if (layer->own->config.kind == LAYER_GIN)
+            gin_relation(layer, r, i, part);
+        else if (layer->own->config.kind == LAYER_LE)
+            le_relation(layer, r, i, part);
+        else
+            gatv2_relation(layer, r, i, part);
+    }
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
+        y[c] += share_of(layer, type) * part[c];
+}
+
 /* --- without the graph --- */
 
 static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
@@ -521,6 +640,8 @@ static row_function row_of(enum layer_kind kind)
         return gat_row;
     if (kind == LAYER_RGAT)
         return rgat_row;
+    if (kind == LAYER_GIN || kind == LAYER_LE || kind == LAYER_GATV2)
+        return conv_row;
     return kind == LAYER_MLP ? mlp_row : neighbor_row;
 }
 

@@ -8,13 +8,15 @@
  *
  * DGL's GINConv is given apply_func = Sequential(Linear, ReLU, Linear).
  *
- * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1.
+ * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1. In a bipartite block, that of
+ * a relation, the rows x_i are not among the sources, so the rows a_i are made before the first of them.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
+#include "common/nn/typed/relation_convs.h"
 
 enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, PARAMETER_COUNT };
 
@@ -72,11 +74,12 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
     float *scale = NULL, *self_scale = NULL;
     (void)layer;
     enum error_code rc = arena_new(arena, &scale, rows, what, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !block->is_bipartite)
         rc = arena_new(arena, &self_scale, rows, what, err);
     for (uint32_t i = 0; rc == ERROR_NONE && !arena->counts && i < rows; i++) {
         scale[i] = neighbor_weights_correction(block, i);
-        self_scale[i] = 1;
+        if (self_scale)
+            self_scale[i] = 1;
     }
     *out = (struct aggregation){.destination_count = rows,
                                 .destination_scale = scale,
@@ -117,7 +120,9 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
     for (uint32_t i = 0; !arena->counts && i < rows; i++)
         gin->self_scale[i] = 1 + *pass->parameter[EPS];
     must(arena->counts || !pass->aggregated_count || *pass->parameter[EPS] == 0);
-    sum->aggregation.self_scale = gin->self_scale;
+    sum->own = pass->own;
+    if (!pass->block.is_bipartite)
+        sum->aggregation.self_scale = gin->self_scale;
     sum->aggregated = pass->aggregated;
     sum->aggregated_count = pass->aggregated_count;
     sum->aggregation.sum = pass->sum;
@@ -130,6 +135,42 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
     return rc;
 }
 
+CPU_KERNEL(add_own_rows,
+           (float *restrict sum, const struct input_rows *x, const float *restrict scale,
+            size_t dim, uint32_t first, uint32_t end),
+           (sum, x, scale, dim, first, end))
+{
+    for (uint32_t i = first; i < end; i++, sum += dim)
+        vector_add_scaled(sum, float_row(x, i), scale[i], dim);
+}
+
+static void sum_tile(void *context, int64_t tile, int thread)
+{
+    const struct gin *gin = context;
+    const struct layer_pass *sum = &gin->pass[0];
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, sum->block.destination_count);
+    float *rows = (float *)sum->aggregated + (size_t)first * sum->input_dim;
+    (void)thread;
+    aggregation_forward(&sum->aggregation, &sum->block, &sum->input, sum->input_dim, first, end,
+                        NULL, rows);
+    add_own_rows(rows, &sum->own, gin->self_scale, sum->input_dim, first, end);
+}
+
+/* The rows a_i of a bipartite block. */
+static enum error_code sum_with_own(struct gin *gin, struct arena *arena, struct thread_pool *pool,
+                                    struct error *err)
+{
+    struct layer_pass *sum = &gin->pass[0];
+    const uint32_t rows = sum->block.destination_count;
+    const enum error_code rc =
+        arena_new_bytes(arena, &sum->aggregated, rows, sum->input_dim * sizeof(float), what, err);
+    sum->aggregated_count = rows;
+    if (rc == ERROR_NONE && !arena->counts)
+        thread_pool_run(pool, layer_pass_tiles(rows), sum_tile, gin);
+    return rc;
+}
+
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err)
 {
@@ -139,6 +180,8 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
         return rc;
     pass->state = gin;
     rc = begin(gin, pass, arena, err);
+    if (rc == ERROR_NONE && pass->block.is_bipartite)
+        rc = sum_with_own(gin, arena, pool, err);
     for (int i = 0; rc == ERROR_NONE && i < 2; i++)
         rc = layer_pass_forward(&gin->pass[i], keep, arena, pool, err);
     return rc;
@@ -158,8 +201,8 @@ CPU_KERNEL_OF(float, dots_of_rows,
 static void eps_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *sum = context;
-    const float dots =
-        dots_of_rows(&sum->input, sum->aggregated_gradient, sum->input_dim, tile->first, tile->end);
+    const float dots = dots_of_rows(layer_pass_own_rows(sum), sum->aggregated_gradient,
+                                    sum->input_dim, tile->first, tile->end);
     *tile->sum = tile->fresh ? dots : *tile->sum + dots;
 }
 
@@ -174,6 +217,30 @@ static enum error_code find_eps_gradient(struct layer_pass *sum, struct arena *a
     partial_sums_run(&eps, pool, eps_tile, sum);
     *out = *partial_sums_total(&eps, 0, 1);
     return ERROR_NONE;
+}
+
+CPU_KERNEL(scale_rows,
+           (const float *restrict rows, const float *restrict scale, size_t dim, uint32_t count,
+            float *restrict out),
+           (rows, scale, dim, count, out))
+{
+    for (uint32_t i = 0; i < count; i++) {
+        vector_zero(out + i * dim, dim);
+        vector_add_scaled(out + i * dim, rows + i * dim, scale[i], dim);
+    }
+}
+
+/* dx_i = (1 + eps) da_i of a bipartite block. */
+static enum error_code find_own_gradient(const struct gin *gin, struct layer_pass *pass,
+                                         struct arena *arena, struct error *err)
+{
+    const uint32_t rows = pass->block.destination_count;
+    const enum error_code rc =
+        arena_new(arena, &pass->own_gradient, (size_t)rows * pass->input_dim, what, err);
+    if (rc == ERROR_NONE && !arena->counts)
+        scale_rows(gin->pass[0].aggregated_gradient, gin->self_scale, pass->input_dim, rows,
+                   pass->own_gradient);
+    return rc;
 }
 
 static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
@@ -195,6 +262,8 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
                                  err);
     if (rc == ERROR_NONE && trains_eps)
         rc = find_eps_gradient(sum, arena, pool, out->parameter[EPS], err);
+    if (rc == ERROR_NONE && pass->block.is_bipartite && !is_first)
+        rc = find_own_gradient(gin, pass, arena, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     if (!trains_eps)
@@ -213,6 +282,8 @@ const struct layer_type gin_layer = {
     .parameters = parameters,
     .weigh = weigh,
     .aggregates_input = aggregates_input,
+    .adds_own_row = true,
     .forward = forward,
     .backward = backward,
+    .typed = &relation_convs,
 };

@@ -48,6 +48,8 @@ struct layer_type {
         uses_edges; /* takes a hop; else each row of the output is of that row of the input alone */
     bool has_heads; /* the output's width is divided among them: option.heads */
     bool keeps_width; /* gives as many columns as it reads */
+    bool
+        adds_own_row; /* to a sum of neighbours, so a relation leads from a type to one of the same width */
     /* Beside the layer below it reads what the lowest of the layers of this kind that lie directly on each other reads:
      * pass->second_input. Such a layer also keeps_width. */
     bool reads_start;

@@ -79,17 +79,15 @@ enum error_code layer_pass_init_matrix(struct layer_pass *out, const struct mode
     return prepare_linear(out, &matrix, arena, err);
 }
 
-enum error_code layer_pass_init(struct layer_pass *out, const struct model *model,
-                                const float *value, int layer, const struct message_block *block,
-                                const struct input_rows *input, struct arena *arena,
-                                struct error *err)
+enum error_code layer_pass_init_tensors(struct layer_pass *out, const struct model_layer *layer,
+                                        const struct parameter *parameter, const float *value,
+                                        const struct message_block *block,
+                                        const struct input_rows *input, struct arena *arena,
+                                        struct error *err)
 {
-    const struct model_layer *own = &model->layer[layer];
-    const struct parameter *parameter = &model->parameter[own->first_parameter];
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
-    must(input->precision == model->config.precision);
-    *out = pass_of(own, block, input);
-    for (int i = 0; i < own->parameter_count; i++) {
+    *out = pass_of(layer, block, input);
+    for (int i = 0; i < layer->parameter_count; i++) {
         const float *values = value + parameter[i].offset;
         out->parameter[i] = values;
         if (parameter[i].dim_count == 1)
@@ -97,7 +95,33 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
         else
             matrix[out->matrix_count++] = values;
     }
-    return own->type->forward ? ERROR_NONE : prepare_linear(out, matrix, arena, err);
+    return layer->type->forward ? ERROR_NONE : prepare_linear(out, matrix, arena, err);
+}
+
+enum error_code layer_pass_init(struct layer_pass *out, const struct model *model,
+                                const float *value, int layer, const struct message_block *block,
+                                const struct input_rows *input, struct arena *arena,
+                                struct error *err)
+{
+    const struct model_layer *own = &model->layer[layer];
+    must(input->precision == model->config.precision);
+    return layer_pass_init_tensors(out, own, &model->parameter[own->first_parameter], value, block,
+                                   input, arena, err);
+}
+
+struct layer_gradient layer_pass_gradient(const struct model_layer *layer,
+                                          const struct parameter *parameter, float *gradient)
+{
+    struct layer_gradient out = {0};
+    int matrices = 0;
+    for (int i = 0; i < layer->parameter_count; i++) {
+        out.parameter[i] = gradient + parameter[i].offset;
+        if (parameter[i].dim_count == 1)
+            out.bias = gradient + parameter[i].offset;
+        else
+            out.matrix[matrices++] = gradient + parameter[i].offset;
+    }
+    return out;
 }
 
 struct forward_job {

@@ -13,17 +13,6 @@ static int tensor(uint32_t relation, int which)
     return (int)relation * COUNT + which;
 }
 
-static enum error_code check(const struct model_config *config, const struct model_layer *layer,
-                             struct error *err)
-{
-    (void)config;
-    if (layer->joins_heads && layer->config.output_dim % (uint32_t)layer->config.option.heads)
-        return error_set(err, ERROR_INVALID,
-                         "the output width is %u, which its %d heads do not divide",
-                         layer->config.output_dim, (int)layer->config.option.heads);
-    return ERROR_NONE;
-}
-
 static void parameters(struct parameter_writer *writer)
 {
     const struct relation_schema *schema = &writer->model->config.types.schema;
@@ -49,16 +38,6 @@ static void parameters(struct parameter_writer *writer)
         parameter_writer_add(writer, 2, lin_dst, layer_glorot_bound(target, width), 0,
                              "convs.%d.convs.%s.lin_dst.weight", k, key);
     }
-}
-
-static float share_of(const struct typed_pass *pass, uint32_t type)
-{
-    uint32_t count = 0;
-    for (uint32_t r = 0; r < pass->schema->relation_count; r++)
-        count += pass->schema->relation[r].target_type == type;
-    return pass->model->config.types.relation_aggr == RELATION_AGGR_SUM || count == 0
-               ? 1
-               : 1 / (float)count;
 }
 
 /* The vectors [heads, dim] that a matrix [heads * channels, dim] and its attention [heads, channels] are together. */
@@ -125,7 +104,7 @@ static enum error_code make_bias(const struct typed_pass *pass, uint32_t type, s
     const size_t dim = pass->layer->config.output_dim;
     float *bias = NULL;
     const enum error_code rc = arena_new(arena, &bias, dim, what, err);
-    gat->share[type] = share_of(pass, type);
+    gat->share[type] = typed_pass_share(pass, type);
     gat->bias[type] = bias;
     if (rc != ERROR_NONE || arena->counts)
         return rc;
@@ -203,8 +182,5 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     return rc;
 }
 
-const struct typed_kind gat_relations = {.wants_target_rows = true,
-                                         .parameters = parameters,
-                                         .check = check,
-                                         .forward = forward,
-                                         .backward = backward};
+const struct typed_kind gat_relations = {
+    .wants_target_rows = true, .parameters = parameters, .forward = forward, .backward = backward};

@@ -253,14 +253,18 @@ static enum error_code check_layer(const struct model *model, int number, struct
     const struct layer_config *own = &config->layer[number];
     const struct model_layer *layer = &model->layer[number];
     const bool is_last = number == config->layer_count - 1;
-    enum error_code rc = check_dim(own->output_dim, "output", "the layer", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (!layer->type->typed)
+    if (!layer->type->typed) /* first: a kind that only passes rows on has no width here yet */
         return error_set(err, ERROR_INVALID, "this kind is not for graphs with relations");
-    rc = layer_row_check_typed(layer, err);
+    enum error_code rc = check_dim(own->output_dim, "output", "the layer", err);
+    if (rc == ERROR_NONE)
+        rc = layer_row_check_typed(layer, err);
     if (rc != ERROR_NONE)
         return rc;
+    if (layer->type->has_heads && !is_last && own->output_dim % layer->config.option.heads != 0)
+        return error_set(err, ERROR_INVALID,
+                         "the output width is %" PRIu32 ", which its %" PRId64
+                         " heads do not divide",
+                         own->output_dim, layer->config.option.heads);
     if (!(own->dropout >= 0 && own->dropout < 1))
         return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
                          own->dropout);
@@ -313,7 +317,7 @@ static enum error_code add_layer(struct parameter_writer *writer, int number)
                              layer_names[layer->config.kind]);
     model->hop_count += layer->type->uses_edges;
     model->reads_edges |= layer->type->reads_edges & ~(1U << EDGE_FEATURE);
-    model->needs_degree |= layer->config.option.aggr == LAYER_AGGR_ADD;
+    model->needs_degree |= layer->type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
     layer->first_parameter = model->parameter_count;
     layer->type->typed->parameters(writer);
     layer->parameter_count = model->parameter_count - layer->first_parameter;

@@ -168,6 +168,7 @@ static void all_rows_of_the_table_are_sound(void **state)
             const struct layer_type *type = layer_type_of((enum layer_kind)kind);
             const struct model_layer layer = {.type = type,
                                               .input_dim = i < 3 ? 8 : 24,
+                                              .own_dim = i < 3 ? 8 : 24,
                                               .config.output_dim = i < 3 ? 24 : 8,
                                               .config.option = {.heads = 4, .aggr = aggr[i % 3]},
                                               .joins_heads = true};
