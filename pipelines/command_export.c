@@ -91,7 +91,7 @@ static enum error_code write_model(const struct run_folder *folder,
     store_release_record(&snapshot.view);
     const char *note = NULL;
     if (rc == ERROR_NONE)
-        note = model_file_note(model->layer[model->config.layer_count - 1].kind,
+        note = model_file_note(model->layer[model->config.layer_count - 1].config.kind,
                                dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG);
     if (note)
         (void)fputs(note, stderr);

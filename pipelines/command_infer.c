@@ -279,8 +279,7 @@ static enum error_code check_task(const struct inference *inference, struct erro
     if (rc == ERROR_NONE && own->ingest.task != TASK_UNKNOWN &&
         own->ingest.task != (int64_t)expected)
         rc = error_set(err, ERROR_INVALID, "%s: ingest.task is %s, expected that of the model, %s",
-                       inference->options.on, task_name((enum task_kind)own->ingest.task),
-                       task_name(expected));
+                       inference->options.on, task_name(own->ingest.task), task_name(expected));
     memory_free(own);
     return rc;
 }

@@ -290,8 +290,8 @@ enum error_code input_facts_look(int64_t format, struct input_facts *out, struct
     (void)text_copy(out->format_name, sizeof out->format_name, dataset_formats[format].name);
     if (!finders[format])
         return error_set(err, ERROR_INPUT,
-                         "%s: graphmill init does not look into this format: write a pipeline file "
-                         "with `format: %s` below `ingest:`",
+                         "%s: graphmill init does not look into this format: " ADVICE
+                         "write a pipeline file with `format: %s` below `ingest:`",
                          out->path, out->format_name);
     return finders[format](out, err);
 }

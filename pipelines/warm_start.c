@@ -126,8 +126,8 @@ static enum error_code check_inner(const struct warm_start *warm,
                                    const struct pipeline_settings *settings, struct error *err)
 {
     const struct pipeline_settings *theirs = &warm->source.card.settings;
-    if (theirs->train_step.model != settings->train_step.model || !pipeline_fills_gin(settings) ||
-        pipeline_fills_gin(theirs))
+    if (theirs->train_step.layer.kind != settings->train_step.layer.kind ||
+        !pipeline_fills_gin(settings) || pipeline_fills_gin(theirs))
         return ERROR_NONE;
     return error_set(
         err, ERROR_INPUT,

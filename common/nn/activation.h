@@ -22,7 +22,10 @@
     ROW(RELU, relu) ROW(ELU, elu) ROW(LEAKY_RELU, leaky_relu) ROW(NONE, none)
 
 #define ROW(constant, name) ACTIVATION_##constant,
-enum activation_kind { ACTIVATION_LIST(ROW) ACTIVATION_KIND_COUNT };
+enum activation_kind {
+    ACTIVATION_LIST(ROW) ACTIVATION_KIND_COUNT,
+    ACTIVATION_AUTO = ACTIVATION_KIND_COUNT /* in settings: what fits the layer's place */
+};
 #undef ROW
 /* In pipeline files; NULL behind the last. */
 extern const char *const activation_names[ACTIVATION_KIND_COUNT + 1];

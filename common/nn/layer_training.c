@@ -43,7 +43,7 @@ int layer_training_values(const struct model *model, int layer,
     add_range(model, own->residual_parameter, 1, range, &ranges);
     add_range(model, own->norm_parameter, NORM_PARAMETERS, range, &ranges);
     add_range(model, own->buffer_parameter, BUFFERS, range, &ranges);
-    if (own->inner_norm == NORM_BATCH)
+    if (own->config.inner_norm == NORM_BATCH)
         add_range(model, own->inner_buffer_parameter, BUFFERS, range, &ranges);
     return ranges;
 }

@@ -2,6 +2,7 @@
 #include "common/nn/model.h"
 
 #include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_row.h"
 #include "common/nn/typed/typed_model.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ uint32_t model_layer_input_dim(const struct model *model, int layer)
 
 uint32_t model_layer_output_dim(const struct model *model, int layer)
 {
-    return model->layer[layer].output_dim;
+    return model->layer[layer].config.output_dim;
 }
 
 #define ROW(constant, name) #name,
@@ -27,7 +28,7 @@ const char *const jumping_knowledge_names[JUMPING_KNOWLEDGE_COUNT + 1] = {
 enum error_code model_config_of(struct model_config *out, const struct model_outline *outline,
                                 struct error *err)
 {
-    const struct layer_type *type = layer_type_of(outline->kind);
+    const struct layer_type *type = layer_type_of(outline->layer.kind);
     const bool jumps = outline->jumping_knowledge != JUMP_NONE;
     *out = (struct model_config){.input_dim = outline->input_dim,
                                  .types = outline->types,
@@ -38,19 +39,19 @@ enum error_code model_config_of(struct model_config *out, const struct model_out
                          "jumping_knowledge is %s, which models of kind %s do not have: list the "
                          "layers",
                          jumping_knowledge_names[outline->jumping_knowledge],
-                         layer_names[outline->kind]);
+                         layer_names[outline->layer.kind]);
     if (type->build) {
         out->layer_count = type->build(outline, out->layer);
     } else {
         out->layer_count = outline->hop_count <= LAYER_COUNT_MAX ? outline->hop_count : -1;
         for (int i = 0; i < out->layer_count; i++)
             out->layer[i] =
-                layer_of_outline(outline, outline->kind, !jumps && i == out->layer_count - 1);
+                layer_of_outline(outline, outline->layer.kind, !jumps && i == out->layer_count - 1);
     }
     if (out->layer_count < 0)
-        return error_set(err, ERROR_INVALID,
-                         "a model of kind %s with %d fan-outs has more than %d layers",
-                         layer_names[outline->kind], outline->hop_count, (int)LAYER_COUNT_MAX);
+        return error_set(
+            err, ERROR_INVALID, "a model of kind %s with %d fan-outs has more than %d layers",
+            layer_names[outline->layer.kind], outline->hop_count, (int)LAYER_COUNT_MAX);
     return jumps ? model_config_jump(out, outline->jumping_knowledge, outline->output_dim, err)
                  : ERROR_NONE;
 }
@@ -119,9 +120,9 @@ static int add_vector(struct model *model, const struct model_layer *layer, int 
 {
     char name[PARAMETER_NAME_SIZE];
     const struct layer_parameter own = {
-        .dim_count = 1, .rows = layer->output_dim, .cols = 1, .start = start};
+        .dim_count = 1, .rows = layer->config.output_dim, .cols = 1, .start = start};
     (void)snprintf(name, sizeof name, "norms.%d.%s%s", number,
-                   layer->norm == NORM_BATCH ? "module." : "", suffix);
+                   layer->config.norm == NORM_BATCH ? "module." : "", suffix);
     return add_parameter(model, name, &own);
 }
 
@@ -129,15 +130,15 @@ static void add_tail_parameters(struct model *model, struct model_layer *layer, 
 {
     char name[PARAMETER_NAME_SIZE];
     layer->residual_parameter = layer->norm_parameter = layer->buffer_parameter = -1;
-    if (layer->residual && layer->input_dim != layer->output_dim) {
+    if (layer->config.residual && layer->input_dim != layer->config.output_dim) {
         const struct layer_parameter matrix = {.dim_count = 2,
-                                               .rows = layer->output_dim,
+                                               .rows = layer->config.output_dim,
                                                .cols = layer->input_dim,
                                                .bound = layer_linear_bound(layer->input_dim)};
         (void)snprintf(name, sizeof name, "residuals.%d.weight", number);
         layer->residual_parameter = add_parameter(model, name, &matrix);
     }
-    if (layer->norm == NORM_NONE)
+    if (layer->config.norm == NORM_NONE)
         return;
     layer->norm_parameter = add_vector(model, layer, number, "weight", 1);
     (void)add_vector(model, layer, number, "bias", 0);
@@ -162,13 +163,13 @@ static int add_statistics(struct model *model, uint32_t dim, const char *module)
 static void add_buffers(struct model *model, struct model_layer *layer, int number)
 {
     char module[PARAMETER_NAME_SIZE - sizeof ".num_batches_tracked"];
-    if (layer->norm == NORM_BATCH) {
+    if (layer->config.norm == NORM_BATCH) {
         (void)snprintf(module, sizeof module, "norms.%d.module", number);
-        layer->buffer_parameter = add_statistics(model, layer->output_dim, module);
+        layer->buffer_parameter = add_statistics(model, layer->config.output_dim, module);
     }
-    if (layer->inner_norm == NORM_BATCH) {
+    if (layer->config.inner_norm == NORM_BATCH) {
         (void)snprintf(module, sizeof module, "convs.%d.nn.norms.0.module", number);
-        layer->inner_buffer_parameter = add_statistics(model, layer->output_dim, module);
+        layer->inner_buffer_parameter = add_statistics(model, layer->config.output_dim, module);
     }
 }
 
@@ -194,41 +195,36 @@ static uint32_t input_dim_of(const struct model_config *config, int number)
     return sum;
 }
 
-static void add_layer(struct model *model, int number)
+static enum error_code add_layer(struct model *model, int number, struct error *err)
 {
     const struct model_config *config = &model->config;
     const struct layer_config *own = &config->layer[number];
     const bool is_last = number == config->layer_count - 1;
     struct model_layer *layer = &model->layer[number];
-    *layer = (struct model_layer){.kind = own->kind,
+    *layer = (struct model_layer){.config = *own,
                                   .type = layer_type_of(own->kind),
                                   .input_dim = input_dim_of(config, number),
+                                  .own_dim = input_dim_of(config, number),
                                   .reads_all = is_last && config->jumping_knowledge >= JUMP_CAT,
-                                  .output_dim = own->output_dim,
-                                  .option = own->option,
                                   .joins_heads = !is_last,
-                                  .residual = own->residual,
-                                  .norm = own->norm,
-                                  .activation = own->activation,
-                                  .dropout = own->dropout,
-                                  .inner_norm = own->inner_norm,
-                                  .inner_activation = own->inner_activation,
                                   .hop = model->hop_count,
                                   .second_input = -1};
     if (layer->type->reads_edges >> EDGE_FEATURE & 1)
         layer->edge_dim = config->edge_dim;
-    if (layer->option.heads == 0)
-        layer->option.heads = 1;
-    if (layer->option.aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)
-        layer->option.aggr = layer->type->aggr;
+    layer_fill_options(layer);
     if (layer->type->reads_start)
         layer->second_input = start_of(config, number);
     model->hop_count += layer->type->uses_edges;
     model->reads_edges |= layer->type->reads_edges;
     model->needs_value_sum |= layer->type->needs_value_sum;
-    model->needs_degree |= layer->type->needs_degree || layer->option.aggr == LAYER_AGGR_ADD;
+    model->needs_degree |= layer->type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
+    const enum error_code rc = layer_row_check(layer, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "layer %d of the model (%s)", number + 1,
+                             layer_names[layer->config.kind]);
     add_own_parameters(model, layer, number);
     add_tail_parameters(model, layer, number);
+    return ERROR_NONE;
 }
 
 static uint32_t decoder_outputs(const struct model *model)
@@ -337,13 +333,13 @@ static void find_tails(struct model *model)
     const int last = model->config.layer_count - 1;
     for (int i = 0; i <= last; i++) {
         struct model_layer *layer = &model->layer[i];
-        const bool drops = i < last && layer->dropout > 0;
-        layer->has_tail |= layer->residual || layer->norm != NORM_NONE ||
-                           (layer->activation != ACTIVATION_RELU &&
-                            (layer->activation != ACTIVATION_NONE || drops));
+        const bool drops = i < last && layer->config.dropout > 0;
+        layer->has_tail |= layer->config.residual || layer->config.norm != NORM_NONE ||
+                           (layer->config.activation != ACTIVATION_RELU &&
+                            (layer->config.activation != ACTIVATION_NONE || drops));
         if (layer->second_input >= 0)
             model->layer[layer->second_input].has_tail = true;
-        if (layer->residual && i > 0)
+        if (layer->config.residual && i > 0)
             model->layer[i - 1].has_tail = true;
         if (i < last && model->layer[last].reads_all)
             layer->has_tail = true;
@@ -383,7 +379,7 @@ static enum error_code check_layer(const struct model_config *config, int number
                          own->output_dim, own->option.heads);
     if (!(own->dropout >= 0 && own->dropout < 1))
         return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
-                         (double)own->dropout);
+                         own->dropout);
     if (is_last && (own->activation != ACTIVATION_NONE || own->norm != NORM_NONE))
         return error_set(err, ERROR_INVALID,
                          "its output are the logits, so its norm and its activation must be none, "
@@ -446,12 +442,12 @@ enum error_code model_init(struct model *out, const struct model_config *config,
         out->trained_count = out->value_count;
         return typed == ERROR_NONE ? typed_model_add_buffers(out, err) : typed;
     }
-    const enum error_code rc = check_config(config, err);
+    enum error_code rc = check_config(config, err);
+    out->config = *config;
+    for (int layer = 0; rc == ERROR_NONE && layer < config->layer_count; layer++)
+        rc = add_layer(out, layer, err);
     if (rc != ERROR_NONE)
         return rc;
-    out->config = *config;
-    for (int layer = 0; layer < config->layer_count; layer++)
-        add_layer(out, layer);
     if (config->decoder)
         add_decoder(out);
     if (config->readout)

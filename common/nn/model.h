@@ -82,16 +82,17 @@ struct layer_options {
 #undef CHOICE
 };
 
-/* What one layer is, beside what the layer below it gives. */
+/* The one description of a layer. An item of train-step.layers, the settings of all layers, an outline, a model's config and the
+ * layers of a model all hold it, so nothing copies it field by field. */
 struct layer_config {
     enum layer_kind kind;
-    uint32_t output_dim;
+    uint32_t output_dim; /* in settings of an item, 0: that of train-step.hidden */
     struct layer_options option;
     /* Behind the layer, in this order (layer_tail.h). */
     bool residual; /* what a destination read is added; through a matrix where the widths differ */
     enum norm_kind norm;
-    enum activation_kind activation;
-    float dropout; /* of that, and of what the kind drops inside the layer */
+    enum activation_kind activation; /* ACTIVATION_AUTO only in settings of an item */
+    double dropout;                  /* of that, and of what the kind drops inside the layer */
     /* Of gin: what stands between its two matrices (layer_config_set_inner()). */
     enum norm_kind inner_norm;
     enum activation_kind inner_activation;
@@ -157,21 +158,16 @@ struct model_config {
     uint32_t graph_outputs;
 };
 
-/* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to
- * output_dim. */
+/* A model in few words, as most pipeline files have it: one layer after the other as `layer` describes it, but the last gives
+ * output_dim columns, and neither a residual nor a norm nor an activation follows it. */
 struct model_outline {
-    enum layer_kind kind;
-    int hop_count; /* fan-outs: each is used by one layer */
-    uint32_t input_dim, hidden_dim, output_dim;
+    struct layer_config layer; /* output_dim: that of the hidden layers */
+    int hop_count;             /* fan-outs: each is used by one layer */
+    uint32_t input_dim, output_dim;
     uint32_t edge_dim;        /* as in model_config */
     struct model_types types; /* likewise */
-    struct layer_options option;
     enum jumping_knowledge
         jumping_knowledge; /* not NONE: one more layer behind hop_count of the kind */
-    bool residual;         /* behind all layers but the last; likewise below */
-    enum norm_kind norm;
-    enum activation_kind activation;
-    float dropout;
     enum precision precision;
 };
 
@@ -192,22 +188,17 @@ struct aggregation;    /* operators/aggregation.h */
 struct relation_input; /* typed/relation_input.h */
 
 struct model_layer {
-    enum layer_kind kind;
-    const struct layer_type *type; /* its row of the table */
-    uint32_t input_dim, output_dim;
+    struct layer_config config;    /* with what it leaves open filled in: heads, aggr */
+    const struct layer_type *type; /* the row of its kind */
+    uint32_t input_dim;
+    uint32_t
+        own_dim; /* columns of what a destination reads of itself; only in a relation it may differ from input_dim */
     uint32_t type_input_dim
         [RELATION_TYPE_COUNT_MAX]; /* of a typed model: [types], in place of input_dim */
     uint32_t edge_dim;             /* columns of the edge features that it reads; 0: none */
-    struct layer_options option;
     bool
         joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */
-    bool residual;
-    enum norm_kind norm;
-    enum activation_kind activation;
-    float dropout;
-    enum norm_kind inner_norm; /* as in layer_config, as is the next */
-    enum activation_kind inner_activation;
-    int hop;          /* how many hops the layers below take: its own block, if it uses edges */
+    int hop;         /* how many hops the layers below take: its own block, if it uses edges */
     bool reads_all;   /* what all layers below give, joined by model_join_rows() */
     int second_input; /* the layer whose output it reads beside that of the layer below; -1: none */
     bool
@@ -253,7 +244,7 @@ MUST_CHECK enum error_code model_config_jump(struct model_config *config,
                                              enum jumping_knowledge jumping_knowledge,
                                              uint32_t output_dim, struct error *err);
 /* Fails: ERROR_INVALID, naming the layer, for more layers than LAYER_COUNT_MAX, sizes that overflow, and what a kind
- * cannot do. */
+ * cannot do; ERROR_BUG for a kind whose row of layer_list.h is wrong (layers/layer_row.h). */
 MUST_CHECK enum error_code model_init(struct model *out, const struct model_config *config,
                                       struct error *err);
 /* Both of the above. */

@@ -101,25 +101,26 @@ static enum error_code check_dgl_has(const struct model *model, struct error *er
     for (int i = 0; i < model->config.layer_count; i++) {
         const struct model_layer *layer = &model->layer[i];
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
-        if (layer->residual || layer->norm != NORM_NONE || layer->inner_norm != NORM_NONE)
+        if (layer->config.residual || layer->config.norm != NORM_NONE ||
+            layer->config.inner_norm != NORM_NONE)
             return error_set(err, ERROR_INVALID,
                              "layer %d has a norm or a residual: such models are written for PyG "
                              "alone, since DGL has no names for them",
                              i + 1);
-        if (layer->inner_activation != ACTIVATION_RELU)
+        if (layer->config.inner_activation != ACTIVATION_RELU)
             return error_set(err, ERROR_INVALID,
                              "layer %d has %s between its two matrices: such models are written "
                              "for PyG alone, since graphmill's DGL form has ReLU there",
-                             i + 1, activation_names[layer->inner_activation]);
+                             i + 1, activation_names[layer->config.inner_activation]);
         if (layer->type->has_heads)
             return error_set(err, ERROR_INVALID,
                              "models of kind %s are written for PyG alone: DGL's last layer does "
                              "not take the mean of its heads",
-                             layer_names[layer->kind]);
+                             layer_names[layer->config.kind]);
         if (layer->type->parameters(layer, own) > 0 && !own[0].dgl)
             return error_set(err, ERROR_INVALID,
                              "layers of kind %s are written for PyG alone: DGL has none like them",
-                             layer_names[layer->kind]);
+                             layer_names[layer->config.kind]);
     }
     return ERROR_NONE;
 }

@@ -20,11 +20,11 @@ static void set_dropout(struct layer_pass *pass, struct layer_tail *tail, bool i
                         struct random_stream stream)
 {
     const struct model_layer *layer = pass->layer;
-    activation_set_dropout(&pass->slot_dropout, layer->dropout, stream);
+    activation_set_dropout(&pass->slot_dropout, (float)layer->config.dropout, stream);
     if (layer->has_tail && !is_last)
-        activation_set_dropout(&tail->dropout, layer->dropout, stream);
-    else if (layer->activation == ACTIVATION_RELU)
-        activation_set_dropout(&pass->activation, layer->dropout, stream);
+        activation_set_dropout(&tail->dropout, (float)layer->config.dropout, stream);
+    else if (layer->config.activation == ACTIVATION_RELU)
+        activation_set_dropout(&pass->activation, (float)layer->config.dropout, stream);
 }
 
 /* The last layer's output is the caller's, in floats. The others' lie in the arena, as the next reads
@@ -65,7 +65,7 @@ void model_join_rows(const struct model *model, const float *const *lower, const
     for (size_t row = 0; row < row_count; row++, out += width) {
         size_t at = 0;
         for (int l = 0; l < count; l++) {
-            const size_t dim = model->layer[l].output_dim;
+            const size_t dim = model->layer[l].config.output_dim;
             const float *x = lower[l] + row * stride[l];
             for (size_t c = 0; c < dim; c++)
                 if (side_by_side || l == 0 || out[c] < x[c] || isnan(x[c]))
@@ -88,7 +88,7 @@ static enum error_code join_layers(const struct model *model, struct model_trace
         arena_new(arena, &trace->joined, row_count * width, "joined layers", err);
     for (int l = 0; l < count; l++) {
         lower[l] = trace->layer[l].output;
-        stride[l] = model->layer[l].output_dim;
+        stride[l] = model->layer[l].config.output_dim;
     }
     if (rc == ERROR_NONE && !arena->counts)
         model_join_rows(model, lower, stride, row_count, trace->joined);
@@ -120,7 +120,8 @@ static struct input_rows rows_below(const struct way_forth *forth, int layer)
         return forth->input->rows;
     return (struct input_rows){
         .base = forth->trace->layer[layer - 1].output,
-        .stride = precision_stride(model->config.precision, model->layer[layer - 1].output_dim),
+        .stride =
+            precision_stride(model->config.precision, model->layer[layer - 1].config.output_dim),
         .precision = model->config.precision};
 }
 
@@ -216,17 +217,9 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
                                                float *gradient)
 {
     const struct model_layer *own = &model->layer[layer];
-    const struct parameter *parameter = &model->parameter[own->first_parameter];
-    struct layer_gradient out = {0};
-    int matrices = 0;
-    for (int i = 0; i < own->parameter_count; i++) {
-        out.parameter[i] = gradient + parameter[i].offset;
-        if (parameter[i].dim_count == 1)
-            out.bias = gradient + parameter[i].offset;
-        else
-            out.matrix[matrices++] = gradient + parameter[i].offset;
-    }
-    for (int i = 0; own->inner_norm == NORM_BATCH && i < 3; i++)
+    struct layer_gradient out =
+        layer_pass_gradient(own, &model->parameter[own->first_parameter], gradient);
+    for (int i = 0; own->config.inner_norm == NORM_BATCH && i < 3; i++)
         out.statistics[i] = gradient + model->parameter[own->inner_buffer_parameter + i].offset;
     return out;
 }
@@ -296,7 +289,7 @@ static enum error_code part_layers(const struct model *model, const struct model
     size_t at = 0;
     for (int l = 0; l < count; l++) {
         add_part(&parts[l], (struct gradient_part){largest ? part[l] : gradient + at, width, rows});
-        at += model->layer[l].output_dim;
+        at += model->layer[l].config.output_dim;
     }
     if (largest && !arena->counts)
         route_largest(model, trace, gradient, part);

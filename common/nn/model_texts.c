@@ -44,40 +44,40 @@ static bool has_option(enum layer_kind kind, const char *kinds)
 static void put_options(struct model_texts *texts, const struct model_layer *layer)
 {
 #define INT(name, kinds, value, least, most, help)                                                 \
-    if (has_option(layer->kind, kinds))                                                            \
-        put(texts, #name, "%" PRId64, layer->option.name);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        put(texts, #name, "%" PRId64, layer->config.option.name);
 #define REAL(name, kinds, value, least, most, help)                                                \
-    if (has_option(layer->kind, kinds))                                                            \
-        put(texts, #name, "%.17g", layer->option.name);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        put(texts, #name, "%.17g", layer->config.option.name);
 #define FLAG(name, kinds, value, help)                                                             \
-    if (has_option(layer->kind, kinds))                                                            \
-        put_text(texts, #name, flag(layer->option.name));
+    if (has_option(layer->config.kind, kinds))                                                     \
+        put_text(texts, #name, flag(layer->config.option.name));
 #define CHOICE(name, kinds, value, names, help)                                                    \
-    if (has_option(layer->kind, kinds))                                                            \
-        put_text(texts, #name, (names)[layer->option.name]);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        put_text(texts, #name, (names)[layer->config.option.name]);
     LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)
 #undef INT
 #undef REAL
 #undef FLAG
 #undef CHOICE
     if (layer->type->has_heads)
-        put_text(texts, "v2", flag(layer->kind == LAYER_GATV2));
+        put_text(texts, "v2", flag(layer->config.kind == LAYER_GATV2));
 }
 
 static void put_layer_options(struct json_writer *json, const struct model_layer *layer)
 {
 #define INT(name, kinds, value, least, most, help)                                                 \
-    if (has_option(layer->kind, kinds))                                                            \
-        json_put_int64(json, #name, layer->option.name);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        json_put_int64(json, #name, layer->config.option.name);
 #define REAL(name, kinds, value, least, most, help)                                                \
-    if (has_option(layer->kind, kinds))                                                            \
-        json_put_double(json, #name, layer->option.name);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        json_put_double(json, #name, layer->config.option.name);
 #define FLAG(name, kinds, value, help)                                                             \
-    if (has_option(layer->kind, kinds))                                                            \
-        json_put_bool(json, #name, layer->option.name);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        json_put_bool(json, #name, layer->config.option.name);
 #define CHOICE(name, kinds, value, names, help)                                                    \
-    if (has_option(layer->kind, kinds))                                                            \
-        json_put_string(json, #name, (names)[layer->option.name]);
+    if (has_option(layer->config.kind, kinds))                                                     \
+        json_put_string(json, #name, (names)[layer->config.option.name]);
     LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)
 #undef INT
 #undef REAL
@@ -88,17 +88,17 @@ static void put_layer_options(struct json_writer *json, const struct model_layer
 static void put_layer(struct json_writer *json, const struct model_layer *layer)
 {
     json_open_object(json, NULL);
-    json_put_string(json, "kind", layer_names[layer->kind]);
+    json_put_string(json, "kind", layer_names[layer->config.kind]);
     if (layer->input_dim) /* else by type: those of the layer below, or of the graph */
         json_put_int64(json, "in_channels", layer->input_dim);
-    json_put_int64(json, "out_channels", layer->output_dim);
+    json_put_int64(json, "out_channels", layer->config.output_dim);
     put_layer_options(json, layer);
     if (layer->edge_dim)
         json_put_int64(json, "edge_dim", layer->edge_dim);
-    json_put_bool(json, "residual", layer->residual);
-    json_put_string(json, "norm", norm_names[layer->norm]);
-    json_put_string(json, "activation", activation_names[layer->activation]);
-    json_put_double(json, "dropout", (double)layer->dropout);
+    json_put_bool(json, "residual", layer->config.residual);
+    json_put_string(json, "norm", norm_names[layer->config.norm]);
+    json_put_string(json, "activation", activation_names[layer->config.activation]);
+    json_put_double(json, "dropout", (double)(float)layer->config.dropout);
     json_close_object(json);
 }
 
@@ -188,10 +188,11 @@ static bool ends_in_matrix(const struct model *model)
 static void put_norm_and_activation(struct model_texts *texts, const struct model_layer *first,
                                     bool is_alone)
 {
-    const bool is_inner = is_alone && first->kind == LAYER_GIN;
-    put_text(texts, "norm", norm_names[is_inner ? first->inner_norm : first->norm]);
+    const struct layer_config *own = &first->config;
+    const bool is_inner = is_alone && own->kind == LAYER_GIN;
+    put_text(texts, "norm", norm_names[is_inner ? own->inner_norm : own->norm]);
     put_text(texts, "activation",
-             activation_names[is_inner ? first->inner_activation : first->activation]);
+             activation_names[is_inner ? own->inner_activation : own->activation]);
 }
 
 enum error_code model_texts_find(struct model_texts *out, const struct model *model,
@@ -203,18 +204,18 @@ enum error_code model_texts_find(struct model_texts *out, const struct model *mo
     const struct model_layer *first = &model->layer[0], *last = &model->layer[count - 1];
     *out = (struct model_texts){.count = 0};
     put_text(out, "model", last->type->pyg_name);
-    put_text(out, "kind", layer_names[last->kind]);
+    put_text(out, "kind", layer_names[last->config.kind]);
     put(out, "num_layers", "%d", count);
     if (!model_is_typed(model))
         put(out, "in_channels", "%" PRIu32, c->input_dim);
-    put(out, "hidden_channels", "%" PRIu32, first->output_dim);
+    put(out, "hidden_channels", "%" PRIu32, first->config.output_dim);
     put(out, "out_channels", "%" PRIu32, model_output_dim(model));
-    put(out, "dropout", "%.9g", (double)first->dropout);
+    put(out, "dropout", "%.9g", (double)(float)first->config.dropout);
     put_options(out, last);
     if (last->edge_dim)
         put(out, "edge_dim", "%" PRIu32, last->edge_dim);
     put_norm_and_activation(out, first, c->layer_count == 1);
-    put_text(out, "residual", flag(first->residual));
+    put_text(out, "residual", flag(first->config.residual));
     put_text(out, "jumping_knowledge", jumping_knowledge_names[c->jumping_knowledge]);
     put_decoder(out, c);
     if (c->readout) {

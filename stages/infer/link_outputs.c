@@ -341,7 +341,7 @@ static enum error_code add_piece(struct link_outputs *o, const struct block *blo
                                  uint32_t count, float *score, uint8_t *truth, struct error *err)
 {
     const struct pipeline_settings *settings = o->context->settings;
-    const struct link_loss loss = {.kind = (enum link_loss_kind)settings->train_step.link_loss,
+    const struct link_loss loss = {.kind = settings->train_step.link_loss,
                                    .margin = (float)settings->train_step.link_margin};
     const size_t negatives = negatives_of(o), pairs = count * (1 + negatives);
     memcpy(score, block->score + first, count * sizeof *score);

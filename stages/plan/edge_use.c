@@ -27,9 +27,9 @@ enum { SWITCH_COUNT = sizeof edge_switch / sizeof *edge_switch };
 static enum edge_choice choice_of(const struct pipeline_settings *settings,
                                   const struct edge_switch *of)
 {
-    int64_t choice = 0;
+    enum edge_choice choice = EDGE_CHOICE_AUTO;
     memcpy(&choice, (const char *)settings + of->offset, sizeof choice);
-    return (enum edge_choice)choice;
+    return choice;
 }
 
 static enum error_code check_demand(const struct edge_switch *of, bool is_read, bool is_there,
@@ -55,7 +55,7 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
 {
     *out = (struct edge_use){.sampled = pipeline_sampler(settings)->needs};
     if (pipeline_learns_pairs(settings) && settings->train_step.decoder != DECODER_NONE &&
-        decoder_type_of((enum decoder_kind)settings->train_step.decoder)->by_relation)
+        decoder_type_of(settings->train_step.decoder)->by_relation)
         out->sampled |= 1U << EDGE_TYPE;
     for (int i = 0; i < SWITCH_COUNT; i++) {
         const struct edge_switch *of = &edge_switch[i];

@@ -104,18 +104,6 @@ struct split_shares { /* of ingest.split */
     int percent[SPLIT_SHARE_COUNT]; /* train, valid, test; 100 in all */
 };
 
-struct layer_setting { /* an item of train-step.layers */
-    int64_t kind;
-    int64_t hidden; /* 0: train-step.hidden */
-    struct layer_options option;
-    bool residual;
-    int64_t norm;
-    /* one more than enum activation_kind; 0: ReLU, or none behind the last layer and kinds without
-     * tensors */
-    int64_t activation;
-    double dropout;
-};
-
 struct pipeline_settings {
     char name[SETTING_NAME_SIZE];
     int64_t seed;
@@ -154,7 +142,7 @@ struct pipeline_settings {
         bool standardise;
         char feature_statistics[SETTING_PATH_SIZE]; /* "": of this graph */
         char sparse_columns[SETTING_TEXT_LONG];     /* of sparse features; "": as their files say */
-        int64_t task;
+        enum task_kind task;
         int64_t class_count;                /* 0: as many as labels say */
         char edge_label[SETTING_NAME_SIZE]; /* the field of tasks of labelled edges */
         int64_t edge_label_form;            /* enum edge_label_form */
@@ -210,37 +198,32 @@ struct pipeline_settings {
         int64_t evaluation_negatives;
     } sample;
     struct {
-        /* A list of layers, instead of the settings of all of them below. */
+        /* A list of layers, instead of `layer`. In an item, activation ACTIVATION_AUTO is ReLU, and none behind the last
+         * layer and behind kinds without tensors. */
         struct {
             int64_t count;
-            struct layer_setting item[LAYER_COUNT_MAX];
+            struct layer_config item[LAYER_COUNT_MAX];
         } layers;
-        int64_t model; /* enum layer_kind */
-        int64_t hidden;
-        struct layer_options option; /* of the kinds that have them */
-        int64_t activation;          /* enum activation_kind */
-        int64_t norm;                /* enum norm_kind */
-        int64_t jumping_knowledge;   /* enum jumping_knowledge */
-        bool residual;
-        double dropout;
-        int64_t projection;    /* enum type_projection */
-        int64_t relation_aggr; /* enum relation_aggr */
-        int64_t embedding;     /* columns of the learnable row of each node; 0: none */
+        struct layer_config layer; /* each of them; output_dim is train-step.hidden */
+        enum jumping_knowledge jumping_knowledge;
+        enum type_projection projection;
+        enum relation_aggr relation_aggr;
+        int64_t embedding; /* columns of the learnable row of each node; 0: none */
         char type_embedding[SETTING_PATH_SIZE]; /* of some types: embedding_shards.h */
         bool features;                          /* the model reads those of the nodes */
-        int64_t precision;                      /* enum precision */
-        int64_t gradient;                       /* enum gradient_encoding */
-        int64_t pipeline;                       /* enum step_pipeline */
+        enum precision precision;
+        int64_t gradient; /* enum gradient_encoding */
+        enum step_pipeline pipeline;
         double gradient_kept;
-        int64_t edge_weights, edge_features; /* enum edge_choice */
-        int64_t loss;                        /* enum loss */
+        enum edge_choice edge_weights, edge_features;
+        enum loss loss;
         double huber_delta;
         double label_smoothing;
         struct choice_or_numbers class_weights; /* enum class_weights_choice */
-        int64_t decoder;   /* enum decoder_kind; likewise below, of tasks of pairs */
-        int64_t link_loss; /* enum link_loss_kind */
+        enum decoder_kind decoder;              /* of tasks of pairs, as are the next two */
+        enum link_loss_kind link_loss;
         double link_margin;
-        int64_t readout; /* enum readout_kind, of tasks of graphs */
+        enum readout_kind readout; /* of tasks of graphs */
         /* Whose weights training begins with (run_initial.h); "": drawn by the seed. */
         char initial[SETTING_PATH_SIZE];
     } train_step;

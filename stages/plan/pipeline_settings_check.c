@@ -155,7 +155,7 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
         return error_set(err, ERROR_INVALID,
                          "train-step.loss is %s, which is of nodes: the loss of link_prediction is "
                          "train-step.link_loss",
-                         loss_name((enum loss)s->train_step.loss));
+                         loss_name(s->train_step.loss));
     if (s->train_step.decoder == DECODER_NONE)
         return error_set(err, ERROR_INVALID, "train-step.decoder is none, expected one: dot");
     return ERROR_NONE;
@@ -164,7 +164,7 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
 /* What labels of edges are learnt with. */
 static enum error_code check_edge_labels(const struct pipeline_settings *s, struct error *err)
 {
-    const char *task = task_name((enum task_kind)s->ingest.task);
+    const char *task = task_name(s->ingest.task);
     if (!pipeline_labels_edges(s))
         return ERROR_NONE;
     if (dataset_format_has(s, FORMAT_IS_GENERATED))
@@ -178,7 +178,7 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
                          "ingest.edge_label_form is sign, which makes two classes: expected "
                          "as_given with %s",
                          task);
-    const enum decoder_kind decoder = (enum decoder_kind)s->train_step.decoder;
+    const enum decoder_kind decoder = s->train_step.decoder;
     if (s->ingest.task == TASK_EDGE_CLASSIFICATION &&
         (decoder == DECODER_NONE || !decoder_type_of(decoder)->takes_outputs))
         return error_set(err, ERROR_INVALID,
@@ -191,7 +191,7 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
 /* What graphs are learnt with. */
 static enum error_code check_graphs(const struct pipeline_settings *s, struct error *err)
 {
-    const char *task = task_name((enum task_kind)s->ingest.task);
+    const char *task = task_name(s->ingest.task);
     const enum partition_method method = (enum partition_method)s->partition.method;
     const struct sampler *sampler = pipeline_sampler(s);
     char names[SAMPLER_NAMES_SIZE], formats[SETTING_TEXT_LONG];
@@ -342,16 +342,17 @@ static enum error_code check_format_settings(const struct pipeline_settings *s, 
 static enum error_code check_model(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
-    const struct layer_type *type = layer_type_of((enum layer_kind)s->train_step.model);
+    const struct layer_type *type = layer_type_of(s->train_step.layer.kind);
     const bool is_listed = s->train_step.layers.count > 0;
     if (!is_listed && type->uses_edges && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
                          "sample.fanouts is empty, expected one for each layer");
-    if (!is_listed && type->has_heads && s->train_step.hidden % s->train_step.option.heads != 0)
+    if (!is_listed && type->has_heads &&
+        s->train_step.layer.output_dim % s->train_step.layer.option.heads != 0)
         return error_set(err, ERROR_INVALID,
-                         "train-step.hidden is %" PRId64 ", expected a multiple of the %" PRId64
+                         "train-step.hidden is %" PRIu32 ", expected a multiple of the %" PRId64
                          " of train-step.heads",
-                         s->train_step.hidden, s->train_step.option.heads);
+                         s->train_step.layer.output_dim, s->train_step.layer.option.heads);
     const enum error_code rc = run_model_shape(&model, s, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "train-step");
@@ -375,7 +376,7 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
         return error_set(err, ERROR_INVALID,
                          "train-step.precision is bf16, expected fp32 with %s%s%s",
                          is_listed ? "these train-step.layers" : "train-step.model ",
-                         is_listed ? "" : layer_names[s->train_step.model],
+                         is_listed ? "" : layer_names[s->train_step.layer.kind],
                          is_listed || type->forward ? "" : " and what follows its layers");
     if (hop_count != s->sample.fanouts.count)
         return error_set(err, ERROR_INVALID,
@@ -452,8 +453,7 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
                              "and a layer of a graph with relations is one of each node type", err);
     if (pipeline_learns_pairs(s) || pipeline_learns_graphs(s)) {
         char task[64];
-        (void)snprintf(task, sizeof task, "ingest.task is %s",
-                       task_name((enum task_kind)s->ingest.task));
+        (void)snprintf(task, sizeof task, "ingest.task is %s", task_name(s->ingest.task));
         return refuse_layers(task, "whose decoder or readout is no layer", err);
     }
     const enum error_code rc = run_model_shape(&model, s, err);

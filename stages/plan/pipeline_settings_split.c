@@ -120,24 +120,24 @@ enum history_choice pipeline_history(const struct pipeline_settings *settings)
                                             : HISTORY_TRAINING;
 }
 
-/* Whether a model of train-step.model has more than ReLU that may stand inside its layers. */
-static bool inner_matters(const struct pipeline_settings *settings)
+/* Whether the layer has more than ReLU that may stand inside it. */
+static bool layer_inner_matters(const struct layer_config *layer)
 {
-    return settings->train_step.layers.count == 0 && settings->train_step.model == LAYER_GIN &&
-           (settings->train_step.norm != NORM_NONE ||
-            settings->train_step.activation != ACTIVATION_RELU);
+    return layer->kind == LAYER_GIN &&
+           (layer->norm != NORM_NONE ||
+            (layer->activation != ACTIVATION_RELU && layer->activation != ACTIVATION_AUTO));
 }
 
-/* The same of an item of train-step.layers. */
-static bool item_inner_matters(const struct layer_setting *item)
+/* The same of train-step.model. */
+static bool inner_matters(const struct pipeline_settings *settings)
 {
-    return item->kind == LAYER_GIN &&
-           (item->norm != NORM_NONE || item->activation > ACTIVATION_RELU + 1);
+    return settings->train_step.layers.count == 0 &&
+           layer_inner_matters(&settings->train_step.layer);
 }
 
 bool pipeline_fills_gin(const struct pipeline_settings *settings)
 {
-    return inner_matters(settings) && settings->train_step.option.inner != LAYER_INNER_RELU;
+    return inner_matters(settings) && settings->train_step.layer.option.inner != LAYER_INNER_RELU;
 }
 
 /* The option `inner` of the item `number` of train-step.layers, or of train-step.model for -1. */
@@ -149,9 +149,10 @@ struct inner_option {
 static struct inner_option inner_of(struct pipeline_settings *settings, int64_t number)
 {
     if (number < 0)
-        return (struct inner_option){&settings->train_step.option.inner, inner_matters(settings)};
-    struct layer_setting *item = &settings->train_step.layers.item[number];
-    return (struct inner_option){&item->option.inner, item_inner_matters(item)};
+        return (struct inner_option){&settings->train_step.layer.option.inner,
+                                     inner_matters(settings)};
+    struct layer_config *item = &settings->train_step.layers.item[number];
+    return (struct inner_option){&item->option.inner, layer_inner_matters(item)};
 }
 
 void pipeline_inner_for_ids(struct pipeline_settings *settings)
@@ -195,7 +196,7 @@ void pipeline_settings_date(struct pipeline_settings *settings, const char *text
 
 bool pipeline_learns_pairs(const struct pipeline_settings *settings)
 {
-    return task_learns_pairs((enum task_kind)settings->ingest.task);
+    return task_learns_pairs(settings->ingest.task);
 }
 
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
@@ -206,12 +207,12 @@ bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
 
 bool pipeline_labels_edges(const struct pipeline_settings *settings)
 {
-    return task_labels_edges((enum task_kind)settings->ingest.task);
+    return task_labels_edges(settings->ingest.task);
 }
 
 bool pipeline_learns_graphs(const struct pipeline_settings *settings)
 {
-    return task_learns_graphs((enum task_kind)settings->ingest.task);
+    return task_learns_graphs(settings->ingest.task);
 }
 
 bool pipeline_has_node_files(const struct pipeline_settings *settings)

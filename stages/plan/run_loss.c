@@ -62,7 +62,7 @@ enum error_code run_loss_check(const struct pipeline_settings *settings,
     const struct task *task = task_of(book->task);
     if (!task) /* no labels: run_model_init() says so */
         return ERROR_NONE;
-    enum error_code rc = check_kind(task, (enum loss)settings->train_step.loss, err);
+    enum error_code rc = check_kind(task, settings->train_step.loss, err);
     if (rc == ERROR_NONE)
         rc = check_weights(task, &settings->train_step.class_weights, book->class_count, err);
     if (rc == ERROR_NONE && settings->train_step.label_smoothing > 0 &&
@@ -169,7 +169,7 @@ enum error_code run_loss_init(struct run_loss *out, struct store *store,
                               const struct partition_book *book, struct error *err)
 {
     const struct choice_or_numbers *given = &settings->train_step.class_weights;
-    *out = (struct run_loss){.rule = {.kind = (enum loss)settings->train_step.loss,
+    *out = (struct run_loss){.rule = {.kind = settings->train_step.loss,
                                       .label_smoothing = settings->train_step.label_smoothing,
                                       .huber_delta = settings->train_step.huber_delta}};
     enum error_code rc = run_loss_check(settings, book, err);

@@ -15,30 +15,23 @@ static bool has_tensors(enum layer_kind kind)
     if (layer_type_of(kind)->only_typed)
         return true;
     const struct model_layer layer = {
-        .kind = kind, .input_dim = 1, .output_dim = 1, .option = {.heads = 1}};
+        .config = {.kind = kind, .output_dim = 1, .option = {.heads = 1}}, .input_dim = 1};
     return layer_type_of(kind)->parameters(&layer, own) > 0;
 }
 
-/* The item `number` of train-step.layers. */
+/* Item `number` of train-step.layers, with what it leaves open filled in. */
 static struct layer_config config_of_item(const struct pipeline_settings *settings, int number,
                                           bool gives_logits)
 {
-    const struct layer_setting *item = &settings->train_step.layers.item[number];
-    const bool is_bare = gives_logits || !has_tensors((enum layer_kind)item->kind);
-    struct layer_config config = {
-        .kind = (enum layer_kind)item->kind,
-        .output_dim = (uint32_t)(item->hidden ? item->hidden : settings->train_step.hidden),
-        .option = item->option,
-        .residual = item->residual,
-        .norm = (enum norm_kind)item->norm,
-        .activation = is_bare ? ACTIVATION_NONE : ACTIVATION_RELU,
-        .dropout = (float)item->dropout};
-    if (item->activation)
-        config.activation = (enum activation_kind)(item->activation - 1);
+    struct layer_config layer = settings->train_step.layers.item[number];
+    const bool is_bare = gives_logits || !has_tensors(layer.kind);
+    if (layer.output_dim == 0)
+        layer.output_dim = settings->train_step.layer.output_dim;
+    if (layer.activation == ACTIVATION_AUTO)
+        layer.activation = is_bare ? ACTIVATION_NONE : ACTIVATION_RELU;
     /* The last layer has no activation behind it, which says nothing of the inside. */
-    layer_config_set_inner(&config, config.norm,
-                           gives_logits ? ACTIVATION_RELU : config.activation);
-    return config;
+    layer_config_set_inner(&layer, layer.norm, gives_logits ? ACTIVATION_RELU : layer.activation);
+    return layer;
 }
 
 /* The layer that gives a column for each class: the last one with tensors. -1: that of jumping knowledge does, or none. */
@@ -47,15 +40,14 @@ static int giver_of_classes(const struct pipeline_settings *settings)
     int i = (int)settings->train_step.layers.count - 1;
     if (settings->train_step.jumping_knowledge != JUMP_NONE)
         return -1;
-    while (i >= 0 && !has_tensors((enum layer_kind)settings->train_step.layers.item[i].kind))
+    while (i >= 0 && !has_tensors(settings->train_step.layers.item[i].kind))
         i--;
     return i;
 }
 
 static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
 {
-    return pipeline_learns_pairs(settings) ? (enum decoder_kind)settings->train_step.decoder
-                                           : DECODER_NONE;
+    return pipeline_learns_pairs(settings) ? settings->train_step.decoder : DECODER_NONE;
 }
 
 /* What stands behind the layers: the decoder of pairs, or a readout of graphs and its matrix. */
@@ -66,7 +58,7 @@ static void set_head(struct model_config *config, const struct pipeline_settings
     config->decoder_outputs = outputs;
     if (!pipeline_learns_graphs(settings))
         return;
-    config->readout = (enum readout_kind)settings->train_step.readout;
+    config->readout = settings->train_step.readout;
     config->graph_outputs = outputs;
 }
 
@@ -82,8 +74,7 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
                                    struct error *err)
 {
     const int count = (int)settings->train_step.layers.count;
-    const enum jumping_knowledge jump =
-        (enum jumping_knowledge)settings->train_step.jumping_knowledge;
+    const enum jumping_knowledge jump = settings->train_step.jumping_knowledge;
     struct model_config config = {.input_dim = widths->input,
                                   .types = *types,
                                   .layer_count = count,
@@ -94,11 +85,11 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
     enum error_code rc = ERROR_NONE;
     set_head(&config, settings, widths->scores);
     for (int i = 0; i < count; i++) {
-        const int64_t hidden = settings->train_step.layers.item[i].hidden;
+        const uint32_t hidden = settings->train_step.layers.item[i].output_dim;
         config.layer[i] = config_of_item(settings, i, i == giver);
         if (hidden && ((i == giver && !has_head) || !has_tensors(config.layer[i].kind)))
             return error_set(err, ERROR_INVALID,
-                             "train-step.layers: hidden of layer %d (%s) is %" PRId64
+                             "train-step.layers: hidden of layer %d (%s) is %" PRIu32
                              ", but it has %s: " ADVICE "leave it out",
                              i + 1, layer_names[config.layer[i].kind], hidden,
                              i == giver ? "a column for each class" : "as many as it reads");
@@ -123,19 +114,13 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     if (settings->train_step.layers.count > 0)
         return make_listed(out, settings, types, widths, err);
     const struct model_outline outline = {
-        .kind = (enum layer_kind)settings->train_step.model,
+        .layer = settings->train_step.layer,
         .hop_count = settings->sample.fanouts.count,
         .input_dim = widths->input,
-        .hidden_dim = (uint32_t)settings->train_step.hidden,
         .output_dim = widths->output,
         .edge_dim = widths->edge,
         .types = *types,
-        .option = settings->train_step.option,
-        .jumping_knowledge = (enum jumping_knowledge)settings->train_step.jumping_knowledge,
-        .residual = settings->train_step.residual,
-        .norm = (enum norm_kind)settings->train_step.norm,
-        .activation = (enum activation_kind)settings->train_step.activation,
-        .dropout = (float)settings->train_step.dropout,
+        .jumping_knowledge = settings->train_step.jumping_knowledge,
     };
     struct model_config config;
     const enum error_code rc = model_config_of(&config, &outline, err);
@@ -148,7 +133,7 @@ static enum error_code find_shape(struct model *out, const struct pipeline_setti
 {
     static const char name[1][RELATION_NAME_SIZE] = {"node"};
     static const struct relation relation = {"relation", 0, 0};
-    const uint32_t hidden = (uint32_t)settings->train_step.hidden;
+    const uint32_t hidden = settings->train_step.layer.output_dim;
     struct model_types types = {.relation_aggr = RELATION_AGGR_SUM};
     const struct widths plain = {1, 1, 0, 1}, typed = {0, hidden, 0, 1};
     if (!settings->ingest.relations)
@@ -199,15 +184,15 @@ static enum error_code find_types(const struct pipeline_settings *settings,
                                   const struct partition_book *book, struct model_types *out,
                                   struct error *err)
 {
-    const uint32_t hidden = (uint32_t)settings->train_step.hidden;
-    const enum type_projection projection = (enum type_projection)settings->train_step.projection;
+    const uint32_t hidden = settings->train_step.layer.output_dim;
+    const enum type_projection projection = settings->train_step.projection;
     *out = (struct model_types){
         .schema = {book->type_count, book->relation_count, book->type_name, book->relation},
         .projected_dim = hidden,
         .projected_activation =
             projection == TYPE_PROJECTION_RELU ? ACTIVATION_RELU : ACTIVATION_NONE,
         .target_type = book->target_type,
-        .relation_aggr = (enum relation_aggr)settings->train_step.relation_aggr};
+        .relation_aggr = settings->train_step.relation_aggr};
     struct embedding_tensors embeddings;
     enum error_code rc =
         embedding_tensors_of_types(settings, book->type_name, book->type_dim, book->type_count,
@@ -263,7 +248,7 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
     const bool has_head = task_learns_pairs(book->task) || task_learns_graphs(book->task);
     const struct widths widths = {.input = input_dim,
-                                  .output = has_head ? (uint32_t)settings->train_step.hidden
+                                  .output = has_head ? settings->train_step.layer.output_dim
                                                      : book->class_count,
                                   .edge = reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0,
                                   .scores = book->class_count};

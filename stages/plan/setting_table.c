@@ -121,7 +121,8 @@ static const char *const excluded_edges_names[] = {
     [EXCLUDE_NONE] = "none", [EXCLUDE_EDGES] = "edges", [EXCLUDE_REVERSES] = "reverses", NULL};
 /* Of an item of train-step.layers: 0, then enum activation_kind and one. */
 #define ACTIVATION_NAME(constant, name) #name,
-static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTIVATION_NAME) NULL};
+/* ACTIVATION_AUTO comes behind the kinds. */
+static const char *const item_activation_names[] = {ACTIVATION_LIST(ACTIVATION_NAME) "auto", NULL};
 
 #define LAYER_HELP(constant, name, help) "; " #name ": " help
 
@@ -178,7 +179,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define OPERATION          SETTING_OF_OPERATION, NULL
 
 /* An item of train-step.layers. */
-#define ITEM_PLACE(field) offsetof(struct layer_setting, field), sizeof(((struct layer_setting *)0)->field)
+#define ITEM_PLACE(field) offsetof(struct layer_config, field), sizeof(((struct layer_config *)0)->field)
 #define INT_OPTION(name, kinds, value, least, most, help) \
     {#name, SETTING_INT, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL},
 #define REAL_OPTION(name, kinds, value, least, most, help) \
@@ -189,7 +190,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
     {#name, SETTING_CHOICE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, names, help, NULL},
 static const struct setting_spec layer_rows[] = {
     {"kind", SETTING_CHOICE, NOTHING, ITEM_PLACE(kind), NULL, 0, 0, layer_names, "as train-step.model", NULL},
-    {"hidden", SETTING_INT, NOTHING, ITEM_PLACE(hidden), "0", 0, 65536, NULL, "its width; 0: that of train-step.hidden; the last layer has the classes", NULL},
+    {"hidden", SETTING_INT, NOTHING, ITEM_PLACE(output_dim), "0", 0, 65536, NULL, "its width; 0: that of train-step.hidden; the last layer has the classes", NULL},
     LAYER_OPTION_LIST(INT_OPTION, REAL_OPTION, FLAG_OPTION, CHOICE_OPTION)
     {"residual", SETTING_BOOL, NOTHING, ITEM_PLACE(residual), "false", 0, 0, NULL, "as train-step.residual", NULL},
     {"norm", SETTING_CHOICE, NOTHING, ITEM_PLACE(norm), "none", 0, 0, norm_names, "as train-step.norm", NULL},
@@ -202,7 +203,7 @@ static const struct setting_spec layer_rows[] = {
 #undef FLAG_OPTION
 #undef CHOICE_OPTION
 static const struct setting_items layer_items = {
-    layer_rows, offsetof(struct pipeline_settings, train_step.layers.item) - offsetof(struct pipeline_settings, train_step.layers), sizeof(struct layer_setting)};
+    layer_rows, offsetof(struct pipeline_settings, train_step.layers.item) - offsetof(struct pipeline_settings, train_step.layers), sizeof(struct layer_config)};
 
 /*
  * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings
@@ -324,28 +325,28 @@ const struct setting_spec setting_table[] = {
     INT(LINKS(TRAINING), "sample.evaluation_negatives", sample.evaluation_negatives, "1", 1, 10000, "link prediction: the same beside each edge of validation and test: uniform, none an edge of any split"),
 
     ITEMS(TRAINING, "train-step.layers", train_step.layers, LAYER_COUNT_MAX, &layer_items, "the layers one by one, instead of model and what follows it down to dropout: a list of"),
-    CHOICE(PLAIN_MODEL, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
-    INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
+    CHOICE(PLAIN_MODEL, "train-step.model", train_step.layer.kind, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
+    INT(TRAINING, "train-step.hidden", train_step.layer.output_dim, "64", 1, 65536, "width of the hidden layers"),
 #define INT_OPTION(name, kinds, value, least, most, help) \
-    INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
+    INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.layer.option.name, value, least, most, help),
 #define CHOICE_OPTION(name, kinds, value, names, help) \
-    CHOICE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, names, help),
+    CHOICE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.layer.option.name, value, names, help),
 #define REAL_OPTION(name, kinds, value, least, most, help) \
-    DOUBLE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
+    DOUBLE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.layer.option.name, value, least, most, help),
 #define FLAG_OPTION(name, kinds, value, help) \
-    BOOL(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, help),
+    BOOL(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.layer.option.name, value, help),
     LAYER_OPTION_LIST(INT_OPTION, REAL_OPTION, FLAG_OPTION, CHOICE_OPTION)
 #undef INT_OPTION
 #undef REAL_OPTION
 #undef FLAG_OPTION
 #undef CHOICE_OPTION
-    CHOICE(PLAIN_MODEL, "train-step.norm", train_step.norm, "none", norm_names, "what follows the hidden layers: none, batch (statistics of the mini-batch in training, running ones otherwise) or layer (of each row)"),
-    BOOL(PLAIN_MODEL, "train-step.residual", train_step.residual, "false", "add to each hidden layer what its nodes read, before the norm; through a matrix where the widths differ"),
-    CHOICE(PLAIN_MODEL, "train-step.activation", train_step.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
+    CHOICE(PLAIN_MODEL, "train-step.norm", train_step.layer.norm, "none", norm_names, "what follows the hidden layers: none, batch (statistics of the mini-batch in training, running ones otherwise) or layer (of each row)"),
+    BOOL(PLAIN_MODEL, "train-step.residual", train_step.layer.residual, "false", "add to each hidden layer what its nodes read, before the norm; through a matrix where the widths differ"),
+    CHOICE(PLAIN_MODEL, "train-step.activation", train_step.layer.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
     CHOICE(TRAINING, "train-step.jumping_knowledge", train_step.jumping_knowledge, "none", jumping_knowledge_names, "none, or a matrix over what all layers give, as one more layer: cat (side by side), max (the largest), last (of the last one)"),
-    DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.layer.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.projection", train_step.projection, "linear", type_projection_names, "relations: what the features of each node type go through before the first layer: linear (a matrix of the type, and a bias, to train-step.hidden columns), relu (that, and ReLU) or none"),
-    CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.relation_aggr", train_step.relation_aggr, "sum", relation_aggr_names, "relations: how what the relations of a node type give becomes one row, with sage, graph_conv and gat: sum or mean"),
+    CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.relation_aggr", train_step.relation_aggr, "sum", relation_aggr_names, "relations: how what the relations of a node type give becomes one row, with sage, graph_conv, gat, gatv2, gin and le: sum or mean"),
     INT(TRAINING, "train-step.embedding", train_step.embedding, "0", 0, 65536, "columns of a row of numbers that is learnt for each node, and read beside its features; 0: none"),
     TEXT(TRAINING_IF("ingest.relations=true"), "train-step.type_embedding", train_step.type_embedding, "", "relations: columns of the rows learnt for some node types, as in `author: 64; paper: 32`; also beside features; 0: none"),
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),

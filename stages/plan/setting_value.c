@@ -109,6 +109,26 @@ static enum error_code assign_choice(const struct setting_spec *spec, const char
     return refuse(place, err, " is '%.200s', expected one of %s", value, known);
 }
 
+_Static_assert(sizeof(enum setting_type) == sizeof(uint32_t), "an enum is as wide as a uint32_t");
+
+/* A number or a choice. The field is an int64_t, or a uint32_t or an enum. */
+static enum error_code assign_number(const struct setting_spec *spec, const char *value,
+                                     const struct place *place, void *field, struct error *err)
+{
+    int64_t number = 0;
+    const enum error_code rc = spec->type == SETTING_CHOICE
+                                   ? assign_choice(spec, value, place, &number, err)
+                                   : assign_int(spec, value, place, &number, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint32_t narrow = (uint32_t)number;
+    if (spec->size == sizeof narrow)
+        memcpy(field, &narrow, sizeof narrow);
+    else
+        memcpy(field, &number, sizeof number);
+    return ERROR_NONE;
+}
+
 /* The text of all settings has one on a line. */
 static enum error_code assign_text(const char *value, const struct place *place, char *out,
                                    size_t size, struct error *err)
@@ -390,7 +410,8 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
         return refuse_null(spec, place, err);
     switch (spec->type) {
     case SETTING_INT:
-        return assign_int(spec, text, place, field, err);
+    case SETTING_CHOICE:
+        return assign_number(spec, text, place, field, err);
     case SETTING_INT_OR_MOST:
         return assign_int_or_most(spec, text, place, field, err);
     case SETTING_DOUBLE:
@@ -404,8 +425,6 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
     case SETTING_WORDS:
         return value->kind == YAML_LIST ? assign_paths(value, place, field, spec->size, err)
                                         : assign_text(text, place, field, spec->size, err);
-    case SETTING_CHOICE:
-        return assign_choice(spec, text, place, field, err);
     case SETTING_CHOICE_OR_PATH:
         return assign_choice_or_path(spec, value, place, field, err);
     case SETTING_INT_LIST:

@@ -33,7 +33,7 @@ enum {
 };
 
 enum setting_type {
-    SETTING_INT,         /* int64_t */
+    SETTING_INT,         /* int64_t, or uint32_t */
     SETTING_INT_OR_MOST, /* a number, or `up_to` and a number */
     SETTING_DOUBLE,      /* double */
     SETTING_BOOL,        /* bool */
@@ -41,7 +41,7 @@ enum setting_type {
     SETTING_PATH,        /* char[]; absolute once it is read */
     SETTING_PATHS,       /* the same, or a list of them as one text (common/base/file_pattern.h) */
     SETTING_WORDS,       /* a word, or a list of them as the same text */
-    SETTING_CHOICE,      /* int64_t, the place of the word in the row's list */
+    SETTING_CHOICE,      /* the place of the word in the row's list: its enum, or int64_t */
     SETTING_CHOICE_OR_PATH, /* of paths, too */
     SETTING_INT_LIST,
     SETTING_CHOICE_OR_NUMBERS, /* a word of the row's list, or a list of numbers */
@@ -106,6 +106,8 @@ MUST_CHECK enum error_code setting_assign_text(const struct setting_spec *spec, 
                                                const char *text,
                                                const struct setting_source *source,
                                                struct error *err);
+/* The number in the field of a row of type SETTING_INT or SETTING_CHOICE. */
+int64_t setting_number(const struct setting_spec *spec, const void *base);
 /* What its default says. */
 void setting_reset(const struct setting_spec *spec, void *base);
 /* The value as the pipeline file has it, into `out` [size], as snprintf() does it. */

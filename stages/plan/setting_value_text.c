@@ -79,13 +79,20 @@ static void print_items(const struct setting_spec *spec, const char *field, char
     append(out, size, at, "]");
 }
 
+int64_t setting_number(const struct setting_spec *spec, const void *base)
+{
+    const void *field = (const char *)base + spec->offset;
+    return spec->size == sizeof(uint32_t) ? (int64_t) * (const uint32_t *)field
+                                          : *(const int64_t *)field;
+}
+
 int setting_print(const struct setting_spec *spec, const void *base, char *out, size_t size)
 {
     const void *field = (const char *)base + spec->offset;
     size_t at = 0;
     switch (spec->type) {
     case SETTING_INT:
-        return snprintf(out, size, "%" PRId64, *(const int64_t *)field);
+        return snprintf(out, size, "%" PRId64, setting_number(spec, base));
     case SETTING_INT_OR_MOST: {
         const struct int_or_most *value = field;
         return snprintf(out, size, "%s%" PRId64, value->is_most ? "up_to " : "", value->value);
@@ -105,7 +112,7 @@ int setting_print(const struct setting_spec *spec, const void *base, char *out, 
                         value->path[0] ? value->path : spec->choices[value->choice]);
     }
     case SETTING_CHOICE:
-        return snprintf(out, size, "%s", spec->choices[*(const int64_t *)field]);
+        return snprintf(out, size, "%s", spec->choices[setting_number(spec, base)]);
     case SETTING_INT_LIST:
         print_int_list(field, out, size, &at);
         break;

@@ -6,7 +6,7 @@
 
 struct link_loss pair_step_loss(const struct pipeline_settings *settings)
 {
-    return (struct link_loss){.kind = (enum link_loss_kind)settings->train_step.link_loss,
+    return (struct link_loss){.kind = settings->train_step.link_loss,
                               .margin = (float)settings->train_step.link_margin};
 }
 

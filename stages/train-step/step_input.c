@@ -188,7 +188,7 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     enum error_code rc = run_model_init(&out->model, context->settings, book, err);
     if (rc != ERROR_NONE)
         return rc;
-    out->model.config.precision = (enum precision)context->settings->train_step.precision;
+    out->model.config.precision = context->settings->train_step.precision;
     rc = edge_use_of(context->settings, &out->model, &book->edge_width, &out->preparer.edge_use,
                      err);
     if (rc != ERROR_NONE)

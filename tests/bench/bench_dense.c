@@ -55,10 +55,10 @@ static void *allocate(size_t count)
 static void prepare(struct bench *bench, struct shape shape, struct thread_pool *pool)
 {
     struct error err = {0};
-    const struct model_outline config = {.kind = LAYER_SAGE,
+    const struct model_outline config = {.layer.kind = LAYER_SAGE,
                                          .hop_count = 1,
                                          .input_dim = shape.input,
-                                         .hidden_dim = 1,
+                                         .layer.output_dim = 1,
                                          .output_dim = shape.output};
     *bench = (struct bench){.shape = shape, .pool = pool};
     must(model_init_outline(&bench->model, &config, &err) == ERROR_NONE);

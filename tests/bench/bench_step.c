@@ -114,12 +114,12 @@ static void make_input(struct batch *batch)
 static void make_batch(struct batch *batch, enum precision precision)
 {
     struct error err = {0};
-    const struct model_outline config = {.kind = LAYER_SAGE,
+    const struct model_outline config = {.layer.kind = LAYER_SAGE,
                                          .hop_count = LAYERS,
                                          .input_dim = FEATURES,
-                                         .hidden_dim = HIDDEN,
+                                         .layer.output_dim = HIDDEN,
                                          .output_dim = CLASSES,
-                                         .dropout = 0.5F,
+                                         .layer.dropout = 0.5,
                                          .precision = precision};
     uint32_t *row_start = mapped((size_t)hop_end[LAYERS - 1] + 1, sizeof *row_start);
     uint32_t *neighbor = mapped(EDGE_CAPACITY, sizeof *neighbor);

@@ -10,7 +10,20 @@ import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
-from torch_geometric.nn import GATConv, GraphConv, HeteroConv, HGTConv, Linear, RGATConv, RGCNConv, SAGEConv
+from torch_geometric.nn import (
+    MLP,
+    GATConv,
+    GATv2Conv,
+    GINConv,
+    GraphConv,
+    HeteroConv,
+    HGTConv,
+    LEConv,
+    Linear,
+    RGATConv,
+    RGCNConv,
+    SAGEConv,
+)
 from torch_geometric.nn.module_dict import ModuleDict
 
 LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
@@ -25,7 +38,7 @@ class Step:
             self.text = file.metadata()
         self.types = self.text["types"].split()
         self.relations = [tuple(line.split()) for line in self.text["relations"].splitlines()]
-        self.number = {key: int(self.text[key]) for key in ("heads", "bases", "blocks", "hidden")}
+        self.number = {key: int(self.text[key]) for key in ("heads", "bases", "blocks", "hidden", "train_eps")}
         self.tensors = tensors
         self.weights, self.gradient = self.named("weights."), self.named("gradient.")
         self.x, self.x_gradient = self.named("x."), self.named("x_gradient.")
@@ -38,6 +51,12 @@ class Step:
 
     def edges(self, hop):
         return {r: self.tensors[f"edge.{hop}.{i}"] for i, r in enumerate(self.relations)}
+
+    def edge_weights(self, hop):
+        """What HeteroConv takes beside rows and edges: nothing, or the weights of edges."""
+        names = {r: f"weight.{hop}.{i}" for i, r in enumerate(self.relations)}
+        weights = {r: self.tensors[name] for r, name in names.items() if name in self.tensors}
+        return {"edge_weight_dict": weights} if weights else {}
 
     def count(self, hop):
         return dict(zip(self.types, self.tensors[f"count.{hop}"].tolist()))
@@ -52,6 +71,7 @@ class Run:
         graph, layers = json.loads(self.text["graph"]), json.loads(self.text["layers"])
         self.types, self.relations = graph["node_types"], [tuple(r) for r in graph["relations"]]
         self.number = {key: int(self.text.get(key, 0)) for key in ("heads", "bases", "blocks")}
+        self.number["train_eps"] = int(self.text.get("train_eps") == "True")
         self.number["hidden"] = int(self.text["hidden_channels"])
         self.text["relation_aggr"] = graph["relation_aggr"]
         self.activations = [layer["activation"] for layer in layers if layer["kind"] != "mlp"]  # `lin`
@@ -61,6 +81,9 @@ class Run:
 
     def edges(self, hop):
         return self.of_relations
+
+    def edge_weights(self, hop):
+        return {}
 
     def count(self, hop):
         return {t: len(rows) for t, rows in self.x.items()}
@@ -100,9 +123,15 @@ def by_relation(layer):
     return make
 
 
-def attention(step, dims, out, is_last):
-    heads = step.number["heads"]
-    return GATConv(dims, out if is_last else out // heads, heads=heads, concat=not is_last, add_self_loops=False)
+def attention(layer):
+    def make(step, dims, out, is_last):
+        heads = step.number["heads"]
+        return layer(dims, out if is_last else out // heads, heads=heads, concat=not is_last, add_self_loops=False)
+    return make
+
+
+def isomorphism(step, dims, out, is_last):
+    return GINConv(MLP([dims[0], out, out], norm=None), train_eps=bool(step.number["train_eps"]))
 
 
 def transformer(step, dims, out, is_last):
@@ -113,7 +142,10 @@ ACTIVATIONS = {"none": lambda x: x, "relu": torch.relu}
 KINDS = {
     "rgcn": Relational,
     "rgat": Relational,
-    "gat": by_relation(attention),
+    "gat": by_relation(attention(GATConv)),
+    "gatv2": by_relation(attention(GATv2Conv)),
+    "gin": by_relation(isomorphism),
+    "le": by_relation(lambda step, dims, out, is_last: LEConv(dims, out)),
     "sage": by_relation(lambda step, dims, out, is_last: SAGEConv(dims, out, aggr=step.text["aggr"])),
     "graph_conv": by_relation(lambda step, dims, out, is_last: GraphConv(dims, out, aggr=step.text["aggr"])),
     "hgt": transformer,
@@ -145,9 +177,15 @@ class Model(torch.nn.Module):
     def forward(self, step, x):
         x = {t: ACTIVATIONS[step.projected_activation](self.lin_dict[t](x[t])) if t in self.lin_dict else x[t] for t in x}
         for hop, layer in enumerate(self.layers):
-            y = layer(x, step.edges(hop))
+            y = layer(x, step.edges(hop), **step.edge_weights(hop))
             x = {t: ACTIVATIONS[step.activations[hop]](y[t][: step.count(hop)[t]]) for t in step.types}
         return x[step.target] if self.lin is None else self.lin(x[step.target])
+
+
+def gradients(model):
+    """By name; what is not trained, as the eps of GIN, has zeros."""
+    trained = dict(model.named_parameters())
+    return {n: torch.zeros_like(v) if trained.get(n, v).grad is None else trained[n].grad for n, v in model.state_dict().items()}
 
 
 class Report:
@@ -177,7 +215,7 @@ def try_model(report, name, path):
     loss.backward()
     report.compare(f"typed {name} logits", step.tensors["logits"], logits.detach())
     report.compare(f"typed {name} loss", float(step.text["loss"]), loss.item())
-    theirs = {n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in model.named_parameters()}
+    theirs = gradients(model)
     theirs |= {f"input {t}": torch.zeros_like(rows) if rows.grad is None else rows.grad for t, rows in x.items()}
     ours = step.gradient | {f"input {t}": rows for t, rows in step.x_gradient.items()}
     largest = max(g.abs().max().item() for g in theirs.values())
@@ -191,6 +229,10 @@ RUNS = {
     "rgcn-bases": {"train-step.model": "rgcn", "train-step.bases": 2},
     "sage": {"train-step.model": "sage", "train-step.relation_aggr": "mean"},
     "gat": {"train-step.model": "gat", "train-step.heads": 2},
+    "gatv2": {"train-step.model": "gatv2", "train-step.heads": 2},
+    # Sums over sampled neighbours are scaled to all of them, and PyG's are not, so these take all.
+    "gin": {"train-step.model": "gin", "train-step.train_eps": "true", "sample.fanouts": "-1,-1"},
+    "le": {"train-step.model": "le", "train-step.relation_aggr": "mean", "sample.fanouts": "-1,-1"},
     "rgat": {"train-step.model": "rgat", "train-step.heads": 2},
     "hgt": {"train-step.model": "hgt", "train-step.heads": 2},
 }
@@ -270,7 +312,7 @@ def try_step(report, name, folder, model_file):
     loss.backward()
     report.compare(f"run {name} loss", float(text["loss"]), loss.item())
     ours = cut("gradient.")
-    theirs = {n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in model.named_parameters()}
+    theirs = gradients(model)
     worst = max(ours, key=lambda n: (ours[n] - theirs[n]).abs().max().item())
     report.compare(f"run {name} gradient ({worst})"[:48], ours[worst], theirs[worst], max(g.abs().max().item() for g in theirs.values()))
 

@@ -4,7 +4,7 @@
  *   typed_step MODEL FILE      MODEL: a row of `models`; without arguments it prints their names
  *
  * The file (safetensors) has the weights and their gradient ("weights.<name>", "gradient.<name>"), the rows that come in and
- * the gradient of those ("x.<type>", "x_gradient.<type>"), the edges ("edge.<hop>.<relation>" [2, edges]), destinations
+ * the gradient of those ("x.<type>", "x_gradient.<type>"), the edges ("edge.<hop>.<relation>" [2, edges]) and their weights ("weight.<hop>.<relation>" [edges]), destinations
  * ("count.<hop>" [types]), logits and labels; the loss and what the model is are texts.
  */
 #include "common/base/file.h"
@@ -30,6 +30,7 @@ static const struct row {
     enum relation_aggr relation_aggr;
     bool own;     /* one type */
     bool project; /* papers and authors */
+    bool values;  /* edges have weights */
 } models[] = {
     {"rgcn", LAYER_RGCN, .project = true},
     {"rgcn-own", LAYER_RGCN, .own = true},
@@ -47,6 +48,14 @@ static const struct row {
     {"rgat", LAYER_RGAT, {.heads = 4}, .project = true},
     {"rgat-own-bases", LAYER_RGAT, {.heads = 2, .bases = 3}, .own = true},
     {"rgat-own-blocks", LAYER_RGAT, {.heads = 1, .blocks = 4}, .own = true},
+    {"gin", LAYER_GIN, {.train_eps = true}, .project = true},
+    {"gin-own-mean", LAYER_GIN, .relation_aggr = RELATION_AGGR_MEAN, .own = true},
+    {"le", LAYER_LE, .project = false},
+    {"le-mean", LAYER_LE, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
+    {"le-weights", LAYER_LE, .values = true},
+    {"graph_conv-weights", LAYER_GRAPH_CONV, .values = true},
+    {"gatv2", LAYER_GATV2, {.heads = 4}, .project = false},
+    {"gatv2-mean", LAYER_GATV2, {.heads = 2}, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
     {"hgt", LAYER_HGT, {.heads = 4}, .project = true},
     {"hgt-own", LAYER_HGT, {.heads = 1}, .own = true},
 };
@@ -171,6 +180,10 @@ static void add_edges(struct file *file, const struct typed_fixture *f, int hop,
     (void)snprintf(name, sizeof name, "edge.%d.%" PRIu32, hop, r);
     add(file, name, SAFETENSORS_I64, 2, count, edge);
     file->tensor[file->count - 1].dim_count = 2; /* also without an edge */
+    if (!block->edge_value)
+        return;
+    (void)snprintf(name, sizeof name, "weight.%d.%" PRIu32, hop, r);
+    add(file, name, SAFETENSORS_F32, count, 0, block->edge_value);
 }
 
 static void add_graph(struct file *file, const struct typed_fixture *f)
@@ -220,7 +233,7 @@ static void write_step(const struct row *row, const char *path)
     size_t size = 0;
     must(model_init(&model, &config, &err) == ERROR_NONE);
     typed_fixture_make(&f, &model.config.types.schema, HOPS, counts, config.types.input_dim, 5,
-                       false);
+                       row->values);
     for (int hop = 0; hop < HOPS; hop++) /* all neighbours are there, so sums are as they are */
         for (uint32_t r = 0; r < f.schema->relation_count; r++)
             for (uint32_t i = 0; i < f.edges[hop][r].block.destination_count; i++)
@@ -246,8 +259,9 @@ static void write_step(const struct row *row, const char *path)
     add(&file, "labels", SAFETENSORS_I64, seeds, 0, label);
     add_schema(&file, f.schema);
     add_text(&file, "kind", "%s", layer_names[row->kind]);
-    add_text(&file, "aggr", "%s", layer_aggr_names[model.layer[0].option.aggr]);
+    add_text(&file, "aggr", "%s", layer_aggr_names[model.layer[0].config.option.aggr]);
     add_text(&file, "relation_aggr", "%s", relation_aggr_names[row->relation_aggr]);
+    add_text(&file, "train_eps", "%d", (int)row->option.train_eps);
     add_text(&file, "heads", "%d", (int)row->option.heads);
     add_text(&file, "bases", "%d", (int)row->option.bases);
     add_text(&file, "blocks", "%d", (int)row->option.blocks);

@@ -88,7 +88,7 @@ static double correction(const struct message_block *block, uint32_t i)
 static double neighbors_of(const struct layer *layer, uint32_t i, uint32_t c)
 {
     const struct message_block *block = layer->block;
-    const int64_t aggr = own_of(layer)->option.aggr;
+    const int64_t aggr = own_of(layer)->config.option.aggr;
     const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
     double sum = 0, most = -HUGE_VAL;
     for (uint32_t e = first; e < end; e++) {
@@ -185,7 +185,7 @@ static void le_row(const struct layer *layer, uint32_t i, double *y)
 
 static void appnp_row(const struct layer *layer, uint32_t i, double *y)
 {
-    const double alpha = own_of(layer)->option.alpha;
+    const double alpha = own_of(layer)->config.option.alpha;
     propagate(layer, i, y);
     for (uint32_t c = 0; c < layer->in; c++)
         y[c] = (1 - alpha) * y[c] + alpha * layer->start[(size_t)i * layer->in + c];
@@ -194,7 +194,7 @@ static void appnp_row(const struct layer *layer, uint32_t i, double *y)
 /* y [out], which is zero before. */
 static void linear_row(const struct layer *layer, uint32_t i, double *y)
 {
-    const enum layer_kind kind = own_of(layer)->kind;
+    const enum layer_kind kind = own_of(layer)->config.kind;
     if (kind == LAYER_SAGE)
         neighbor_row(layer, "lin_l.weight", "lin_r.weight", "lin_l.bias", i, y);
     if (kind == LAYER_GRAPH_CONV)
@@ -210,7 +210,8 @@ static void linear_row(const struct layer *layer, uint32_t i, double *y)
     if (kind == LAYER_LE)
         le_row(layer, i, y);
     if (kind == LAYER_IDENTITY)
-        memcpy(y, input_row(layer, i), layer->model->layer[layer->number].output_dim * sizeof *y);
+        memcpy(y, input_row(layer, i),
+               layer->model->layer[layer->number].config.output_dim * sizeof *y);
     if (kind == LAYER_MLP) {
         add_product(layer, "weight", input_row(layer, i), y);
         add_bias(layer, "bias", y);
@@ -226,7 +227,7 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
     stream.purpose_word |= (uint32_t)layer->number << 16;
     random_block(&stream, row, column / 8, word);
     const uint32_t draw = word[column % 8 / 2] >> (column % 2 ? 16 : 0) & 0xffffU;
-    const double dropped = round((double)layer->model->layer[layer->number].dropout * 65536);
+    const double dropped = round((double)layer->model->layer[layer->number].config.dropout * 65536);
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
@@ -235,8 +236,8 @@ static double *kept_slots(const struct layer *layer, const struct random_stream 
 {
     const struct model_layer *own = &layer->model->layer[layer->number];
     const size_t slots = message_block_edges(layer->block) + layer->block->destination_count;
-    const double dropped = round((double)own->dropout * 65536);
-    const size_t heads = (size_t)own->option.heads;
+    const double dropped = round((double)own->config.dropout * 65536);
+    const size_t heads = (size_t)own->config.option.heads;
     if (!dropout)
         return NULL;
     struct random_stream stream = *dropout;
@@ -256,13 +257,13 @@ static double *kept_slots(const struct layer *layer, const struct random_stream 
 static double *attention_output(const struct layer *layer, const struct random_stream *dropout)
 {
     const struct model_layer *own = &layer->model->layer[layer->number];
-    const bool is_v2 = own->kind == LAYER_GATV2;
+    const bool is_v2 = own->config.kind == LAYER_GATV2;
     double *kept = kept_slots(layer, dropout);
     const struct attention_reference reference = {
         .block = layer->block,
         .in = layer->in,
-        .heads = (uint32_t)own->option.heads,
-        .channels = own->joins_heads ? layer->out / (uint32_t)own->option.heads : layer->out,
+        .heads = (uint32_t)own->config.option.heads,
+        .channels = own->joins_heads ? layer->out / (uint32_t)own->config.option.heads : layer->out,
         .joins = own->joins_heads,
         .x = layer->x,
         .source_weight = tensor(layer, is_v2 ? "lin_l.weight" : "lin.weight"),
@@ -321,7 +322,7 @@ static void gin_hidden_row(const struct layer *layer, uint32_t i, double *y)
 /* The norm between the two matrices, whose tensors PyG calls nn.norms.0. */
 static struct norm_reference gin_norm(const struct layer *layer)
 {
-    struct norm_reference norm = {.kind = own_of(layer)->inner_norm};
+    struct norm_reference norm = {.kind = own_of(layer)->config.inner_norm};
     if (norm.kind == NORM_LAYER) {
         norm.weight = tensor(layer, "nn.norms.0.weight");
         norm.bias = tensor(layer, "nn.norms.0.bias");
@@ -351,7 +352,8 @@ static double *gin_output(const struct layer *layer, bool by_batch)
             for (uint32_t h = 0; h < width; h++)
                 y[(size_t)i * width + o] +=
                     tensor(layer, "nn.lins.1.weight")[(size_t)o * width + h] *
-                    activated(own_of(layer)->inner_activation, hidden[(size_t)i * width + h]);
+                    activated(own_of(layer)->config.inner_activation,
+                              hidden[(size_t)i * width + h]);
         add_bias(layer, "nn.lins.1.bias", y + (size_t)i * width);
     }
     memory_free(hidden);
@@ -364,7 +366,8 @@ static double *own_output(const struct layer *layer, const struct random_stream 
 {
     if (own_of(layer)->type->has_heads)
         return attention_output(layer, dropout);
-    return own_of(layer)->kind == LAYER_GIN ? gin_output(layer, by_batch) : linear_output(layer);
+    return own_of(layer)->config.kind == LAYER_GIN ? gin_output(layer, by_batch)
+                                                   : linear_output(layer);
 }
 
 static double *layer_output(const struct layer *layer, const struct random_stream *dropout,
@@ -378,7 +381,7 @@ static double *layer_output(const struct layer *layer, const struct random_strea
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < layer->out; o++) {
             double *element = &y[(size_t)i * layer->out + o];
-            *element = activated(own->activation, *element);
+            *element = activated(own->config.activation, *element);
             if (dropout && !is_last)
                 *element *= kept(layer, dropout, i, o);
         }
@@ -403,9 +406,9 @@ static double *join(const struct model *model, double *const *output, uint32_t r
         for (uint32_t c = 0, l = 0, at = 0; c < width; c++, at++) {
             double *out = &joined[(size_t)i * width + c];
             if (model->config.jumping_knowledge == JUMP_CAT) {
-                if (at == model->layer[l].output_dim)
+                if (at == model->layer[l].config.output_dim)
                     l++, at = 0;
-                *out = output[l][(size_t)i * model->layer[l].output_dim + at];
+                *out = output[l][(size_t)i * model->layer[l].config.output_dim + at];
                 continue;
             }
             *out = output[0][(size_t)i * width + c];
@@ -436,7 +439,7 @@ double *model_reference_logits(const struct model *model, const double *value,
         const struct message_block all = {.destination_count = rows, .source_count = rows};
         if (own->reads_all)
             joined = join(model, output + 1, rows);
-        if (number > 0 && model->layer[number - 1].kind != own->kind)
+        if (number > 0 && model->layer[number - 1].config.kind != own->config.kind)
             start = number;
         const struct layer layer = {.model = model,
                                     .value = value,

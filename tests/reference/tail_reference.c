@@ -5,7 +5,7 @@
 static void add_residual(const struct model_layer *layer, const double *weight, const double *x,
                          uint32_t rows, double *y)
 {
-    const uint32_t in = layer->input_dim, out = layer->output_dim;
+    const uint32_t in = layer->input_dim, out = layer->config.output_dim;
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < out; o++) {
             double sum = weight ? 0 : x[(size_t)i * in + o];
@@ -53,18 +53,18 @@ void tail_reference_apply(const struct model *model, int layer, const double *va
 {
     const struct model_layer *own = &model->layer[layer];
     const struct parameter *p = model->parameter;
-    struct norm_reference norm = {.kind = own->norm};
-    if (own->residual)
+    struct norm_reference norm = {.kind = own->config.norm};
+    if (own->config.residual)
         add_residual(own,
                      own->residual_parameter < 0 ? NULL : value + p[own->residual_parameter].offset,
                      x, rows, y);
-    if (own->norm != NORM_NONE) {
+    if (own->config.norm != NORM_NONE) {
         norm.weight = value + p[own->norm_parameter].offset;
         norm.bias = value + p[own->norm_parameter + 1].offset;
     }
-    if (own->norm == NORM_BATCH) {
+    if (own->config.norm == NORM_BATCH) {
         norm.mean = value + p[own->buffer_parameter].offset;
         norm.variance = value + p[own->buffer_parameter + 1].offset;
     }
-    norm_reference_apply(&norm, rows, own->output_dim, by_batch, y);
+    norm_reference_apply(&norm, rows, own->config.output_dim, by_batch, y);
 }

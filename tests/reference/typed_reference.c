@@ -88,7 +88,7 @@ static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double 
     const struct message_block *block = &layer->block->edges[r].block;
     const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
     const uint32_t dim = in_dim(layer, layer->schema->relation[r].source_type);
-    const int64_t aggr = layer->own->option.aggr;
+    const int64_t aggr = layer->own->config.option.aggr;
     for (uint32_t c = 0; c < dim; c++) {
         a[c] = 0;
         for (uint32_t e = first; e < end; e++) {
@@ -108,13 +108,13 @@ static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double 
 static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, uint32_t out,
                           uint32_t outs)
 {
-    const bool is_rgat = layer->own->kind == LAYER_RGAT;
-    const double *weight =
-        tensor(layer, is_rgat && layer->own->option.bases ? "convs.%d.basis" : "convs.%d.weight",
-               layer->number);
+    const bool is_rgat = layer->own->config.kind == LAYER_RGAT;
+    const double *weight = tensor(
+        layer, is_rgat && layer->own->config.option.bases ? "convs.%d.basis" : "convs.%d.weight",
+        layer->number);
     const uint32_t ins = in_dim(layer, layer->schema->relation[r].source_type);
-    const uint32_t bases = (uint32_t)layer->own->option.bases;
-    const uint32_t blocks = (uint32_t)layer->own->option.blocks;
+    const uint32_t bases = (uint32_t)layer->own->config.option.bases;
+    const uint32_t blocks = (uint32_t)layer->own->config.option.blocks;
     double sum = 0;
     if (blocks) {
         const uint32_t bi = ins / blocks, bo = outs / blocks;
@@ -132,7 +132,7 @@ static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, ui
 
 static void rgcn_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
-    const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
+    const uint32_t dim = in_dim(layer, type), out = layer->own->config.output_dim;
     const double *own = layer->x[type] + (size_t)i * dim;
     char key[RELATION_NAME_SIZE];
     double a[256] = {0};
@@ -171,9 +171,9 @@ static double share_of(const struct layer *layer, uint32_t type)
 
 static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
-    const bool is_sage = layer->own->kind == LAYER_SAGE;
+    const bool is_sage = layer->own->config.kind == LAYER_SAGE;
     const char *left = is_sage ? "lin_l" : "lin_rel", *right = is_sage ? "lin_r" : "lin_root";
-    const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
+    const uint32_t dim = in_dim(layer, type), out = layer->own->config.output_dim;
     double a[256] = {0}, part[256] = {0};
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         char key[4 * RELATION_NAME_SIZE];
@@ -199,7 +199,7 @@ static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, d
 static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, uint32_t which,
                         double *out)
 {
-    const uint32_t width = layer->own->output_dim, in = in_dim(layer, type);
+    const uint32_t width = layer->own->config.output_dim, in = in_dim(layer, type);
     char key[RELATION_NAME_SIZE];
     type_key(layer, type, key);
     const double *bias = tensor(layer, "convs.%d.kqv_lin.lins.%s.bias", layer->number, key);
@@ -214,7 +214,7 @@ static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, 
 static double hgt_transformed(const struct layer *layer, const char *name, uint32_t r, uint32_t h,
                               const double *x, uint32_t column)
 {
-    const uint32_t dim = layer->own->output_dim / (uint32_t)layer->own->option.heads;
+    const uint32_t dim = layer->own->config.output_dim / (uint32_t)layer->own->config.option.heads;
     const double *weight = tensor(layer, "convs.%d.%s.weight", layer->number, name) +
                            ((size_t)h * layer->schema->relation_count + r) * dim * dim;
     double sum = 0;
@@ -226,7 +226,7 @@ static double hgt_transformed(const struct layer *layer, const char *name, uint3
 static double hgt_score(const struct layer *layer, uint32_t r, uint32_t h, const double *query,
                         const double *key)
 {
-    const uint32_t dim = layer->own->output_dim / (uint32_t)layer->own->option.heads;
+    const uint32_t dim = layer->own->config.output_dim / (uint32_t)layer->own->config.option.heads;
     char name[4 * RELATION_NAME_SIZE];
     double sum = 0;
     relation_key_of(layer, r, "__", name);
@@ -239,7 +239,8 @@ static double hgt_score(const struct layer *layer, uint32_t r, uint32_t h, const
 static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum,
                       double *out)
 {
-    const uint32_t width = layer->own->output_dim, heads = (uint32_t)layer->own->option.heads;
+    const uint32_t width = layer->own->config.output_dim,
+                   heads = (uint32_t)layer->own->config.option.heads;
     double query[256] = {0}, key[256] = {0}, value[256] = {0};
     hgt_project(layer, type, i, 1, query);
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
@@ -264,7 +265,7 @@ static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, doub
 
 static void hgt_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
-    const uint32_t width = layer->own->output_dim;
+    const uint32_t width = layer->own->config.output_dim;
     const double *x = layer->x[type] + (size_t)i * in_dim(layer, type);
     double sum[64] = {0}, out[256] = {0};
     char key[RELATION_NAME_SIZE];
@@ -291,7 +292,7 @@ static double kept_share(const struct layer *layer, uint32_t r, uint32_t edge, u
 {
     uint32_t word[4];
     uint64_t slot = edge;
-    if (!layer->dropout || !(layer->own->dropout > 0))
+    if (!layer->dropout || !(layer->own->config.dropout > 0))
         return 1;
     struct random_stream stream = *layer->dropout;
     stream.purpose_word = (stream.purpose_word & 0xff00ffffU) | (uint32_t)layer->number << 16;
@@ -299,7 +300,7 @@ static double kept_share(const struct layer *layer, uint32_t r, uint32_t edge, u
         slot += message_block_edges(&layer->block->edges[before].block);
     random_block(&stream, 1ULL << 39 | slot, h / 8, word);
     const double draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
-    const double dropped = round((double)layer->own->dropout * 65536);
+    const double dropped = round((double)layer->own->config.dropout * 65536);
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
@@ -309,9 +310,9 @@ struct gat_sizes {
 
 static struct gat_sizes gat_sizes_of(const struct layer *layer)
 {
-    const uint32_t heads = (uint32_t)layer->own->option.heads;
-    const uint32_t channels =
-        layer->own->joins_heads ? layer->own->output_dim / heads : layer->own->output_dim;
+    const uint32_t heads = (uint32_t)layer->own->config.option.heads;
+    const uint32_t channels = layer->own->joins_heads ? layer->own->config.output_dim / heads
+                                                      : layer->own->config.output_dim;
     return (struct gat_sizes){heads, channels, heads * channels};
 }
 
@@ -339,7 +340,7 @@ static void gat_relation(const struct layer *layer, uint32_t r, uint32_t i, doub
     const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
     char key[4 * RELATION_NAME_SIZE];
     relation_key_of(layer, r, "___", key);
-    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += tensor(layer, "convs.%d.convs.<%s>.bias", layer->number, key)[c];
     for (uint32_t h = 0; h < s.heads; h++) {
         const double own = gat_term(layer, key, "dst", layer->x[type] + (size_t)i * to, to, h);
@@ -414,7 +415,7 @@ static void rgat_row(const struct layer *layer, uint32_t type, uint32_t i, doubl
     double sum[64] = {0};
     rgat_heads(layer, type, i, sum, NULL);
     rgat_heads(layer, type, i, sum, y);
-    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += tensor(layer, "convs.%d.bias", layer->number)[c];
 }
 
@@ -425,8 +426,127 @@ static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double
     for (uint32_t r = 0; r < layer->schema->relation_count; r++)
         if (leads_to(layer, r, type))
             gat_relation(layer, r, i, part);
-    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += share * part[c];
+}
+
+/* --- plain kinds, each relation by itself --- */
+
+/* How many edges of the whole graph each edge of row i of relation r stands for in a sum. */
+static double edges_for_each(const struct message_block *block, uint32_t i)
+{
+    const uint32_t count = block->row_start[i + 1] - block->row_start[i];
+    return count ? (double)block->degree[i] / count : 1;
+}
+
+static const double *conv_tensor(const struct layer *layer, uint32_t r, const char *name)
+{
+    char key[4 * RELATION_NAME_SIZE];
+    relation_key_of(layer, r, "___", key);
+    return tensor(layer, "convs.%d.convs.<%s>.%s", layer->number, key, name);
+}
+
+static void gin_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const uint32_t type = layer->schema->relation[r].target_type, dim = in_dim(layer, type);
+    const uint32_t out = layer->own->config.output_dim;
+    const double eps = *conv_tensor(layer, r, "eps");
+    double a[256], hidden[256];
+    for (uint32_t c = 0; c < dim; c++) {
+        a[c] = (1 + eps) * layer->x[type][(size_t)i * dim + c];
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+            a[c] += edges_for_each(block, i) * source_row(layer, r, e)[c];
+    }
+    memcpy(hidden, conv_tensor(layer, r, "nn.lins.0.bias"), out * sizeof *hidden);
+    multiply(conv_tensor(layer, r, "nn.lins.0.weight"), a, out, dim, hidden);
+    for (uint32_t o = 0; o < out; o++) {
+        hidden[o] = fmax(hidden[o], 0);
+        y[o] += conv_tensor(layer, r, "nn.lins.1.bias")[o];
+    }
+    multiply(conv_tensor(layer, r, "nn.lins.1.weight"), hidden, out, out, y);
+}
+
+static void le_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const uint32_t type = layer->schema->relation[r].target_type, dim = in_dim(layer, type);
+    const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t out = layer->own->config.output_dim;
+    const double *x = layer->x[type] + (size_t)i * dim;
+    double own[256] = {0};
+    multiply(conv_tensor(layer, r, "lin2.weight"), x, out, dim, own);
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const double value = block->edge_value ? (double)block->edge_value[e] : 1;
+        double message[256];
+        memcpy(message, conv_tensor(layer, r, "lin1.bias"), out * sizeof *message);
+        multiply(conv_tensor(layer, r, "lin1.weight"), source_row(layer, r, e), out, from, message);
+        for (uint32_t o = 0; o < out; o++)
+            y[o] += edges_for_each(block, i) * value * (message[o] - own[o]);
+    }
+    multiply(conv_tensor(layer, r, "lin3.weight"), x, out, dim, y);
+    for (uint32_t o = 0; o < out; o++)
+        y[o] += conv_tensor(layer, r, "lin3.bias")[o];
+}
+
+/* A row through lin_l or lin_r of GATv2. */
+static void gatv2_project(const struct layer *layer, uint32_t r, bool is_source, const double *x,
+                          uint32_t dim, double *p)
+{
+    const uint32_t width = gat_sizes_of(layer).width;
+    memcpy(p, conv_tensor(layer, r, is_source ? "lin_l.bias" : "lin_r.bias"), width * sizeof *p);
+    multiply(conv_tensor(layer, r, is_source ? "lin_l.weight" : "lin_r.weight"), x, width, dim, p);
+}
+
+static void gatv2_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const struct gat_sizes s = gat_sizes_of(layer);
+    const uint32_t type = layer->schema->relation[r].target_type, dim = in_dim(layer, type);
+    const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t first = block->row_start[i], count = block->row_start[i + 1] - first;
+    const double *att = conv_tensor(layer, r, "att");
+    double p[8][256], q[256], score[8], sum;
+    must(count <= 8);
+    gatv2_project(layer, r, false, layer->x[type] + (size_t)i * dim, dim, q);
+    for (uint32_t k = 0; k < count; k++)
+        gatv2_project(layer, r, true, source_row(layer, r, first + k), from, p[k]);
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
+        y[c] += conv_tensor(layer, r, "bias")[c];
+    for (uint32_t h = 0; h < s.heads; h++) {
+        sum = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            score[k] = 0;
+            for (uint32_t c = h * s.channels; c < (h + 1) * s.channels; c++) {
+                const double z = p[k][c] + q[c];
+                score[k] += att[c] * (z > 0 ? z : 0.2 * z);
+            }
+            score[k] = exp(score[k]);
+            sum += score[k];
+        }
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t c = 0; c < s.channels; c++)
+                y[layer->own->joins_heads ? h * s.channels + c : c] +=
+                    score[k] / sum * kept_share(layer, r, first + k, h) * p[k][h * s.channels + c] /
+                    (layer->own->joins_heads ? 1 : s.heads);
+    }
+}
+
+static void conv_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    double part[256] = {0};
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
+        if (!leads_to(layer, r, type))
+            continue;
+        if (layer->own->config.kind == LAYER_GIN)
+            gin_relation(layer, r, i, part);
+        else if (layer->own->config.kind == LAYER_LE)
+            le_relation(layer, r, i, part);
+        else
+            gatv2_relation(layer, r, i, part);
+    }
+    for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
+        y[c] += share_of(layer, type) * part[c];
 }
 
 /* --- without the graph --- */
@@ -434,7 +554,7 @@ static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double
 static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
-    const uint32_t in = in_dim(layer, type), out = layer->own->output_dim;
+    const uint32_t in = in_dim(layer, type), out = layer->own->config.output_dim;
     char name[PARAMETER_NAME_SIZE], key[RELATION_NAME_SIZE];
     type_key(layer, type, key);
     if (is_last && type != layer->model->config.types.target_type)
@@ -463,7 +583,7 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
                           (uint32_t)(layer->number + LAYER_COUNT_MAX * (int)type) << 16;
     random_block(&stream, row, column / 8, word);
     const double draw = word[column % 8 / 2] >> (column % 2 ? 16 : 0) & 0xffffU;
-    const double dropped = round((double)layer->own->dropout * 65536);
+    const double dropped = round((double)layer->own->config.dropout * 65536);
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
@@ -483,11 +603,11 @@ static void follow(const struct layer *layer, uint32_t type, uint32_t rows, bool
                    double *y)
 {
     const struct model_layer *own = layer->own;
-    const uint32_t dim = own->output_dim, in = in_dim(layer, type);
-    const char *module = own->norm == NORM_BATCH ? "module." : "";
+    const uint32_t dim = own->config.output_dim, in = in_dim(layer, type);
+    const char *module = own->config.norm == NORM_BATCH ? "module." : "";
     char key[RELATION_NAME_SIZE];
     type_key(layer, type, key);
-    for (uint32_t i = 0; own->residual && i < rows; i++) {
+    for (uint32_t i = 0; own->config.residual && i < rows; i++) {
         const double *x = layer->x[type] + (size_t)i * in;
         if (in != dim)
             multiply(tensor(layer, "residuals.%d.%s.weight", layer->number, key), x, dim, in,
@@ -495,12 +615,12 @@ static void follow(const struct layer *layer, uint32_t type, uint32_t rows, bool
         for (uint32_t c = 0; in == dim && c < dim; c++)
             y[(size_t)i * dim + c] += x[c];
     }
-    if (own->norm == NORM_NONE)
+    if (own->config.norm == NORM_NONE)
         return;
-    must(own->norm == NORM_LAYER || (by_batch && rows > 1));
-    for (uint32_t i = 0; own->norm == NORM_LAYER && i < rows; i++)
+    must(own->config.norm == NORM_LAYER || (by_batch && rows > 1));
+    for (uint32_t i = 0; own->config.norm == NORM_LAYER && i < rows; i++)
         center(y + (size_t)i * dim, 1, dim);
-    for (uint32_t c = 0; own->norm == NORM_BATCH && c < dim; c++)
+    for (uint32_t c = 0; own->config.norm == NORM_BATCH && c < dim; c++)
         center(y + c, dim, rows);
     const double *weight = tensor(layer, "norms.%d.%s.%sweight", layer->number, key, module);
     const double *bias = tensor(layer, "norms.%d.%s.%sbias", layer->number, key, module);
@@ -520,6 +640,8 @@ static row_function row_of(enum layer_kind kind)
         return gat_row;
     if (kind == LAYER_RGAT)
         return rgat_row;
+    if (kind == LAYER_GIN || kind == LAYER_LE || kind == LAYER_GATV2)
+        return conv_row;
     return kind == LAYER_MLP ? mlp_row : neighbor_row;
 }
 
@@ -528,17 +650,17 @@ static double *layer_output(const struct layer *layer, uint32_t type,
 {
     const struct model_layer *own = layer->own;
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
-    const uint32_t rows = layer->count[type], dim = own->output_dim;
+    const uint32_t rows = layer->count[type], dim = own->config.output_dim;
     double *y = memory_alloc((size_t)rows * dim + 1, sizeof *y);
     memset(y, 0, (size_t)rows * dim * sizeof *y);
     for (uint32_t i = 0; i < rows; i++)
-        row_of(own->kind)(layer, type, i, y + (size_t)i * dim);
+        row_of(own->config.kind)(layer, type, i, y + (size_t)i * dim);
     if (rows)
         follow(layer, type, rows, by_batch, y);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t c = 0; c < dim; c++) {
             double *element = &y[(size_t)i * dim + c];
-            *element = activate(own->activation, *element);
+            *element = activate(own->config.activation, *element);
             if (dropout && !is_last)
                 *element *= kept(layer, dropout, type, i, c);
         }

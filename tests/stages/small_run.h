@@ -45,7 +45,7 @@ static inline void small_run_init(struct small_run *run, struct store *store, in
 {
     *run = (struct small_run){.store = store};
     pipeline_settings_defaults(&run->settings);
-    run->settings.train_step.hidden = SMALL_HIDDEN;
+    run->settings.train_step.layer.output_dim = SMALL_HIDDEN;
     for (; set && *set; set++)
         assert_ok(pipeline_settings_override(&run->settings, *set, &run->err), &run->err);
     run->book = (struct partition_book){.part_count = 1,

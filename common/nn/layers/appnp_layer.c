@@ -17,7 +17,7 @@ static int build(const struct model_outline *outline, struct layer_config layer[
     for (int i = 1; i < count; i++)
         layer[i] = (struct layer_config){.kind = i == 1 ? LAYER_MLP : LAYER_APPNP,
                                          .output_dim = outline->output_dim,
-                                         .option = outline->option,
+                                         .option = outline->layer.option,
                                          .activation = ACTIVATION_NONE};
     return count;
 }

@@ -11,8 +11,8 @@ static const uint64_t slot_items = 1ULL << 39;
 
 uint32_t attention_channels(const struct model_layer *layer)
 {
-    return layer->joins_heads ? layer->output_dim / (uint32_t)layer->option.heads
-                              : layer->output_dim;
+    return layer->joins_heads ? layer->config.output_dim / (uint32_t)layer->config.option.heads
+                              : layer->config.output_dim;
 }
 
 CPU_KERNEL(add_bias_to_projected,
@@ -44,6 +44,25 @@ void attention_project(struct rows_view rows, const float *matrix, const float *
         add_bias_to_projected(out, bias, width, rows.rows);
 }
 
+static void project_own(const struct forward_job *job, uint32_t first, uint32_t end, float *scratch)
+{
+    struct attention *a = job->a;
+    const struct attention_parameters *at = &a->kind->parameters;
+    attention_project(
+        gather_rows(layer_pass_own_rows(a->pass), a->pass->layer->own_dim, first, end, scratch),
+        attention_parameter(a, at->destination_weight),
+        attention_parameter(a, at->destination_bias), a->width, a->destination + first * a->width);
+}
+
+/* In a bipartite block the rows of destinations are not among those of sources. */
+static void project_own_tile(void *context, int64_t tile, int thread)
+{
+    const struct forward_job *job = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    project_own(job, first, layer_pass_tile_end(first, job->a->shape.block.destination_count),
+                scratch_of(job, thread));
+}
+
 static void project_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
@@ -52,18 +71,14 @@ static void project_tile(void *context, int64_t tile, int thread)
     const struct layer_pass *pass = a->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, a->shape.block.source_count);
-    const uint32_t destinations = a->shape.block.destination_count;
-    const uint32_t own_end = end < destinations ? end : destinations;
+    const uint32_t own_end = attention_own_end(a, end);
     float *scratch = scratch_of(job, thread);
     attention_project(gather_rows(&pass->input, pass->input_dim, first, end, scratch),
                       attention_parameter(a, at->source_weight),
                       attention_parameter(a, at->source_bias), a->width,
                       a->source + first * a->width);
-    if (at->destination_weight >= 0 && first < destinations)
-        attention_project(gather_rows(&pass->input, pass->input_dim, first, own_end, scratch),
-                          attention_parameter(a, at->destination_weight),
-                          attention_parameter(a, at->destination_bias), a->width,
-                          a->destination + first * a->width);
+    if (at->destination_weight >= 0 && first < own_end)
+        project_own(job, first, own_end, scratch);
     if (a->kind->prepare)
         a->kind->prepare(a, first, end);
 }
@@ -78,7 +93,7 @@ static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, 
     for (size_t slot = edge_slot(&a->shape.block, first); slot < stop; slot++)
         for (uint32_t h = 0; h < heads; h++) {
             if (h % 8 == 0)
-                random_block(&drop->stream, slot_items | slot, h / 8, word);
+                random_block(&drop->stream, slot_items | (a->pass->first_slot + slot), h / 8, word);
             const uint32_t draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
             value[slot * heads + h] *= draw < drop->drop_below ? 0 : drop->scale;
         }
@@ -178,7 +193,9 @@ static enum error_code find_room(struct attention *a, struct forward_job *job, s
                                  int threads, struct error *err)
 {
     const struct message_block *block = &a->shape.block;
-    const size_t dim = a->pass->input_dim > a->width ? a->pass->input_dim : a->width;
+    size_t dim = a->pass->input_dim > a->width ? a->pass->input_dim : a->width;
+    if (block->is_bipartite && dim < a->pass->layer->own_dim)
+        dim = a->pass->layer->own_dim;
     job->scratch_size = layer_pass_scratch(TILE_ROWS * dim);
     enum error_code rc =
         arena_new(arena, &a->source, (size_t)block->source_count * a->width, what, err);
@@ -203,7 +220,7 @@ enum error_code attention_new(const struct attention_kind *kind, struct layer_pa
     *a = (struct attention){.kind = kind,
                             .pass = pass,
                             .shape = {.block = pass->block,
-                                      .heads = (uint32_t)layer->option.heads,
+                                      .heads = (uint32_t)layer->config.option.heads,
                                       .channels = attention_channels(layer)},
                             .joins = layer->joins_heads};
     a->width = (size_t)a->shape.heads * a->shape.channels;
@@ -225,6 +242,9 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);
+    if (pass->block.is_bipartite && kind->parameters.destination_weight >= 0)
+        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), project_own_tile,
+                        &job);
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, &job);
     return ERROR_NONE;
 }

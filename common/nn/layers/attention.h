@@ -99,6 +99,14 @@ static inline const float *attention_vector(const struct attention *attention, i
     return attention->pass->parameter[attention->kind->parameters.vector[number]];
 }
 
+/* The end of the destinations among the sources before `end`: a bipartite block has none. */
+static inline uint32_t attention_own_end(const struct attention *attention, uint32_t end)
+{
+    const struct message_block *block = &attention->shape.block;
+    const uint32_t own = block->is_bipartite ? 0 : block->destination_count;
+    return end < own ? end : own;
+}
+
 /* Floats of the gradient of all vectors: [ATTENTION_VECTOR_COUNT_MAX, width], and behind them kind->edge_floats(). */
 size_t attention_vector_floats(const struct attention *attention);
 

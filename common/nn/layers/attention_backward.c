@@ -18,7 +18,7 @@ struct source_sums {
     float *source_bias;        /* [width] */
     float *destination_bias;   /* [width] */
     float *source_weight;      /* [width, input_dim] */
-    float *destination_weight; /* [width, input_dim], where there is one */
+    float *destination_weight; /* [width, own_dim], where there is one */
 };
 
 struct backward_job {
@@ -28,7 +28,8 @@ struct backward_job {
     const float *logits_gradient;
     bool is_first;
     struct partial_sums destinations, sources;
-    float *scratch; /* [threads, scratch_size] */
+    struct partial_sums own; /* of a bipartite block: the projection of destinations alone */
+    float *scratch;          /* [threads, scratch_size] */
     size_t scratch_size;
 };
 
@@ -47,10 +48,21 @@ static size_t matrix_size(const struct attention *a)
     return a->width * a->pass->input_dim;
 }
 
+static size_t own_matrix_size(const struct attention *a)
+{
+    return a->kind->parameters.destination_weight >= 0 ? a->width * a->pass->layer->own_dim : 0;
+}
+
+/* Destinations that are no sources have a projection with tiles of its own: its bias [width], and its matrix. */
+static bool has_own_tiles(const struct attention *a)
+{
+    return a->shape.block.is_bipartite && own_matrix_size(a) > 0;
+}
+
 static size_t source_sums_size(const struct attention *a)
 {
-    const size_t matrices = a->kind->parameters.destination_weight >= 0 ? 2 : 1;
-    return (ATTENTION_VECTOR_COUNT_MAX + (size_t)2) * a->width + matrices * matrix_size(a);
+    const size_t own = has_own_tiles(a) ? 0 : own_matrix_size(a);
+    return (ATTENTION_VECTOR_COUNT_MAX + (size_t)2) * a->width + matrix_size(a) + own;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): what it returns is written */
@@ -130,7 +142,9 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
 
 /* One of the projections on its way back. */
 struct projection {
-    const float *matrix;   /* [width, input_dim] */
+    const struct input_rows *rows; /* what it reads, of `dim` columns */
+    uint32_t dim;
+    const float *matrix;   /* [width, dim] */
     const float *gradient; /* of its rows [.., width] */
     float *weight_sum, *bias_sum;
 };
@@ -139,18 +153,17 @@ struct projection {
 static void project_back(const struct backward_job *job, const struct projection *projection,
                          uint32_t first, uint32_t end, float *input_gradient, float *scratch)
 {
-    const struct layer_pass *pass = job->pass;
     const size_t width = job->a->width;
     const float *rows = projection->gradient + first * width;
     const struct linear_weight weight = {
-        .rows = rows_view_of(matrix_view_of(projection->matrix, width, pass->input_dim))};
+        .rows = rows_view_of(matrix_view_of(projection->matrix, width, projection->dim))};
     struct linear_gradient gradient =
         linear_gradient_in(&weight, end - first, input_gradient != NULL, NULL);
     linear_gradient_add(&gradient, rows, end - first);
     add_column_sums(rows, end - first, width, scratch, projection->bias_sum);
     linear_backward_weight(&gradient,
-                           gather_rows(&pass->input, pass->input_dim, first, end, scratch), true,
-                           projection->weight_sum);
+                           gather_rows(projection->rows, projection->dim, first, end, scratch),
+                           true, projection->weight_sum);
     if (input_gradient)
         linear_backward_input(&weight, &gradient, input_gradient);
 }
@@ -161,6 +174,30 @@ CPU_KERNEL(add_own_gradient, (float *restrict sum, const float *restrict x, size
     vector_add(sum, x, count);
 }
 
+static struct projection projection_of_own(const struct backward_job *job, float *weight_sum,
+                                           float *bias_sum)
+{
+    const struct attention *a = job->a;
+    return (struct projection){layer_pass_own_rows(job->pass),
+                               job->pass->layer->own_dim,
+                               attention_parameter(a, a->kind->parameters.destination_weight),
+                               a->destination_gradient,
+                               weight_sum,
+                               bias_sum};
+}
+
+static void own_tile(void *context, const struct partial_sums_tile *tile)
+{
+    const struct backward_job *job = context;
+    struct layer_pass *pass = job->pass;
+    const struct projection of_own = projection_of_own(job, tile->sum + job->a->width, tile->sum);
+    float *input =
+        job->is_first ? NULL : pass->own_gradient + (size_t)tile->first * pass->layer->own_dim;
+    if (tile->fresh)
+        vector_zero(tile->sum, job->a->width + own_matrix_size(job->a));
+    project_back(job, &of_own, tile->first, tile->end, input, backward_scratch(job, tile->thread));
+}
+
 static void source_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct backward_job *job = context;
@@ -168,8 +205,7 @@ static void source_tile(void *context, const struct partial_sums_tile *tile)
     struct layer_pass *pass = job->pass;
     const struct attention_parameters *at = &a->kind->parameters;
     const uint32_t first = tile->first, end = tile->end, dim = pass->input_dim;
-    const uint32_t destinations = pass->block.destination_count;
-    const uint32_t own_end = end < destinations ? end : destinations;
+    const uint32_t own_end = attention_own_end(a, end);
     const struct source_sums sums = source_sums_of(a, tile->sum);
     float *scratch = backward_scratch(job, tile->thread);
     float *input = job->is_first ? NULL : pass->input_gradient + (size_t)first * dim;
@@ -179,14 +215,17 @@ static void source_tile(void *context, const struct partial_sums_tile *tile)
     slot_aggregation_backward(&a->shape, &a->edges, a->weight, a->output_gradient, first, end,
                               a->source_gradient + first * a->width);
     a->kind->score_transposed(a, first, end, sums.vectors);
-    const struct projection of_sources = {attention_parameter(a, at->source_weight),
-                                          a->source_gradient, sums.source_weight, sums.source_bias};
+    const struct projection of_sources = {&pass->input,
+                                          dim,
+                                          attention_parameter(a, at->source_weight),
+                                          a->source_gradient,
+                                          sums.source_weight,
+                                          sums.source_bias};
     project_back(job, &of_sources, first, end, input, scratch);
     if (at->destination_weight < 0 || first >= own_end)
         return;
-    const struct projection of_own = {attention_parameter(a, at->destination_weight),
-                                      a->destination_gradient, sums.destination_weight,
-                                      sums.destination_bias};
+    const struct projection of_own =
+        projection_of_own(job, sums.destination_weight, sums.destination_bias);
     project_back(job, &of_own, first, own_end, own, scratch);
     if (input)
         add_own_gradient(input, own, (size_t)(own_end - first) * dim);
@@ -224,21 +263,25 @@ static void reduce_all(const struct backward_job *job, const struct layer_gradie
     const struct attention *a = job->a;
     const struct attention_parameters *at = &a->kind->parameters;
     const size_t bias = ATTENTION_VECTOR_COUNT_MAX * a->width, weight = bias + 2 * a->width;
+    const bool apart = has_own_tiles(a);
+    const struct partial_sums *own = apart ? &job->own : &job->sources;
     const struct {
+        const struct partial_sums *sums;
         int parameter;
         size_t first, count;
-    } of_sources[] = {{at->source_bias, bias, a->width},
-                      {at->destination_bias, bias + a->width, a->width},
-                      {at->source_weight, weight, matrix_size(a)},
-                      {at->destination_weight, weight + matrix_size(a), matrix_size(a)}};
+    } projections[] = {{&job->sources, at->source_bias, bias, a->width},
+                       {own, at->destination_bias, apart ? 0 : bias + a->width, a->width},
+                       {&job->sources, at->source_weight, weight, matrix_size(a)},
+                       {own, at->destination_weight, apart ? a->width : weight + matrix_size(a),
+                        own_matrix_size(a)}};
     partial_sums_total_into(&job->destinations, pool, 0, job->pass->output_dim,
                             out->parameter[at->output_bias]);
     reduce_vectors(job, out);
     reduce_edges(job, out);
-    for (size_t i = 0; i < sizeof of_sources / sizeof *of_sources; i++)
-        if (of_sources[i].parameter >= 0)
-            partial_sums_total_into(&job->sources, pool, of_sources[i].first, of_sources[i].count,
-                                    out->parameter[of_sources[i].parameter]);
+    for (size_t i = 0; i < sizeof projections / sizeof *projections; i++)
+        if (projections[i].parameter >= 0)
+            partial_sums_total_into(projections[i].sums, pool, projections[i].first,
+                                    projections[i].count, out->parameter[projections[i].parameter]);
 }
 
 enum error_code attention_find_slot_gradients(struct attention *attention, struct arena *arena,
@@ -247,12 +290,28 @@ enum error_code attention_find_slot_gradients(struct attention *attention, struc
     struct attention *a = attention;
     const struct message_block *block = &a->shape.block;
     const size_t heads = a->shape.heads;
-    enum error_code rc = transposed_edges_number(block, true, arena, &a->edges, err);
+    enum error_code rc =
+        transposed_edges_number(block, !block->is_bipartite, arena, &a->edges, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->slot_gradient, edge_slot_count(block) * heads, what, err);
     if (rc == ERROR_NONE && a->kind->prepare)
         rc = arena_new(arena, &a->term_gradient, (size_t)block->source_count * heads, what, err);
     return rc;
+}
+
+/* Of the projection of destinations that are no sources. */
+static enum error_code find_own_gradients(struct backward_job *job, struct arena *arena,
+                                          int threads, struct error *err)
+{
+    struct layer_pass *pass = job->pass;
+    const size_t rows = pass->block.destination_count;
+    enum error_code rc = ERROR_NONE;
+    if (!job->is_first)
+        rc = arena_new(arena, &pass->own_gradient, rows * pass->layer->own_dim, what, err);
+    return rc == ERROR_NONE
+               ? partial_sums_init(&job->own, pass->block.destination_count,
+                                   job->a->width + own_matrix_size(job->a), threads, arena, err)
+               : rc;
 }
 
 static enum error_code find_gradients(struct backward_job *job, struct arena *arena, int threads,
@@ -263,8 +322,10 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     const struct message_block *block = &a->shape.block;
     const size_t sources = block->source_count, destinations = block->destination_count;
     const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
-    job->scratch_size =
-        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
+    size_t dim = pass->input_dim;
+    if (has_own_tiles(a) && dim < pass->layer->own_dim)
+        dim = pass->layer->own_dim;
+    job->scratch_size = layer_pass_scratch(TILE_ROWS * (2 * dim + widest) + widest);
     enum error_code rc = attention_find_slot_gradients(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);
@@ -280,6 +341,8 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     if (rc == ERROR_NONE)
         rc = partial_sums_init(&job->sources, block->source_count, source_sums_size(a), threads,
                                arena, err);
+    if (rc == ERROR_NONE && has_own_tiles(a))
+        rc = find_own_gradients(job, arena, threads, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;
@@ -300,6 +363,8 @@ enum error_code attention_backward(struct layer_pass *pass, const struct layer_p
         return rc;
     partial_sums_run(&job.destinations, pool, destination_tile, &job);
     partial_sums_run(&job.sources, pool, source_tile, &job);
+    if (has_own_tiles(job.a))
+        partial_sums_run(&job.own, pool, own_tile, &job);
     reduce_all(&job, out, pool);
     return ERROR_NONE;
 }

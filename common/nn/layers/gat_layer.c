@@ -25,8 +25,8 @@ enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, WEIGHT_EDGE, ATT_EDGE, PARAMETER_COUNT };
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
     const uint32_t channels = attention_channels(layer),
-                   width = (uint32_t)layer->option.heads * channels;
-    const float bound = layer_glorot_bound((uint32_t)layer->option.heads, channels);
+                   width = (uint32_t)layer->config.option.heads * channels;
+    const float bound = layer_glorot_bound((uint32_t)layer->config.option.heads, channels);
     out[WEIGHT] = (struct layer_parameter){.suffix = "lin.weight",
                                            .dim_count = 2,
                                            .rows = width,
@@ -34,13 +34,13 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                            .bound = layer_glorot_bound(layer->input_dim, width)};
     out[ATT_SRC] = (struct layer_parameter){.suffix = "att_src",
                                             .dim_count = 3,
-                                            .rows = (uint32_t)layer->option.heads,
+                                            .rows = (uint32_t)layer->config.option.heads,
                                             .cols = channels,
                                             .bound = bound};
     out[ATT_DST] = out[ATT_SRC];
     out[ATT_DST].suffix = "att_dst";
     out[BIAS] = (struct layer_parameter){
-        .suffix = "bias", .dim_count = 1, .rows = layer->output_dim, .cols = 1};
+        .suffix = "bias", .dim_count = 1, .rows = layer->config.output_dim, .cols = 1};
     if (layer->edge_dim == 0)
         return WEIGHT_EDGE;
     out[WEIGHT_EDGE] =

@@ -21,7 +21,7 @@ bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uin
 
 static size_t heads_of(const struct model_layer *layer)
 {
-    return (size_t)layer->option.heads;
+    return (size_t)layer->config.option.heads;
 }
 
 uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t node_count)

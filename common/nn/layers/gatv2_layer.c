@@ -16,21 +16,22 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
+#include "common/nn/typed/relation_convs.h"
 
 enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, WEIGHT_EDGE, PARAMETER_COUNT };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
     const uint32_t channels = attention_channels(layer),
-                   width = (uint32_t)layer->option.heads * channels;
+                   width = (uint32_t)layer->config.option.heads * channels;
     out[ATT] = (struct layer_parameter){
         .suffix = "att",
         .dim_count = 3,
-        .rows = (uint32_t)layer->option.heads,
+        .rows = (uint32_t)layer->config.option.heads,
         .cols = channels,
-        .bound = layer_glorot_bound((uint32_t)layer->option.heads, channels)};
+        .bound = layer_glorot_bound((uint32_t)layer->config.option.heads, channels)};
     out[BIAS] = (struct layer_parameter){
-        .suffix = "bias", .dim_count = 1, .rows = layer->output_dim, .cols = 1};
+        .suffix = "bias", .dim_count = 1, .rows = layer->config.output_dim, .cols = 1};
     out[WEIGHT_L] = (struct layer_parameter){.suffix = "lin_l.weight",
                                              .dim_count = 2,
                                              .rows = width,
@@ -41,10 +42,16 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                            .rows = width,
                                            .cols = 1,
                                            .bound = layer_linear_bound(layer->input_dim)};
-    out[WEIGHT_R] = out[WEIGHT_L];
-    out[WEIGHT_R].suffix = "lin_r.weight";
-    out[BIAS_R] = out[BIAS_L];
-    out[BIAS_R].suffix = "lin_r.bias";
+    out[WEIGHT_R] = (struct layer_parameter){.suffix = "lin_r.weight",
+                                             .dim_count = 2,
+                                             .rows = width,
+                                             .cols = layer->own_dim,
+                                             .bound = layer_glorot_bound(layer->own_dim, width)};
+    out[BIAS_R] = (struct layer_parameter){.suffix = "lin_r.bias",
+                                           .dim_count = 1,
+                                           .rows = width,
+                                           .cols = 1,
+                                           .bound = layer_linear_bound(layer->own_dim)};
     if (layer->edge_dim == 0)
         return WEIGHT_EDGE;
     out[WEIGHT_EDGE] =
@@ -278,7 +285,7 @@ CPU_KERNEL(gatv2_transposed,
             edge_slots_ask_ahead(&a->edges, a->edges.start[end], e, a->destination, a->width);
             add_slopes_of_slot(a, j, i, edge_slot_of_edge(block, i, a->edges.edge[e]));
         }
-        if (j < block->destination_count)
+        if (j < block->destination_count && !block->is_bipartite)
             add_slopes_of_slot(a, j, j, edge_slot_of_self(block, j));
     }
 }
@@ -315,4 +322,5 @@ const struct layer_type gatv2_layer = {
     .parameters = parameters,
     .forward = forward,
     .backward = attention_backward,
+    .typed = &relation_convs,
 };

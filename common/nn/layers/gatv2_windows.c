@@ -17,7 +17,7 @@ bool gatv2_windows_are_possible(const struct model_layer *layer)
 
 static size_t heads_of(const struct model_layer *layer)
 {
-    return (size_t)layer->option.heads;
+    return (size_t)layer->config.option.heads;
 }
 
 size_t gatv2_windows_source_row(const struct model_layer *layer)

@@ -11,7 +11,7 @@
 /* The bias starts at zero. */
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t rows = layer->output_dim, cols = layer->input_dim;
+    const uint32_t rows = layer->config.output_dim, cols = layer->input_dim;
     out[0] = (struct layer_parameter){.suffix = "lin.weight",
                                       .dgl = "weight",
                                       .dgl_transposes = true,

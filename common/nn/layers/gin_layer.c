@@ -11,8 +11,10 @@
  *
  * DGL's GINConv is given apply_func = Sequential(Linear, ReLU, Linear).
  *
- * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1. If more than ReLU stands
- * between them, the first of the two has a tail (layer_tail.h).
+ * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1.
+ * If more than ReLU stands between them, the first of the two has a tail (layer_tail.h). In a
+ * bipartite block, that of a relation, the rows x_i are not among the sources, so the rows a_i are
+ * made before the first of them.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
@@ -20,6 +22,7 @@
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
+#include "common/nn/typed/relation_convs.h"
 
 enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, NORM_WEIGHT, NORM_BIAS, PARAMETER_COUNT };
 
@@ -36,8 +39,9 @@ struct gin {
 /* PyG keeps the tensors of a batch norm in a module of its own. */
 static int norm_parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const bool is_batch = layer->inner_norm == NORM_BATCH;
-    const struct layer_parameter vector = {.dim_count = 1, .rows = layer->output_dim, .cols = 1};
+    const bool is_batch = layer->config.inner_norm == NORM_BATCH;
+    const struct layer_parameter vector = {
+        .dim_count = 1, .rows = layer->config.output_dim, .cols = 1};
     out[NORM_WEIGHT] = out[NORM_BIAS] = vector;
     out[NORM_WEIGHT].suffix = is_batch ? "nn.norms.0.module.weight" : "nn.norms.0.weight";
     out[NORM_WEIGHT].start = 1;
@@ -47,7 +51,7 @@ static int norm_parameters(const struct model_layer *layer, struct layer_paramet
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t width = layer->output_dim, input = layer->input_dim;
+    const uint32_t width = layer->config.output_dim, input = layer->input_dim;
     out[EPS] = (struct layer_parameter){
         .suffix = "eps", .dgl = "eps", .dim_count = 1, .rows = 1, .cols = 1};
     out[WEIGHT_0] = (struct layer_parameter){.suffix = "nn.lins.0.weight",
@@ -74,13 +78,13 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                            .rows = width,
                                            .cols = 1,
                                            .bound = layer_linear_bound(width)};
-    return layer->inner_norm == NORM_NONE ? NORM_WEIGHT : norm_parameters(layer, out);
+    return layer->config.inner_norm == NORM_NONE ? NORM_WEIGHT : norm_parameters(layer, out);
 }
 
 /* An eps that is not trained is 0, so a_i does not depend on the weights. */
 static bool aggregates_input(const struct model_layer *layer)
 {
-    return !layer->option.train_eps;
+    return !layer->config.option.train_eps;
 }
 
 static enum error_code weigh(const struct model_layer *layer, const struct message_block *block,
@@ -90,11 +94,12 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
     float *scale = NULL, *self_scale = NULL;
     (void)layer;
     enum error_code rc = arena_new(arena, &scale, rows, what, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !block->is_bipartite)
         rc = arena_new(arena, &self_scale, rows, what, err);
     for (uint32_t i = 0; rc == ERROR_NONE && !arena->counts && i < rows; i++) {
         scale[i] = neighbor_weights_correction(block, i);
-        self_scale[i] = 1;
+        if (self_scale)
+            self_scale[i] = 1;
     }
     *out = (struct aggregation){.destination_count = rows,
                                 .destination_scale = scale,
@@ -109,19 +114,19 @@ static const struct layer_type sum_type = {
 /* The two linear layers. */
 static void make_layers(const struct layer_pass *pass, struct model_layer layer[2])
 {
-    const struct model_layer *own = pass->layer;
+    const struct layer_config *own = &pass->layer->config;
     layer[0] = (struct model_layer){.type = &sum_type,
                                     .input_dim = pass->input_dim,
-                                    .output_dim = pass->output_dim,
-                                    .norm = own->inner_norm,
-                                    .activation = own->inner_activation,
+                                    .config = {.output_dim = pass->output_dim,
+                                               .norm = own->inner_norm,
+                                               .activation = own->inner_activation},
                                     .has_tail = own->inner_norm != NORM_NONE ||
                                                 own->inner_activation != ACTIVATION_RELU,
                                     .residual_parameter = -1};
-    layer[1] = (struct model_layer){.type = layer_type_of(LAYER_MLP),
-                                    .input_dim = pass->output_dim,
-                                    .output_dim = pass->output_dim,
-                                    .activation = ACTIVATION_NONE};
+    layer[1] = (struct model_layer){
+        .type = layer_type_of(LAYER_MLP),
+        .input_dim = pass->output_dim,
+        .config = {.output_dim = pass->output_dim, .activation = ACTIVATION_NONE}};
 }
 
 static enum error_code begin_tail(struct gin *gin, const struct layer_pass *pass, bool keep,
@@ -140,7 +145,7 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, boo
     const struct message_block every_row = {.destination_count = rows, .source_count = rows};
     struct layer_pass *sum = &gin->pass[0], *last = &gin->pass[1];
     struct input_rows between = {.stride = width}, rows_read = pass->input;
-    if (pass->layer->option.train_eps)
+    if (pass->layer->config.option.train_eps)
         rows_read.mostly_zero = false; /* eps wants the gradient of the sums */
     make_layers(pass, gin->layer);
     enum error_code rc =
@@ -155,7 +160,9 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, boo
     for (uint32_t i = 0; !arena->counts && i < rows; i++)
         gin->self_scale[i] = 1 + *pass->parameter[EPS];
     must(arena->counts || !pass->aggregated_count || *pass->parameter[EPS] == 0);
-    sum->aggregation.self_scale = gin->self_scale;
+    sum->own = pass->own;
+    if (!pass->block.is_bipartite)
+        sum->aggregation.self_scale = gin->self_scale;
     sum->aggregated = pass->aggregated;
     sum->aggregated_count = pass->aggregated_count;
     sum->aggregation.sum = pass->sum;
@@ -172,6 +179,42 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, boo
     return rc;
 }
 
+CPU_KERNEL(add_own_rows,
+           (float *restrict sum, const struct input_rows *x, const float *restrict scale,
+            size_t dim, uint32_t first, uint32_t end),
+           (sum, x, scale, dim, first, end))
+{
+    for (uint32_t i = first; i < end; i++, sum += dim)
+        vector_add_scaled(sum, float_row(x, i), scale[i], dim);
+}
+
+static void sum_tile(void *context, int64_t tile, int thread)
+{
+    const struct gin *gin = context;
+    const struct layer_pass *sum = &gin->pass[0];
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, sum->block.destination_count);
+    float *rows = (float *)sum->aggregated + (size_t)first * sum->input_dim;
+    (void)thread;
+    aggregation_forward(&sum->aggregation, &sum->block, &sum->input, sum->input_dim, first, end,
+                        NULL, rows);
+    add_own_rows(rows, &sum->own, gin->self_scale, sum->input_dim, first, end);
+}
+
+/* The rows a_i of a bipartite block. */
+static enum error_code sum_with_own(struct gin *gin, struct arena *arena, struct thread_pool *pool,
+                                    struct error *err)
+{
+    struct layer_pass *sum = &gin->pass[0];
+    const uint32_t rows = sum->block.destination_count;
+    const enum error_code rc =
+        arena_new_bytes(arena, &sum->aggregated, rows, sum->input_dim * sizeof(float), what, err);
+    sum->aggregated_count = rows;
+    if (rc == ERROR_NONE && !arena->counts)
+        thread_pool_run(pool, layer_pass_tiles(rows), sum_tile, gin);
+    return rc;
+}
+
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err)
 {
@@ -181,6 +224,8 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
         return rc;
     pass->state = gin;
     rc = begin(gin, pass, keep, arena, err);
+    if (rc == ERROR_NONE && pass->block.is_bipartite)
+        rc = sum_with_own(gin, arena, pool, err);
     if (rc == ERROR_NONE)
         rc = layer_pass_forward(&gin->pass[0], keep, arena, pool, err);
     if (rc == ERROR_NONE && gin->layer[0].has_tail)
@@ -202,8 +247,8 @@ CPU_KERNEL_OF(float, dots_of_rows,
 static void eps_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *sum = context;
-    const float dots =
-        dots_of_rows(&sum->input, sum->aggregated_gradient, sum->input_dim, tile->first, tile->end);
+    const float dots = dots_of_rows(layer_pass_own_rows(sum), sum->aggregated_gradient,
+                                    sum->input_dim, tile->first, tile->end);
     *tile->sum = tile->fresh ? dots : *tile->sum + dots;
 }
 
@@ -241,6 +286,30 @@ static enum error_code between_backward(struct gin *gin, const struct layer_grad
     return rc;
 }
 
+CPU_KERNEL(scale_rows,
+           (const float *restrict rows, const float *restrict scale, size_t dim, uint32_t count,
+            float *restrict out),
+           (rows, scale, dim, count, out))
+{
+    for (uint32_t i = 0; i < count; i++) {
+        vector_zero(out + i * dim, dim);
+        vector_add_scaled(out + i * dim, rows + i * dim, scale[i], dim);
+    }
+}
+
+/* dx_i = (1 + eps) da_i of a bipartite block. */
+static enum error_code find_own_gradient(const struct gin *gin, struct layer_pass *pass,
+                                         struct arena *arena, struct error *err)
+{
+    const uint32_t rows = pass->block.destination_count;
+    const enum error_code rc =
+        arena_new(arena, &pass->own_gradient, (size_t)rows * pass->input_dim, what, err);
+    if (rc == ERROR_NONE && !arena->counts)
+        scale_rows(gin->pass[0].aggregated_gradient, gin->self_scale, pass->input_dim, rows,
+                   pass->own_gradient);
+    return rc;
+}
+
 static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
                                 const float *logits_gradient, bool is_first,
                                 const struct layer_gradient *out, struct arena *arena,
@@ -252,7 +321,8 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
                                           .bias = out->parameter[BIAS_0]};
     const struct layer_gradient of_last = {.matrix = {out->parameter[WEIGHT_1]},
                                            .bias = out->parameter[BIAS_1]};
-    const bool trains_eps = pass->layer->option.train_eps, has_tail = gin->layer[0].has_tail;
+    const bool trains_eps = pass->layer->config.option.train_eps;
+    const bool has_tail = gin->layer[0].has_tail;
     const float *gradient = NULL;
     enum error_code rc =
         layer_pass_backward(last, above, logits_gradient, false, &of_last, arena, pool, err);
@@ -263,6 +333,8 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
                                  &of_sum, arena, pool, err);
     if (rc == ERROR_NONE && trains_eps)
         rc = find_eps_gradient(sum, arena, pool, out->parameter[EPS], err);
+    if (rc == ERROR_NONE && pass->block.is_bipartite && !is_first)
+        rc = find_own_gradient(gin, pass, arena, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     if (!trains_eps)
@@ -281,6 +353,8 @@ const struct layer_type gin_layer = {
     .parameters = parameters,
     .weigh = weigh,
     .aggregates_input = aggregates_input,
+    .adds_own_row = true,
     .forward = forward,
     .backward = backward,
+    .typed = &relation_convs,
 };

@@ -24,18 +24,18 @@ static enum error_code check(const struct model_config *config, const struct mod
                              struct error *err)
 {
     (void)config;
-    if (layer->output_dim % (uint32_t)layer->option.heads)
+    if (layer->config.output_dim % (uint32_t)layer->config.option.heads)
         return error_set(err, ERROR_INVALID,
                          "the output width is %u, which its %d heads do not divide",
-                         layer->output_dim, (int)layer->option.heads);
+                         layer->config.output_dim, (int)layer->config.option.heads);
     return ERROR_NONE;
 }
 
 static void parameters(struct parameter_writer *writer)
 {
     const struct relation_schema *schema = &writer->model->config.types.schema;
-    const uint32_t width = writer->layer->output_dim;
-    const uint32_t heads = (uint32_t)writer->layer->option.heads, dim = width / heads;
+    const uint32_t width = writer->layer->config.output_dim;
+    const uint32_t heads = (uint32_t)writer->layer->config.option.heads, dim = width / heads;
     const uint32_t of_edges[] = {heads * schema->relation_count, dim, dim, 0};
     const uint32_t scales[] = {1, heads, 0, 0}, one[PARAMETER_DIM_COUNT_MAX] = {1};
     char key[RELATION_KEY_SIZE];
@@ -70,7 +70,8 @@ static void parameters(struct parameter_writer *writer)
 static enum error_code new_type(const struct typed_pass *pass, uint32_t type, struct arena *arena,
                                 struct hgt_type **out, struct error *err)
 {
-    const uint32_t width = pass->layer->output_dim, input_dim = pass->layer->type_input_dim[type];
+    const uint32_t width = pass->layer->config.output_dim,
+                   input_dim = pass->layer->type_input_dim[type];
     const float *weight = typed_parameter(pass, hgt_type_tensor(type, HGT_KQV_WEIGHT));
     const float *bias = typed_parameter(pass, hgt_type_tensor(type, HGT_KQV_BIAS));
     const uint32_t rows = pass->destination_count[type];
@@ -108,7 +109,7 @@ static enum error_code new_relation(const struct typed_pass *pass, const struct 
                                     struct hgt_relation **out, struct error *err)
 {
     const struct relation_edges *edges = &pass->edges[relation];
-    const uint32_t width = pass->layer->output_dim, rows = edges->block.destination_count;
+    const uint32_t width = pass->layer->config.output_dim, rows = edges->block.destination_count;
     const struct hgt_type *target = hgt->type[pass->schema->relation[relation].target_type];
     const size_t size = (size_t)width * width;
     struct hgt_relation *made = NULL;
@@ -180,7 +181,7 @@ static enum error_code attend(const struct typed_pass *pass, const struct hgt *h
 static enum error_code begin(struct typed_pass *pass, struct arena *arena, struct hgt **out,
                              struct error *err)
 {
-    const uint32_t heads = (uint32_t)pass->layer->option.heads;
+    const uint32_t heads = (uint32_t)pass->layer->config.option.heads;
     struct hgt *hgt = NULL;
     enum error_code rc = arena_new(arena, &hgt, 1, what, err);
     *out = hgt;
@@ -191,8 +192,8 @@ static enum error_code begin(struct typed_pass *pass, struct arena *arena, struc
         rc = arena_new_bytes(arena, (void **)&hgt->relation, hgt_relations(pass), sizeof(void *),
                              what, err);
     if (rc == ERROR_NONE)
-        rc = relation_attention_new(pass, heads, pass->layer->output_dim / heads, true, false,
-                                    arena, &hgt->attention, err);
+        rc = relation_attention_new(pass, heads, pass->layer->config.output_dim / heads, true,
+                                    false, arena, &hgt->attention, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < hgt_types(pass); t++)
         rc = new_type(pass, t, arena, &hgt->type[t], err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < hgt_relations(pass); r++)
@@ -212,7 +213,7 @@ static enum error_code join(const struct typed_pass *pass, const struct hgt *hgt
         rows[r] = hgt->relation[r] ? row_product_rows(hgt->relation[r]->value) : NULL;
     for (uint32_t t = 0; t < hgt_types(pass); t++)
         sum[t] = hgt->type[t]->sum;
-    relation_rows_join(pass, rows, pass->layer->output_dim, NULL, sum, workspace->pool);
+    relation_rows_join(pass, rows, pass->layer->config.output_dim, NULL, sum, workspace->pool);
     return ERROR_NONE;
 }
 
@@ -241,7 +242,7 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
 static enum error_code find_back(const struct typed_pass *pass, uint32_t type,
                                  struct hgt_back *back, struct arena *arena, struct error *err)
 {
-    const size_t width = pass->layer->output_dim;
+    const size_t width = pass->layer->config.output_dim;
     enum error_code rc = ERROR_NONE;
     for (int i = 0; rc == ERROR_NONE && i < HGT_KQV_COUNT; i++) {
         const size_t count =
@@ -262,7 +263,7 @@ static enum error_code values_back(const struct typed_pass *pass, const struct h
     const struct hgt_relation *own = hgt->relation[r];
     const struct relation *relation = &pass->schema->relation[r];
     const struct relation_slots *slots = hgt->attention->slots[r];
-    const size_t width = pass->layer->output_dim;
+    const size_t width = pass->layer->config.output_dim;
     float *rows = NULL;
     enum error_code rc = arena_new(workspace->arena, &rows,
                                    pass->edges[r].block.destination_count * width, what, err);
@@ -312,7 +313,7 @@ static enum error_code scores_back(const struct typed_pass *pass, const struct h
     if (rc == ERROR_NONE && !workspace->arena->counts)
         add_rows_at(back[relation->target_type].kqv[HGT_QUERY],
                     row_product_input_gradient(own->query), pass->edges[r].row,
-                    pass->layer->output_dim, rows);
+                    pass->layer->config.output_dim, rows);
     return rc;
 }
 
@@ -321,7 +322,7 @@ static enum error_code projections_back(const struct typed_pass *pass, const str
                                         const struct model_workspace *workspace, float *gradient,
                                         struct error *err)
 {
-    const size_t width = pass->layer->output_dim, dim = pass->layer->type_input_dim[type];
+    const size_t width = pass->layer->config.output_dim, dim = pass->layer->type_input_dim[type];
     const struct hgt_type *own = hgt->type[type];
     float *weight = typed_gradient(pass, gradient, hgt_type_tensor(type, HGT_KQV_WEIGHT));
     float *bias = typed_gradient(pass, gradient, hgt_type_tensor(type, HGT_KQV_BIAS));
@@ -349,7 +350,7 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &scratch,
                        (size_t)thread_pool_size(workspace->pool) * TILE_ROWS *
-                           pass->layer->output_dim,
+                           pass->layer->config.output_dim,
                        what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < hgt_types(pass); t++) {
         rc = hgt_rows_back(pass, hgt, t, output_gradient[t], &back[t], workspace, gradient, err);

@@ -5,20 +5,23 @@
 /* Element (i, o) of the tensor's matrix for head `head` of the relation. */
 static size_t tensor_at(const struct typed_pass *pass, uint32_t relation, uint32_t head)
 {
-    const uint32_t dim = pass->layer->output_dim / (uint32_t)pass->layer->option.heads;
+    const uint32_t dim =
+        pass->layer->config.output_dim / (uint32_t)pass->layer->config.option.heads;
     return ((size_t)head * hgt_relations(pass) + relation) * dim * dim;
 }
 
 static float scale_of(const struct typed_pass *pass, uint32_t relation, uint32_t head)
 {
-    const uint32_t dim = pass->layer->output_dim / (uint32_t)pass->layer->option.heads;
+    const uint32_t dim =
+        pass->layer->config.output_dim / (uint32_t)pass->layer->config.option.heads;
     return typed_parameter(pass, hgt_scale_tensor(pass, relation))[head] / sqrtf((float)dim);
 }
 
 void hgt_matrices_fill(const struct typed_pass *pass, uint32_t relation,
                        const struct hgt_relation *own)
 {
-    const uint32_t width = pass->layer->output_dim, heads = (uint32_t)pass->layer->option.heads;
+    const uint32_t width = pass->layer->config.output_dim,
+                   heads = (uint32_t)pass->layer->config.option.heads;
     const uint32_t dim = width / heads;
     for (size_t i = 0; i < (size_t)width * width; i++)
         own->key_matrix[i] = own->value_matrix[i] = 0;
@@ -39,7 +42,8 @@ void hgt_matrices_fill(const struct typed_pass *pass, uint32_t relation,
 void hgt_matrices_share_out(const struct typed_pass *pass, uint32_t relation,
                             const struct hgt_relation *own, float *gradient)
 {
-    const uint32_t width = pass->layer->output_dim, heads = (uint32_t)pass->layer->option.heads;
+    const uint32_t width = pass->layer->config.output_dim,
+                   heads = (uint32_t)pass->layer->config.option.heads;
     const uint32_t dim = width / heads;
     float *scales = typed_gradient(pass, gradient, hgt_scale_tensor(pass, relation));
     for (uint32_t h = 0; h < heads; h++) {

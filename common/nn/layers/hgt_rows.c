@@ -41,7 +41,7 @@ CPU_KERNEL(blend_rows, (float *restrict y, struct rows_view x, float share, size
 static void gelu_tile(void *context, int64_t tile, int thread)
 {
     const struct rows_job *job = context;
-    const size_t width = job->pass->layer->output_dim;
+    const size_t width = job->pass->layer->config.output_dim;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, job->pass->destination_count[job->type]);
     (void)thread;
@@ -52,7 +52,7 @@ static void gelu_tile(void *context, int64_t tile, int thread)
 static void gelu_back_tile(void *context, int64_t tile, int thread)
 {
     const struct rows_job *job = context;
-    const size_t width = job->pass->layer->output_dim;
+    const size_t width = job->pass->layer->config.output_dim;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, job->pass->destination_count[job->type]);
     (void)thread;
@@ -63,7 +63,7 @@ static void gelu_back_tile(void *context, int64_t tile, int thread)
 static void blend_tile(void *context, int64_t tile, int thread)
 {
     const struct rows_job *job = context;
-    const size_t width = job->pass->layer->output_dim;
+    const size_t width = job->pass->layer->config.output_dim;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, job->pass->destination_count[job->type]);
     float *y = job->rows + first * width;
@@ -77,7 +77,7 @@ static void blend_tile(void *context, int64_t tile, int thread)
 
 static bool skips(const struct typed_pass *pass, uint32_t type)
 {
-    return pass->layer->type_input_dim[type] == pass->layer->output_dim;
+    return pass->layer->type_input_dim[type] == pass->layer->config.output_dim;
 }
 
 static float sigmoid(float x)
@@ -103,9 +103,10 @@ enum error_code hgt_rows_finish(const struct typed_pass *pass, const struct hgt 
     const int64_t tiles = layer_pass_tiles(pass->destination_count[type]);
     if (tiles == 0)
         return ERROR_NONE;
-    enum error_code rc = arena_new(
-        workspace->arena, &job.scratch,
-        (size_t)thread_pool_size(workspace->pool) * TILE_ROWS * pass->layer->output_dim, what, err);
+    enum error_code rc = arena_new(workspace->arena, &job.scratch,
+                                   (size_t)thread_pool_size(workspace->pool) * TILE_ROWS *
+                                       pass->layer->config.output_dim,
+                                   what, err);
     if (rc == ERROR_NONE && !workspace->arena->counts)
         thread_pool_run(workspace->pool, tiles, gelu_tile, &job);
     if (rc == ERROR_NONE)
@@ -141,7 +142,7 @@ CPU_KERNEL(add_scaled_rows,
 static void skip_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct rows_job *job = context;
-    const size_t width = job->pass->layer->output_dim, from = tile->first * width;
+    const size_t width = job->pass->layer->config.output_dim, from = tile->first * width;
     const size_t count = (tile->end - tile->first) * width;
     const float *dy = job->gradient + from, *out = row_product_rows(job->own->out) + from;
     vector_copy(job->out_gradient + from, dy, count);
@@ -162,7 +163,7 @@ enum error_code hgt_rows_back(const struct typed_pass *pass, const struct hgt *h
                               const struct model_workspace *workspace, float *gradient,
                               struct error *err)
 {
-    const size_t width = pass->layer->output_dim, rows = pass->destination_count[type];
+    const size_t width = pass->layer->config.output_dim, rows = pass->destination_count[type];
     const size_t threads = (size_t)thread_pool_size(workspace->pool);
     struct rows_job job = rows_job_of(pass, hgt, type, workspace->arena->counts);
     job.gradient = dy;

@@ -13,7 +13,6 @@
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
 {
     layer[0] = layer_of_outline(outline, LAYER_IDENTITY, true);
-    layer[0].dropout = outline->dropout; /* of the rows that the decoder reads */
     return 1;
 }
 

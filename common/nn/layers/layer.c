@@ -38,14 +38,15 @@ void layer_parameter_name(const struct layer_type *type, int number, const char 
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
                                      bool is_last)
 {
-    struct layer_config layer = {.kind = kind,
-                                 .output_dim = is_last ? outline->output_dim : outline->hidden_dim,
-                                 .option = outline->option,
-                                 .residual = !is_last && outline->residual,
-                                 .norm = is_last ? NORM_NONE : outline->norm,
-                                 .activation = is_last ? ACTIVATION_NONE : outline->activation,
-                                 .dropout = outline->dropout};
-    layer_config_set_inner(&layer, outline->norm, outline->activation);
+    struct layer_config layer = outline->layer;
+    layer.kind = kind;
+    layer_config_set_inner(&layer, layer.norm, layer.activation);
+    if (!is_last)
+        return layer;
+    layer.output_dim = outline->output_dim;
+    layer.residual = false;
+    layer.norm = NORM_NONE;
+    layer.activation = ACTIVATION_NONE;
     return layer;
 }
 
@@ -59,6 +60,15 @@ void layer_config_set_inner(struct layer_config *layer, enum norm_kind norm,
     const bool same = layer->option.inner == LAYER_INNER_SAME;
     layer->inner_norm = same ? norm : NORM_NONE;
     layer->inner_activation = same ? activation : ACTIVATION_RELU;
+}
+
+void layer_fill_options(struct model_layer *layer)
+{
+    struct layer_options *option = &layer->config.option;
+    if (option->heads == 0)
+        option->heads = 1;
+    if (option->aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)
+        option->aggr = layer->type->aggr;
 }
 
 float layer_linear_bound(uint32_t input_dim)

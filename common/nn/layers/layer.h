@@ -49,6 +49,8 @@ struct layer_type {
         uses_edges; /* takes a hop; else each row of the output is of that row of the input alone */
     bool has_heads; /* the output's width is divided among them: option.heads */
     bool keeps_width; /* gives as many columns as it reads */
+    bool
+        adds_own_row; /* to a sum of neighbours, so a relation leads from a type to one of the same width */
     /* Beside the layer below it reads what the lowest of the layers of this kind that lie directly on each other reads:
      * pass->second_input. Such a layer also keeps_width. */
     bool reads_start;
@@ -96,10 +98,10 @@ static inline bool layer_sums_sources(const struct model_layer *layer)
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
     const struct layer_type *type = layer->type;
-    if (!type->uses_edges || layer->option.aggr == LAYER_AGGR_MAX || layer->residual)
+    if (!type->uses_edges || layer->config.option.aggr == LAYER_AGGR_MAX || layer->config.residual)
         return false;
     return type->forward ? type->aggregates_input && type->aggregates_input(layer)
-                         : !type->projects_first(layer->input_dim, layer->output_dim);
+                         : !type->projects_first(layer->input_dim, layer->config.output_dim);
 }
 
 /* The full name of a tensor of layer `number`, as a model has it. */
@@ -107,9 +109,12 @@ void layer_parameter_name(const struct layer_type *type, int number, const char 
                           char out[PARAMETER_NAME_SIZE]);
 
 /* For struct layer_type.build: a layer of this kind in such a model; the last one gives the logits, others
- * hidden_dim columns, and what follows. */
+ * outline->layer.output_dim columns, and what follows. */
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
                                      bool is_last);
+
+/* Fills in the options that the config of `layer` leaves to its kind: no heads are one, and `auto` is the kind's own aggr. */
+void layer_fill_options(struct model_layer *layer);
 
 /* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */
 float layer_linear_bound(uint32_t input_dim);

@@ -238,6 +238,7 @@ static void reduce_bias(const struct backward_job *job, const struct partial_sum
                         size_t first)
 {
     const size_t dim = job->pass->output_dim;
+    must(job->out->bias); /* layer_row.h: every linear kind has one */
     vector_copy(job->out->bias, partial_sums_total(sums, first, dim), dim);
 }
 

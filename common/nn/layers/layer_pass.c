@@ -38,8 +38,9 @@ static struct layer_pass pass_of(const struct model_layer *own, const struct mes
         .input = *input,
         .precision = input->precision,
         .input_dim = own->input_dim,
-        .output_dim = own->output_dim,
-        .activation = {.relu = own->activation == ACTIVATION_RELU && !own->has_tail, .scale = 1}};
+        .output_dim = own->config.output_dim,
+        .activation = {.relu = own->config.activation == ACTIVATION_RELU && !own->has_tail,
+                       .scale = 1}};
 }
 
 /* Of a linear kind, with its pass->matrix_count matrices. */
@@ -53,6 +54,8 @@ static enum error_code prepare_linear(struct layer_pass *pass, const float *cons
     if (type->uses_edges) {
         pass->projects_first = type->projects_first(pass->input_dim, pass->output_dim);
         rc = type->weigh(pass->layer, &pass->block, arena, &pass->aggregation, err);
+        must(rc != ERROR_NONE ||
+             aggregation_width(&pass->aggregation, pass->input_dim) == pass->aggregated_dim);
     }
     /* What is mostly zero is projected before it is aggregated; the greatest of rows is no linear map. */
     if (!type->uses_edges || pass->aggregation.greatest)
@@ -76,17 +79,15 @@ enum error_code layer_pass_init_matrix(struct layer_pass *out, const struct mode
     return prepare_linear(out, &matrix, arena, err);
 }
 
-enum error_code layer_pass_init(struct layer_pass *out, const struct model *model,
-                                const float *value, int layer, const struct message_block *block,
-                                const struct input_rows *input, struct arena *arena,
-                                struct error *err)
+enum error_code layer_pass_init_tensors(struct layer_pass *out, const struct model_layer *layer,
+                                        const struct parameter *parameter, const float *value,
+                                        const struct message_block *block,
+                                        const struct input_rows *input, struct arena *arena,
+                                        struct error *err)
 {
-    const struct model_layer *own = &model->layer[layer];
-    const struct parameter *parameter = &model->parameter[own->first_parameter];
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
-    must(input->precision == model->config.precision);
-    *out = pass_of(own, block, input);
-    for (int i = 0; i < own->parameter_count; i++) {
+    *out = pass_of(layer, block, input);
+    for (int i = 0; i < layer->parameter_count; i++) {
         const float *values = value + parameter[i].offset;
         out->parameter[i] = values;
         if (parameter[i].dim_count == 1)
@@ -94,9 +95,36 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
         else
             matrix[out->matrix_count++] = values;
     }
-    for (int i = 0; own->inner_norm == NORM_BATCH && i < 2; i++)
+    return layer->type->forward ? ERROR_NONE : prepare_linear(out, matrix, arena, err);
+}
+
+enum error_code layer_pass_init(struct layer_pass *out, const struct model *model,
+                                const float *value, int layer, const struct message_block *block,
+                                const struct input_rows *input, struct arena *arena,
+                                struct error *err)
+{
+    const struct model_layer *own = &model->layer[layer];
+    must(input->precision == model->config.precision);
+    const enum error_code rc = layer_pass_init_tensors(
+        out, own, &model->parameter[own->first_parameter], value, block, input, arena, err);
+    for (int i = 0; own->config.inner_norm == NORM_BATCH && i < 2; i++)
         out->running[i] = value + model->parameter[own->inner_buffer_parameter + i].offset;
-    return own->type->forward ? ERROR_NONE : prepare_linear(out, matrix, arena, err);
+    return rc;
+}
+
+struct layer_gradient layer_pass_gradient(const struct model_layer *layer,
+                                          const struct parameter *parameter, float *gradient)
+{
+    struct layer_gradient out = {0};
+    int matrices = 0;
+    for (int i = 0; i < layer->parameter_count; i++) {
+        out.parameter[i] = gradient + parameter[i].offset;
+        if (parameter[i].dim_count == 1)
+            out.bias = gradient + parameter[i].offset;
+        else
+            out.matrix[matrices++] = gradient + parameter[i].offset;
+    }
+    return out;
 }
 
 struct forward_job {

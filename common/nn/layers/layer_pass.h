@@ -56,6 +56,11 @@ struct layer_pass {
         slot_dropout;           /* of edges, by such a kind: drop_below, scale and stream alone */
     struct message_block block; /* of a layer that uses no edges: without any, sources alone */
     struct input_rows input;
+    /* In a bipartite block, where `input` has the sources alone: the rows of destinations, [destinations, layer->own_dim];
+     * backward leaves their gradient unless this is the first layer. Read through layer_pass_own_rows(). */
+    struct input_rows own;
+    float *own_gradient;
+    uint64_t first_slot; /* of attention over relations: slots of the relations before this one */
     /* In inference: the aggregation's sums over the sources (operators/aggregation.h), if they are there already. Then the rows of
      * `input` are those of destinations alone. */
     const float *sum;
@@ -91,6 +96,13 @@ MUST_CHECK enum error_code layer_pass_init(struct layer_pass *out, const struct 
                                            const struct input_rows *input, struct arena *arena,
                                            struct error *err);
 
+/* The same for a layer whose tensors are parameter[0 .. layer->parameter_count - 1] of the table. `layer` is borrowed. */
+MUST_CHECK enum error_code
+layer_pass_init_tensors(struct layer_pass *out, const struct model_layer *layer,
+                        const struct parameter *parameter, const float *value,
+                        const struct message_block *block, const struct input_rows *input,
+                        struct arena *arena, struct error *err);
+
 /* The same of a linear layer inside a layer, with one matrix [output_dim, input_dim] and a bias. `layer` is borrowed. */
 MUST_CHECK enum error_code
 layer_pass_init_matrix(struct layer_pass *out, const struct model_layer *layer, const float *matrix,
@@ -109,6 +121,10 @@ struct layer_gradient {
     float *bias;                                 /* [output_dim] */
     float *statistics[3]; /* of the batch norm inside the layer: mean, variance, count; else NULL */
 };
+
+/* Those of a layer whose tensors are parameter[0 ..] of the table, in the whole gradient. */
+struct layer_gradient layer_pass_gradient(const struct model_layer *layer,
+                                          const struct parameter *parameter, float *gradient);
 
 /* The gradient of the output comes from `above` after its own backward, or for the last layer (`above`
  * NULL) from `logits_gradient`. `is_first`: nothing is left for a layer below. */
@@ -148,6 +164,12 @@ static inline struct rows_view layer_pass_rows(enum precision precision, void *v
                               .rows = end - first,
                               .cols = dim,
                               .stride = precision_stride(precision, dim)};
+}
+
+/* The rows of the destinations, of layer->own_dim columns. */
+static inline const struct input_rows *layer_pass_own_rows(const struct layer_pass *pass)
+{
+    return pass->block.is_bipartite ? &pass->own : &pass->input;
 }
 
 /* Bias, activation and dropout of output rows first .. end - 1, and the bits of them if they are kept. */

@@ -88,7 +88,8 @@ enum error_code layer_tail_begin(struct layer_tail *tail, const struct model *mo
 enum error_code layer_tail_place(struct layer_tail *tail, struct layer_pass *pass, bool keep,
                                  struct arena *arena, struct error *err)
 {
-    tail->uses_batch = keep && pass->layer->norm == NORM_BATCH && pass->block.destination_count > 1;
+    tail->uses_batch =
+        keep && pass->layer->config.norm == NORM_BATCH && pass->block.destination_count > 1;
     tail->output = tail->before = pass->output;
     if (!keep)
         return ERROR_NONE;
@@ -103,7 +104,7 @@ static enum error_code find_forward_room(struct forward_job *job, struct arena *
     struct layer_tail *tail = job->tail;
     const struct layer_pass *pass = job->pass;
     const size_t dim = pass->output_dim;
-    const enum norm_kind norm = pass->layer->norm;
+    const enum norm_kind norm = pass->layer->config.norm;
     enum error_code rc = ERROR_NONE;
     if (norm != NORM_NONE)
         rc = arena_new(arena, &tail->scale,
@@ -114,7 +115,7 @@ static enum error_code find_forward_room(struct forward_job *job, struct arena *
         rc = arena_new(arena, &job->statistics, (size_t)4 * PARTIAL_SUMS_CHAINS * dim, what, err);
     if (rc == ERROR_NONE && tail->uses_batch)
         rc = arena_new(arena, &job->counts, PARTIAL_SUMS_CHAINS, what, err);
-    if (pass->layer->residual)
+    if (pass->layer->config.residual)
         job->scratch_size = layer_pass_scratch(TILE_ROWS * ((size_t)pass->input_dim + dim));
     if (rc == ERROR_NONE && job->scratch_size)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
@@ -125,7 +126,7 @@ static void add_residual(const struct forward_job *job, const struct tile_rows *
 {
     const struct layer_pass *pass = job->pass;
     float *z = job->tail->before + tile->at;
-    if (!pass->layer->residual)
+    if (!pass->layer->config.residual)
         return;
     float *scratch = job->scratch + (size_t)thread * job->scratch_size;
     float *projected = scratch + (size_t)TILE_ROWS * pass->input_dim;
@@ -204,14 +205,14 @@ static void finish_tile(void *context, int64_t number, int thread)
     float *before = tail->before + tile.at, *output = tail->output + tile.at;
     if (!tail->uses_batch)
         add_residual(job, &tile, thread);
-    if (layer->norm == NORM_BATCH)
+    if (layer->config.norm == NORM_BATCH)
         normalise_columns(before, tile.count, tile.dim, tail->mean, tail->scale);
-    else if (layer->norm == NORM_LAYER)
+    else if (layer->config.norm == NORM_LAYER)
         normalise_rows(before, tile.count, tile.dim, tail->scale + tile.first);
-    if (layer->norm != NORM_NONE)
+    if (layer->config.norm != NORM_NONE)
         normalisation_apply(before, tile.count, tile.dim, tail->weight, tail->bias, output);
-    activation_apply(layer->activation, layer->norm == NORM_NONE ? before : output, output,
-                     tile.count * tile.dim);
+    activation_apply(layer->config.activation, layer->config.norm == NORM_NONE ? before : output,
+                     output, tile.count * tile.dim);
     activation_drop(&tail->dropout, output, tile.dim, tile.first, tile.count);
 }
 
@@ -225,7 +226,7 @@ enum error_code layer_tail_forward(struct layer_tail *tail, struct layer_pass *p
         return rc;
     if (tail->uses_batch)
         find_statistics(&job, pool);
-    else if (pass->layer->norm == NORM_BATCH)
+    else if (pass->layer->config.norm == NORM_BATCH)
         take_running(tail, pass->output_dim);
     thread_pool_run(pool, tiles_of(pass), finish_tile, &job);
     return ERROR_NONE;
@@ -281,12 +282,12 @@ static void activation_back(const struct backward_job *job, const struct tile_ro
     const float *before = tail->before + tile->at, *u = before;
     float *gradient = job->gradient + tile->at;
     activation_drop(&tail->dropout, gradient, tile->dim, tile->first, tile->count);
-    if (layer->norm != NORM_NONE) {
+    if (layer->config.norm != NORM_NONE) {
         normalisation_apply(before, tile->count, tile->dim, tail->weight, tail->bias, scratch);
         u = scratch;
     }
-    activation_apply_backward(layer->activation, u, gradient, tile->count * tile->dim);
-    if (layer->norm != NORM_NONE)
+    activation_apply_backward(layer->config.activation, u, gradient, tile->count * tile->dim);
+    if (layer->config.norm != NORM_NONE)
         normalisation_sum_gradients(before, gradient, tile->count, tile->dim, scratch, sums);
 }
 
@@ -295,10 +296,10 @@ static void norm_back(const struct backward_job *job, const struct tile_rows *ti
     const struct layer_tail *tail = job->tail;
     const float *before = tail->before + tile->at;
     float *gradient = job->gradient + tile->at;
-    if (job->pass->layer->norm == NORM_LAYER)
+    if (job->pass->layer->config.norm == NORM_LAYER)
         normalise_rows_backward(before, tail->scale + tile->first, tail->weight, tile->count,
                                 tile->dim, gradient);
-    else if (job->pass->layer->norm == NORM_BATCH)
+    else if (job->pass->layer->config.norm == NORM_BATCH)
         normalise_columns_backward(before, tail->scale, tail->weight, job->mean, tile->count,
                                    tile->dim, gradient);
 }
@@ -402,7 +403,7 @@ static struct gradient_part part_below(const struct backward_job *job)
 {
     const struct layer_pass *pass = job->pass;
     const uint32_t rows = pass->block.destination_count;
-    if (job->backward->is_first || !pass->layer->residual)
+    if (job->backward->is_first || !pass->layer->config.residual)
         return (struct gradient_part){0};
     return job->below ? (struct gradient_part){job->below, pass->input_dim, rows}
                       : (struct gradient_part){job->gradient, pass->output_dim, rows};

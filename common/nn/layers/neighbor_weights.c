@@ -64,7 +64,7 @@ enum error_code neighbor_weights(const struct model_layer *layer, const struct m
     *out = (struct aggregation){.destination_count = rows,
                                 .edge_value = block->edge_value,
                                 .self_beside = !block->is_bipartite};
-    if (layer->option.aggr == LAYER_AGGR_MAX)
+    if (layer->config.option.aggr == LAYER_AGGR_MAX)
         return arena_new(arena, &out->greatest, (size_t)rows * layer->input_dim, what, err);
     enum error_code rc = neighbor_weights_values(block, arena, &out->edge_value, err);
     if (rc == ERROR_NONE)
@@ -72,7 +72,7 @@ enum error_code neighbor_weights(const struct model_layer *layer, const struct m
     if (rc != ERROR_NONE)
         return rc;
     for (uint32_t i = 0; !arena->counts && i < rows; i++)
-        scale[i] = scale_of(layer->option.aggr, block, i);
+        scale[i] = scale_of(layer->config.option.aggr, block, i);
     out->destination_scale = scale;
     return ERROR_NONE;
 }

@@ -14,7 +14,7 @@ struct propagation_job {
 
 static float alpha_of(const struct layer_pass *pass)
 {
-    return pass->second_input ? (float)pass->layer->option.alpha : 0;
+    return pass->second_input ? (float)pass->layer->config.option.alpha : 0;
 }
 
 int propagation_parameters(const struct model_layer *layer, struct layer_parameter *out)

@@ -21,7 +21,7 @@ enum { QUERY, KEY, BIAS };
 
 static uint32_t width_of(const struct model_layer *layer)
 {
-    return (uint32_t)layer->option.heads * attention_channels(layer);
+    return (uint32_t)layer->config.option.heads * attention_channels(layer);
 }
 
 static int tensor(const struct typed_pass *pass, int which)
@@ -41,23 +41,24 @@ static enum error_code check(const struct model_config *config, const struct mod
                 "the same of all; project them",
                 schema->type_name[t], layer->type_input_dim[t], schema->type_name[0],
                 layer->type_input_dim[0]);
-    if (layer->joins_heads && layer->output_dim % (uint32_t)layer->option.heads)
+    if (layer->joins_heads && layer->config.output_dim % (uint32_t)layer->config.option.heads)
         return error_set(err, ERROR_INVALID,
                          "the output width is %u, which its %d heads do not divide",
-                         layer->output_dim, (int)layer->option.heads);
+                         layer->config.output_dim, (int)layer->config.option.heads);
     return relation_matrices_check(schema, layer, width_of(layer), err);
 }
 
 static void parameters(struct parameter_writer *writer)
 {
     const struct model_layer *layer = writer->layer;
-    const uint32_t width = width_of(layer), heads = (uint32_t)layer->option.heads;
+    const uint32_t width = width_of(layer), heads = (uint32_t)layer->config.option.heads;
     const uint32_t channels = attention_channels(layer);
-    const uint32_t term[] = {width, heads, 0, 0}, bias[] = {layer->output_dim, 0, 0, 0};
+    const uint32_t term[] = {width, heads, 0, 0}, bias[] = {layer->config.output_dim, 0, 0, 0};
     const uint32_t row[] = {1, channels, 0, 0}, square[] = {channels, channels, 0, 0};
     const float bound = layer_glorot_bound(width, heads);
     const int k = writer->number;
-    relation_matrices_parameters(writer, width, layer->option.bases ? "basis" : "weight", "att");
+    relation_matrices_parameters(writer, width, layer->config.option.bases ? "basis" : "weight",
+                                 "att");
     parameter_writer_add(writer, 2, term, bound, 0, "convs.%d.q", k);
     parameter_writer_add(writer, 2, term, bound, 0, "convs.%d.k", k);
     parameter_writer_add(writer, 1, bias, 0, 0, "convs.%d.bias", k);
@@ -101,7 +102,7 @@ CPU_KERNEL(find_terms_back,
 static enum error_code make_terms(const struct typed_pass *pass, struct rgat *rgat, uint32_t r,
                                   struct arena *arena, struct error *err)
 {
-    const size_t heads = (size_t)pass->layer->option.heads, width = width_of(pass->layer);
+    const size_t heads = (size_t)pass->layer->config.option.heads, width = width_of(pass->layer);
     const size_t dim = rgat->matrices.input;
     float *source = NULL, *target = NULL;
     enum error_code rc = arena_new(arena, &source, heads * dim, what, err);
@@ -145,7 +146,7 @@ static enum error_code find_gradients(const struct typed_pass *pass,
                                       struct relation_gat_gradient *out,
                                       struct relation_matrices *matrices, struct error *err)
 {
-    const size_t heads = (size_t)pass->layer->option.heads;
+    const size_t heads = (size_t)pass->layer->config.option.heads;
     enum error_code rc = relation_gat_gradient_new(pass, workspace->arena, out, err);
     if (rc == ERROR_NONE)
         rc = relation_matrices_new(pass, width_of(pass->layer), workspace, matrices, err);
@@ -157,7 +158,7 @@ static enum error_code find_gradients(const struct typed_pass *pass,
                            err);
     }
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = arena_new(workspace->arena, &out->bias[t], pass->layer->output_dim, what, err);
+        rc = arena_new(workspace->arena, &out->bias[t], pass->layer->config.output_dim, what, err);
     return rc;
 }
 
@@ -166,7 +167,7 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
                                 struct error *err)
 {
     const struct rgat *rgat = pass->state;
-    const size_t heads = (size_t)pass->layer->option.heads, width = width_of(pass->layer);
+    const size_t heads = (size_t)pass->layer->config.option.heads, width = width_of(pass->layer);
     struct relation_gat_gradient out = {0};
     struct relation_matrices slopes;
     enum error_code rc = find_gradients(pass, workspace, &out, &slopes, err);
@@ -186,7 +187,7 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     }
     relation_matrices_back(&slopes, gradient, workspace->pool);
     for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        for (size_t i = 0; pass->destination_count[t] && i < pass->layer->output_dim; i++)
+        for (size_t i = 0; pass->destination_count[t] && i < pass->layer->config.output_dim; i++)
             typed_gradient(pass, gradient, tensor(pass, BIAS))[i] += out.bias[t][i];
     return ERROR_NONE;
 }

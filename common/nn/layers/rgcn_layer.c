@@ -25,13 +25,14 @@ static bool has_types(const struct relation_schema *schema)
 static enum error_code check(const struct model_config *config, const struct model_layer *layer,
                              struct error *err)
 {
-    return relation_matrices_check(&config->types.schema, layer, layer->output_dim, err);
+    return relation_matrices_check(&config->types.schema, layer, layer->config.output_dim, err);
 }
 
 static void parameters(struct parameter_writer *writer)
 {
     const struct relation_schema *schema = &writer->model->config.types.schema;
-    const uint32_t width = writer->layer->output_dim, input = writer->layer->type_input_dim[0];
+    const uint32_t width = writer->layer->config.output_dim,
+                   input = writer->layer->type_input_dim[0];
     const uint32_t bias[PARAMETER_DIM_COUNT_MAX] = {width};
     const int k = writer->number;
     relation_matrices_parameters(writer, width, "weight", "comp");
@@ -75,8 +76,9 @@ static enum error_code new_root(const struct typed_pass *pass, struct arena *are
     *out = NULL;
     if (has_types(pass->schema))
         return ERROR_NONE;
-    return arena_new(arena, out, (size_t)pass->layer->type_input_dim[0] * pass->layer->output_dim,
-                     what, err);
+    return arena_new(arena, out,
+                     (size_t)pass->layer->type_input_dim[0] * pass->layer->config.output_dim, what,
+                     err);
 }
 
 static enum error_code forward(struct typed_pass *pass, bool keep,
@@ -84,7 +86,7 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
 {
     struct relation_matrices matrices;
     struct relation_sums *sums = NULL;
-    const uint32_t width = pass->layer->output_dim;
+    const uint32_t width = pass->layer->config.output_dim;
     float *root = NULL;
     enum error_code rc = relation_sums_new(pass, workspace->arena, &sums, err);
     if (rc == ERROR_NONE)
@@ -114,7 +116,7 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
 {
     struct relation_matrices matrices;
     struct relation_sums_gradient out;
-    const uint32_t width = pass->layer->output_dim;
+    const uint32_t width = pass->layer->config.output_dim;
     float *root = NULL;
     enum error_code rc = relation_sums_gradient_new(pass, workspace->arena, &out, err);
     if (rc == ERROR_NONE)

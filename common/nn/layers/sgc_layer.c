@@ -10,7 +10,7 @@
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t rows = layer->output_dim, cols = layer->input_dim;
+    const uint32_t rows = layer->config.output_dim, cols = layer->input_dim;
     const float bound = layer_linear_bound(cols);
     out[0] = (struct layer_parameter){.suffix = "lin.weight",
                                       .dgl = "fc.weight",

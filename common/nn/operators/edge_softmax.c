@@ -13,30 +13,37 @@ enum { HEADS_AT_ONCE = 16 };
 CPU_INLINE void subtract_greatest(const struct message_block *block, uint32_t i, const size_t heads,
                                   const size_t count, float *restrict value)
 {
-    const uint32_t *neighbor = block->neighbor + block->row_start[i];
     const uint32_t slots = edge_slots_of(block, i);
+    const bool has_own = !block->is_bipartite;
     float most[HEADS_AT_ONCE];
+    if (slots == 0)
+        return;
+    const uint32_t *neighbor = block->neighbor + block->row_start[i];
     for (size_t h = 0; h < count; h++)
         most[h] = value[(slots - 1) * heads + h];
     for (uint32_t k = 0; k + 1 < slots; k++)
-        if (neighbor[k] != i)
+        if (!has_own || neighbor[k] != i)
             for (size_t h = 0; h < count; h++)
                 most[h] = value[k * heads + h] > most[h] ? value[k * heads + h] : most[h];
     for (uint32_t k = 0; k < slots; k++)
         for (size_t h = 0; h < count; h++)
-            value[k * heads + h] =
-                k + 1 < slots && neighbor[k] == i ? lowest : value[k * heads + h] - most[h];
+            value[k * heads + h] = has_own && k + 1 < slots && neighbor[k] == i
+                                       ? lowest
+                                       : value[k * heads + h] - most[h];
 }
 
 /* From exponentials to shares. */
 CPU_INLINE void divide_by_sum(const struct message_block *block, uint32_t i, const size_t heads,
                               const size_t count, float *restrict value)
 {
-    const uint32_t *neighbor = block->neighbor + block->row_start[i];
     const uint32_t slots = edge_slots_of(block, i);
+    const bool has_own = !block->is_bipartite;
     float share[HEADS_AT_ONCE] = {0};
+    if (slots == 0)
+        return;
+    const uint32_t *neighbor = block->neighbor + block->row_start[i];
     for (uint32_t k = 0; k < slots; k++) {
-        if (k + 1 < slots && neighbor[k] == i)
+        if (has_own && k + 1 < slots && neighbor[k] == i)
             vector_zero(value + k * heads, count);
         for (size_t h = 0; h < count; h++)
             share[h] += value[k * heads + h];

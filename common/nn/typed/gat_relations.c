@@ -13,23 +13,14 @@ static int tensor(uint32_t relation, int which)
     return (int)relation * COUNT + which;
 }
 
-static enum error_code check(const struct model_config *config, const struct model_layer *layer,
-                             struct error *err)
-{
-    (void)config;
-    if (layer->joins_heads && layer->output_dim % (uint32_t)layer->option.heads)
-        return error_set(err, ERROR_INVALID,
-                         "the output width is %u, which its %d heads do not divide",
-                         layer->output_dim, (int)layer->option.heads);
-    return ERROR_NONE;
-}
-
 static void parameters(struct parameter_writer *writer)
 {
     const struct relation_schema *schema = &writer->model->config.types.schema;
     const struct model_layer *layer = writer->layer;
-    const uint32_t heads = (uint32_t)layer->option.heads, channels = attention_channels(layer);
-    const uint32_t attention[] = {1, heads, channels, 0}, bias[] = {layer->output_dim, 0, 0, 0};
+    const uint32_t heads = (uint32_t)layer->config.option.heads,
+                   channels = attention_channels(layer);
+    const uint32_t attention[] = {1, heads, channels, 0},
+                   bias[] = {layer->config.output_dim, 0, 0, 0};
     const float bound = layer_glorot_bound(heads, channels);
     const int k = writer->number;
     for (uint32_t r = 0; r < schema->relation_count; r++) {
@@ -47,16 +38,6 @@ static void parameters(struct parameter_writer *writer)
         parameter_writer_add(writer, 2, lin_dst, layer_glorot_bound(target, width), 0,
                              "convs.%d.convs.%s.lin_dst.weight", k, key);
     }
-}
-
-static float share_of(const struct typed_pass *pass, uint32_t type)
-{
-    uint32_t count = 0;
-    for (uint32_t r = 0; r < pass->schema->relation_count; r++)
-        count += pass->schema->relation[r].target_type == type;
-    return pass->model->config.types.relation_aggr == RELATION_AGGR_SUM || count == 0
-               ? 1
-               : 1 / (float)count;
 }
 
 /* The vectors [heads, dim] that a matrix [heads * channels, dim] and its attention [heads, channels] are together. */
@@ -91,7 +72,7 @@ struct shape {
 
 static struct shape shape_of(const struct typed_pass *pass, uint32_t r)
 {
-    return (struct shape){(size_t)pass->layer->option.heads, attention_channels(pass->layer),
+    return (struct shape){(size_t)pass->layer->config.option.heads, attention_channels(pass->layer),
                           pass->layer->type_input_dim[pass->schema->relation[r].source_type],
                           pass->layer->type_input_dim[pass->schema->relation[r].target_type]};
 }
@@ -120,10 +101,10 @@ static enum error_code make_terms(const struct typed_pass *pass, uint32_t r, str
 static enum error_code make_bias(const struct typed_pass *pass, uint32_t type, struct arena *arena,
                                  struct relation_gat *gat, struct error *err)
 {
-    const size_t dim = pass->layer->output_dim;
+    const size_t dim = pass->layer->config.output_dim;
     float *bias = NULL;
     const enum error_code rc = arena_new(arena, &bias, dim, what, err);
-    gat->share[type] = share_of(pass, type);
+    gat->share[type] = typed_pass_share(pass, type);
     gat->bias[type] = bias;
     if (rc != ERROR_NONE || arena->counts)
         return rc;
@@ -161,7 +142,7 @@ static enum error_code find_gradients(const struct typed_pass *pass, struct aren
             rc = arena_new(arena, &out->target_term[r], shape.heads * shape.target, what, err);
     }
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = arena_new(arena, &out->bias[t], pass->layer->output_dim, what, err);
+        rc = arena_new(arena, &out->bias[t], pass->layer->config.output_dim, what, err);
     return rc;
 }
 
@@ -171,7 +152,7 @@ static void share_out(const struct typed_pass *pass, uint32_t r, const struct re
     const struct shape shape = shape_of(pass, r);
     const uint32_t type = pass->schema->relation[r].target_type;
     if (pass->destination_count[type])
-        for (size_t i = 0; i < pass->layer->output_dim; i++)
+        for (size_t i = 0; i < pass->layer->config.output_dim; i++)
             typed_gradient(pass, gradient, tensor(r, BIAS))[i] =
                 gat->share[type] * made->bias[type][i];
     if (!gat->part[r])
@@ -201,8 +182,5 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     return rc;
 }
 
-const struct typed_kind gat_relations = {.wants_target_rows = true,
-                                         .parameters = parameters,
-                                         .check = check,
-                                         .forward = forward,
-                                         .backward = backward};
+const struct typed_kind gat_relations = {
+    .wants_target_rows = true, .parameters = parameters, .forward = forward, .backward = backward};

@@ -33,17 +33,6 @@ static void parameters(struct parameter_writer *writer)
     }
 }
 
-/* What each relation to a type counts. */
-static float share_of(const struct typed_pass *pass, uint32_t type)
-{
-    uint32_t count = 0;
-    if (pass->model->config.types.relation_aggr == RELATION_AGGR_SUM)
-        return 1;
-    for (uint32_t r = 0; r < pass->schema->relation_count; r++)
-        count += pass->schema->relation[r].target_type == type;
-    return 1 / (float)count;
-}
-
 /* Values of a tensor of a relation. */
 static size_t tensor_size(const struct typed_pass *pass, uint32_t relation, int which)
 {
@@ -71,7 +60,8 @@ static void add_tensor(const struct typed_pass *pass, uint32_t relation, int whi
 static enum error_code own_room(const struct typed_pass *pass, uint32_t type, struct arena *arena,
                                 float **root, float **bias, struct error *err)
 {
-    const size_t dim = pass->layer->output_dim, size = dim * pass->layer->type_input_dim[type];
+    const size_t dim = pass->layer->config.output_dim,
+                 size = dim * pass->layer->type_input_dim[type];
     bool is_target = false;
     *root = *bias = NULL;
     for (uint32_t r = 0; r < pass->schema->relation_count; r++)
@@ -93,7 +83,7 @@ static enum error_code own_room(const struct typed_pass *pass, uint32_t type, st
 static enum error_code make_own(const struct typed_pass *pass, struct relation_sums *sums,
                                 uint32_t type, struct arena *arena, struct error *err)
 {
-    const float share = share_of(pass, type);
+    const float share = typed_pass_share(pass, type);
     float *root = NULL, *bias = NULL;
     const enum error_code rc = own_room(pass, type, arena, &root, &bias, err);
     sums->root[type] = root;
@@ -112,7 +102,7 @@ static enum error_code make_own(const struct typed_pass *pass, struct relation_s
 static enum error_code make_weight(const struct typed_pass *pass, struct relation_sums *sums,
                                    uint32_t relation, struct arena *arena, struct error *err)
 {
-    const float share = share_of(pass, pass->schema->relation[relation].target_type);
+    const float share = typed_pass_share(pass, pass->schema->relation[relation].target_type);
     const size_t size = tensor_size(pass, relation, NEIGHBOR_WEIGHT);
     float *scaled = NULL;
     if (pass->model->config.types.relation_aggr == RELATION_AGGR_SUM) {
@@ -147,7 +137,7 @@ static void share_out(const struct typed_pass *pass, const struct relation_sums_
                       uint32_t relation, float *gradient)
 {
     const uint32_t type = pass->schema->relation[relation].target_type;
-    const float share = share_of(pass, type);
+    const float share = typed_pass_share(pass, type);
     const float *made[COUNT] = {[BIAS] = sums->bias[type], [OWN_WEIGHT] = sums->root[type]};
     float *weight = sums->weight[relation];
     for (int i = BIAS; i <= OWN_WEIGHT; i++)

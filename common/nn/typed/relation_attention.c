@@ -263,7 +263,7 @@ static enum error_code weigh(const struct relation_attention *attention, bool ba
 {
     const struct typed_pass *pass = attention->pass;
     struct weigh_job job = {
-        .attention = attention, .back = back, .heads = (size_t)pass->layer->option.heads};
+        .attention = attention, .back = back, .heads = (size_t)pass->layer->config.option.heads};
     const enum error_code rc =
         arena_new(workspace->arena, &job.scratch,
                   (size_t)thread_pool_size(workspace->pool) * 2 * TILE_ROWS * job.heads, what, err);

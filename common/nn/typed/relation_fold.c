@@ -33,7 +33,7 @@ enum error_code relation_fold_room(const struct relation_sums *sums, const struc
                                    struct arena *arena, struct folded_weight *out,
                                    struct error *err)
 {
-    const size_t rows = pass->layer->output_dim;
+    const size_t rows = pass->layer->config.output_dim;
     enum error_code rc = ERROR_NONE;
     for (uint32_t m = 0; rc == ERROR_NONE && m < relation_fold_count(pass); m++) {
         const struct projection_fold *fold = typed_pass_fold(pass, matrix_type(pass, m));
@@ -63,7 +63,7 @@ static void fold_matrix(void *context, int64_t matrix, int thread)
     (void)thread;
     if (job->folded[m].weight)
         projection_fold_make(typed_pass_fold(job->pass, matrix_type(job->pass, m)), &job->folded[m],
-                             job->pass->layer->output_dim);
+                             job->pass->layer->config.output_dim);
 }
 
 void relation_fold_make(const struct typed_pass *pass, const struct folded_weight *folded,
@@ -80,7 +80,7 @@ static void unfold_matrix(void *context, int64_t matrix, int thread)
     (void)thread;
     if (job->folded[m].weight)
         projection_fold_back(typed_pass_fold(job->pass, matrix_type(job->pass, m)), &job->folded[m],
-                             job->pass->layer->output_dim, job->gradient[m]);
+                             job->pass->layer->config.output_dim, job->gradient[m]);
 }
 
 /* A row of the projection of job->type: by the matrices in turn. */
@@ -91,7 +91,7 @@ static void unfold_projection_row(void *context, int64_t row, int thread)
     for (uint32_t m = 0; m < relation_fold_count(job->pass); m++)
         if (job->folded[m].weight && matrix_type(job->pass, m) == job->type)
             projection_fold_add(typed_pass_fold(job->pass, job->type), &job->folded[m],
-                                job->pass->layer->output_dim, (uint32_t)row);
+                                job->pass->layer->config.output_dim, (uint32_t)row);
 }
 
 enum error_code relation_fold_back(const struct typed_pass *pass,

@@ -9,7 +9,7 @@ static const char what[] = "attention by relation"; /* wants memory */
 
 static size_t heads_of(const struct typed_pass *pass)
 {
-    return (size_t)pass->layer->option.heads;
+    return (size_t)pass->layer->config.option.heads;
 }
 
 static size_t width_of(const struct typed_pass *pass)
@@ -127,7 +127,8 @@ static enum error_code new_part(const struct relation_gat *gat, const struct typ
         rc = arena_new(arena, &made->sum, (size_t)rows * width, what, err);
     made->rows = made->sum;
     if (rc == ERROR_NONE && !pass->layer->joins_heads)
-        rc = arena_new(arena, &made->rows, (size_t)rows * pass->layer->output_dim, what, err);
+        rc =
+            arena_new(arena, &made->rows, (size_t)rows * pass->layer->config.output_dim, what, err);
     return rc;
 }
 
@@ -181,7 +182,7 @@ static void mean_tile(void *context, int64_t tile, int thread)
     (void)thread;
     mean_of_head_rows(job->from + first * width_of(job->pass), heads_of(job->pass),
                       attention_channels(job->pass->layer), count,
-                      job->to + first * (size_t)job->pass->layer->output_dim);
+                      job->to + first * (size_t)job->pass->layer->config.output_dim);
 }
 
 static void share_out_tile(void *context, int64_t tile, int thread)
@@ -190,7 +191,7 @@ static void share_out_tile(void *context, int64_t tile, int thread)
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const size_t count = layer_pass_tile_end(first, job->rows) - first;
     (void)thread;
-    share_out_to_heads(job->from + first * (size_t)job->pass->layer->output_dim,
+    share_out_to_heads(job->from + first * (size_t)job->pass->layer->config.output_dim,
                        heads_of(job->pass), attention_channels(job->pass->layer), count,
                        job->to + first * width_of(job->pass));
 }
@@ -242,7 +243,7 @@ CPU_KERNEL(add_bias_to_all,
 static enum error_code join(const struct relation_gat *gat, const struct typed_pass *pass,
                             const struct model_workspace *workspace, struct error *err)
 {
-    const size_t dim = pass->layer->output_dim;
+    const size_t dim = pass->layer->config.output_dim;
     float **rows = NULL;
     const enum error_code rc =
         new_pointers(workspace->arena, pass->schema->relation_count, &rows, err);
@@ -308,8 +309,8 @@ static void weights_back(const struct relation_gat *gat, const struct typed_pass
     struct part_job job = job_of(gat, pass, r);
     job.from = job.part->rows; /* its values are not needed any more */
     job.to = job.part->sum;
-    relation_rows_part(pass, r, dy, pass->layer->output_dim, gat->share[type], job.part->rows,
-                       pool);
+    relation_rows_part(pass, r, dy, pass->layer->config.output_dim, gat->share[type],
+                       job.part->rows, pool);
     if (!pass->layer->joins_heads)
         thread_pool_run(pool, layer_pass_tiles(job.rows), share_out_tile, &job);
     relation_slots_dot(job.slots, job.part->sum, row_product_rows(job.part->source),
@@ -412,7 +413,7 @@ static enum error_code bias_back(const struct typed_pass *pass, uint32_t type, c
                                  float *out, const struct model_workspace *workspace,
                                  struct error *err)
 {
-    struct bias_job job = {dy, pass->layer->output_dim};
+    struct bias_job job = {dy, pass->layer->config.output_dim};
     struct partial_sums sums;
     const uint32_t rows = pass->destination_count[type];
     if (rows == 0 || !out)

@@ -13,7 +13,7 @@ enum error_code relation_matrices_check(const struct relation_schema *schema,
                                         const struct model_layer *layer, uint32_t output,
                                         struct error *err)
 {
-    const uint32_t input = input_of(schema, layer), blocks = (uint32_t)layer->option.blocks;
+    const uint32_t input = input_of(schema, layer), blocks = (uint32_t)layer->config.option.blocks;
     for (uint32_t r = 0; r < schema->relation_count; r++) {
         const uint32_t type = schema->relation[r].source_type;
         if (layer->type_input_dim[type] != input)
@@ -24,7 +24,7 @@ enum error_code relation_matrices_check(const struct relation_schema *schema,
                 schema->type_name[type], layer->type_input_dim[type],
                 schema->type_name[schema->relation[0].source_type], input);
     }
-    if (layer->option.bases && blocks)
+    if (layer->config.option.bases && blocks)
         return error_set(err, ERROR_INVALID, "it has bases and blocks, of which one is possible");
     if (blocks && (input % blocks || output % blocks))
         return error_set(err, ERROR_INVALID, "its %u blocks do not divide the widths %u and %u",
@@ -34,7 +34,7 @@ enum error_code relation_matrices_check(const struct relation_schema *schema,
 
 int relation_matrices_tensors(const struct model_layer *layer)
 {
-    return layer->option.bases ? 2 : 1;
+    return layer->config.option.bases ? 2 : 1;
 }
 
 void relation_matrices_parameters(struct parameter_writer *writer, uint32_t output,
@@ -43,7 +43,8 @@ void relation_matrices_parameters(struct parameter_writer *writer, uint32_t outp
     const struct relation_schema *schema = &writer->model->config.types.schema;
     const struct model_layer *layer = writer->layer;
     const uint32_t input = input_of(schema, layer), relations = schema->relation_count;
-    const uint32_t bases = (uint32_t)layer->option.bases, blocks = (uint32_t)layer->option.blocks;
+    const uint32_t bases = (uint32_t)layer->config.option.bases,
+                   blocks = (uint32_t)layer->config.option.blocks;
     const float bound = layer_glorot_bound(input, output);
     const int k = writer->number;
     if (bases) {
@@ -74,8 +75,8 @@ enum error_code relation_matrices_new(const struct typed_pass *pass, uint32_t ou
                                       .relations = pass->schema->relation_count,
                                       .input = input,
                                       .output = output,
-                                      .bases = (uint32_t)layer->option.bases,
-                                      .blocks = (uint32_t)layer->option.blocks,
+                                      .bases = (uint32_t)layer->config.option.bases,
+                                      .blocks = (uint32_t)layer->config.option.blocks,
                                       .weight = 0,
                                       .comp = 1};
     enum error_code rc = arena_new(workspace->arena, &out->matrix, out->relations, what, err);

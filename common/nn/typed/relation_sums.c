@@ -90,15 +90,15 @@ static struct linear_weight relation_weight(const struct relation_sums *sums,
 {
     const struct folded_weight *folded = &sums->folded[relation];
     return weight_of(folded->weight ? folded->matrix : sums->weight[relation],
-                     pass->layer->output_dim, source_dim(pass, relation));
+                     pass->layer->config.output_dim, source_dim(pass, relation));
 }
 
 static struct linear_weight root_weight(const struct relation_sums *sums,
                                         const struct typed_pass *pass, uint32_t type)
 {
     const struct folded_weight *folded = &sums->folded[pass->schema->relation_count + type];
-    return weight_of(folded->weight ? folded->matrix : sums->root[type], pass->layer->output_dim,
-                     typed_pass_columns(pass, type));
+    return weight_of(folded->weight ? folded->matrix : sums->root[type],
+                     pass->layer->config.output_dim, typed_pass_columns(pass, type));
 }
 
 /* --- forward --- */
@@ -140,7 +140,7 @@ static void project_own(const struct forward_job *job, uint32_t first, uint32_t 
 {
     const struct typed_pass *pass = job->pass;
     const uint32_t input_dim = typed_pass_columns(pass, job->type);
-    const size_t dim = pass->layer->output_dim;
+    const size_t dim = pass->layer->config.output_dim;
     const struct folded_weight *folded =
         &job->sums->folded[pass->schema->relation_count + job->type];
     if (job->sums->root[job->type]) {
@@ -164,7 +164,7 @@ static void add_relation(const struct forward_job *job, uint32_t relation, uint3
     const struct typed_pass *pass = job->pass;
     const struct relation_edges *edges = &pass->edges[relation];
     const uint32_t input_dim = source_dim(pass, relation);
-    const size_t dim = pass->layer->output_dim;
+    const size_t dim = pass->layer->config.output_dim;
     const struct linear_weight weight = relation_weight(job->sums, pass, relation);
     float *aggregated = job->sums->aggregated[relation];
     float *rows = aggregated ? aggregated + (size_t)from * input_dim : scratch;
@@ -188,7 +188,7 @@ static void forward_tile(void *context, int64_t tile, int thread)
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->destination_count[job->type]);
     float *scratch = job->scratch + (size_t)thread * 2 * job->rows_size;
-    float *y = pass->output[job->type] + (size_t)first * pass->layer->output_dim;
+    float *y = pass->output[job->type] + (size_t)first * pass->layer->config.output_dim;
     project_own(job, first, end, scratch, y);
     for (uint32_t r = 0; r < pass->schema->relation_count; r++) {
         if (pass->schema->relation[r].target_type != job->type ||
@@ -232,7 +232,7 @@ enum error_code relation_sums_forward(struct relation_sums *sums, const struct t
 {
     struct arena *arena = workspace->arena;
     const size_t threads = (size_t)thread_pool_size(workspace->pool);
-    const size_t dim = pass->layer->output_dim, input_dim = widest_input(pass);
+    const size_t dim = pass->layer->config.output_dim, input_dim = widest_input(pass);
     struct forward_job job = {
         .sums = sums,
         .pass = pass,
@@ -307,7 +307,7 @@ static const float *destination_rows(const struct backward_job *job, uint32_t re
     const struct typed_pass *pass = job->pass;
     const uint32_t *row = pass->edges[relation].row + tile->first;
     const float *rows = job->output_gradient[pass->schema->relation[relation].target_type];
-    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    const size_t dim = pass->layer->config.output_dim, count = tile->end - tile->first;
     if (lie_together(row, count))
         return rows + row[0] * dim;
     gather_rows_of_destinations(rows, row, dim, count, scratch);
@@ -319,7 +319,7 @@ static void relation_tile(void *context, const struct partial_sums_tile *tile)
     const struct backward_job *job = context;
     const struct typed_pass *pass = job->pass;
     const uint32_t r = job->number, input_dim = source_dim(pass, r);
-    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    const size_t dim = pass->layer->config.output_dim, count = tile->end - tile->first;
     const struct linear_weight weight = relation_weight(job->sums, pass, r);
     float *da = job->aggregated_gradient[r], *scratch = scratch_of(job, tile->thread);
     const float *dy = destination_rows(job, r, tile, scratch);
@@ -342,7 +342,7 @@ static void own_tile(void *context, const struct partial_sums_tile *tile)
     const struct backward_job *job = context;
     const struct typed_pass *pass = job->pass;
     const uint32_t t = job->number, input_dim = typed_pass_columns(pass, t);
-    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    const size_t dim = pass->layer->config.output_dim, count = tile->end - tile->first;
     const float *dy = job->output_gradient[t] + (size_t)tile->first * dim;
     float *dx = pass->input_gradient[t];
     size_t at = 0;
@@ -424,7 +424,7 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
                                  struct error *err)
 {
     const struct typed_pass *pass = job->pass;
-    const size_t dim = pass->layer->output_dim, input_dim = widest_input(pass);
+    const size_t dim = pass->layer->config.output_dim, input_dim = widest_input(pass);
     job->rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim));
     job->columns_size = layer_pass_scratch(dim);
     enum error_code rc = arena_new(
@@ -447,7 +447,7 @@ static void matrix_total(struct backward_job *job, uint32_t matrix, size_t size,
                          float *columns, struct thread_pool *pool)
 {
     const struct folded_weight *folded = &job->folded[matrix];
-    const size_t dim = job->pass->layer->output_dim;
+    const size_t dim = job->pass->layer->config.output_dim;
     float *constant = folded->weight ? folded->constant : columns;
     if (size)
         partial_sums_total_into(&job->partial, pool, 0, size,
@@ -463,7 +463,7 @@ static enum error_code relation_back(struct backward_job *job, uint32_t r, float
 {
     const struct typed_pass *pass = job->pass;
     const uint32_t rows = pass->edges[r].block.destination_count;
-    const size_t dim = pass->layer->output_dim, size = dim * source_dim(pass, r);
+    const size_t dim = pass->layer->config.output_dim, size = dim * source_dim(pass, r);
     if (rows == 0)
         return ERROR_NONE;
     const enum error_code rc =
@@ -483,7 +483,7 @@ static enum error_code own_back(struct backward_job *job, uint32_t t,
 {
     const struct typed_pass *pass = job->pass;
     const uint32_t rows = pass->destination_count[t];
-    const size_t dim = pass->layer->output_dim;
+    const size_t dim = pass->layer->config.output_dim;
     const size_t size = job->sums->root[t] ? dim * typed_pass_columns(pass, t) : 0;
     if (rows == 0 || !(job->sums->root[t] || job->sums->bias[t]))
         return ERROR_NONE;

@@ -14,8 +14,8 @@ enum error_code row_product_new(const struct row_matrix *matrix, uint32_t count,
         return rc;
     made->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                        .input_dim = matrix->input_dim,
-                                       .output_dim = matrix->output_dim,
-                                       .activation = ACTIVATION_NONE};
+                                       .config.output_dim = matrix->output_dim,
+                                       .config.activation = ACTIVATION_NONE};
     rc = layer_pass_init_matrix(&made->pass, &made->layer, matrix->value, matrix->bias, &every_row,
                                 input, arena, err);
     made->pass.output = output;

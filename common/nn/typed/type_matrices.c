@@ -16,7 +16,7 @@ static void parameters(struct parameter_writer *writer)
     const struct model_types *types = &writer->model->config.types;
     for (uint32_t t = 0; t < types->schema.type_count; t++) {
         const uint32_t dim = writer->layer->type_input_dim[t];
-        const uint32_t weight[] = {writer->layer->output_dim, dim, 0, 0};
+        const uint32_t weight[] = {writer->layer->config.output_dim, dim, 0, 0};
         const float bound = layer_linear_bound(dim);
         char key[RELATION_NAME_SIZE + 2];
         relation_type_key(&types->schema, t, key);
@@ -50,7 +50,7 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
                                const struct model_workspace *workspace, struct error *err)
 {
     struct row_product **product = NULL;
-    const uint32_t width = pass->layer->output_dim;
+    const uint32_t width = pass->layer->config.output_dim;
     enum error_code rc = arena_new_bytes(workspace->arena, (void **)&product,
                                          pass->schema->type_count, sizeof(void *), what, err);
     pass->state = product;

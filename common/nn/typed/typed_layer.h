@@ -65,6 +65,17 @@ static inline uint32_t typed_pass_columns(const struct typed_pass *pass, uint32_
     return fold ? fold->columns : pass->layer->type_input_dim[type];
 }
 
+/* What the rows of each relation to a type count in the rows of the type: 1, or where they are averaged their share. */
+static inline float typed_pass_share(const struct typed_pass *pass, uint32_t type)
+{
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < pass->schema->relation_count; r++)
+        count += pass->schema->relation[r].target_type == type;
+    return pass->model->config.types.relation_aggr == RELATION_AGGR_SUM || count == 0
+               ? 1
+               : 1 / (float)count;
+}
+
 struct typed_kind {
     bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */
     bool sums; /* of rows of sources it wants what neighbor_weights() makes of each relation's */

@@ -2,6 +2,7 @@
 #include "common/nn/typed/typed_model.h"
 
 #include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_row.h"
 #include "common/nn/typed/typed_layer.h"
 
 #include <inttypes.h>
@@ -119,10 +120,10 @@ static void add_norm_vector(struct parameter_writer *writer, uint32_t type, cons
                             float start)
 {
     char key[RELATION_NAME_SIZE + 2];
-    const uint32_t dim[PARAMETER_DIM_COUNT_MAX] = {writer->layer->output_dim};
+    const uint32_t dim[PARAMETER_DIM_COUNT_MAX] = {writer->layer->config.output_dim};
     relation_type_key(&writer->model->config.types.schema, type, key);
     parameter_writer_add(writer, 1, dim, 0, start, "norms.%d.%s.%s%s", writer->number, key,
-                         writer->layer->norm == NORM_BATCH ? "module." : "", suffix);
+                         writer->layer->config.norm == NORM_BATCH ? "module." : "", suffix);
 }
 
 static void add_tail_of_type(struct parameter_writer *writer, struct model_layer *layer,
@@ -131,15 +132,15 @@ static void add_tail_of_type(struct parameter_writer *writer, struct model_layer
     const uint32_t dim = layer->type_input_dim[type];
     struct tail_parameters *tail = &layer->type_tail[type];
     *tail = (struct tail_parameters){-1, -1, -1};
-    if (layer->residual && dim != layer->output_dim) {
+    if (layer->config.residual && dim != layer->config.output_dim) {
         char key[RELATION_NAME_SIZE + 2];
-        const uint32_t matrix[] = {layer->output_dim, dim, 0, 0};
+        const uint32_t matrix[] = {layer->config.output_dim, dim, 0, 0};
         relation_type_key(&writer->model->config.types.schema, type, key);
         tail->residual = writer->model->parameter_count;
         parameter_writer_add(writer, 2, matrix, layer_linear_bound(dim), 0,
                              "residuals.%d.%s.weight", writer->number, key);
     }
-    if (layer->norm == NORM_NONE)
+    if (layer->config.norm == NORM_NONE)
         return;
     tail->norm = writer->model->parameter_count;
     add_norm_vector(writer, type, "weight", 1);
@@ -151,7 +152,7 @@ static void add_buffers_of_type(struct parameter_writer *writer, struct model_la
 {
     const uint32_t dim[PARAMETER_DIM_COUNT_MAX] = {1};
     char key[RELATION_NAME_SIZE + 2];
-    if (layer->norm != NORM_BATCH)
+    if (layer->config.norm != NORM_BATCH)
         return;
     relation_type_key(&writer->model->config.types.schema, type, key);
     layer->type_tail[type].buffer = writer->model->parameter_count;
@@ -252,14 +253,21 @@ static enum error_code check_layer(const struct model *model, int number, struct
     const struct layer_config *own = &config->layer[number];
     const struct model_layer *layer = &model->layer[number];
     const bool is_last = number == config->layer_count - 1;
+    if (!layer->type->typed) /* first: a kind that only passes rows on has no width here yet */
+        return error_set(err, ERROR_INVALID, "this kind is not for graphs with relations");
     enum error_code rc = check_dim(own->output_dim, "output", "the layer", err);
+    if (rc == ERROR_NONE)
+        rc = layer_row_check_typed(layer, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!layer->type->typed)
-        return error_set(err, ERROR_INVALID, "this kind is not for graphs with relations");
+    if (layer->type->has_heads && !is_last && own->output_dim % layer->config.option.heads != 0)
+        return error_set(err, ERROR_INVALID,
+                         "the output width is %" PRIu32 ", which its %" PRId64
+                         " heads do not divide",
+                         own->output_dim, layer->config.option.heads);
     if (!(own->dropout >= 0 && own->dropout < 1))
         return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
-                         (double)own->dropout);
+                         own->dropout);
     if (is_last && (own->activation != ACTIVATION_NONE || own->norm != NORM_NONE))
         return error_set(err, ERROR_INVALID,
                          "its output are the logits, so its norm and its activation must be none, "
@@ -279,15 +287,9 @@ static void begin_layer(struct model *model, int number)
     const struct model_types *types = &config->types;
     const struct layer_config *own = &config->layer[number];
     struct model_layer *layer = &model->layer[number];
-    *layer = (struct model_layer){.kind = own->kind,
+    *layer = (struct model_layer){.config = *own,
                                   .type = layer_type_of(own->kind),
-                                  .output_dim = own->output_dim,
-                                  .option = own->option,
                                   .joins_heads = number < config->layer_count - 1,
-                                  .residual = own->residual,
-                                  .norm = own->norm,
-                                  .activation = own->activation,
-                                  .dropout = own->dropout,
                                   .hop = model->hop_count,
                                   .has_tail = true,
                                   .second_input = -1,
@@ -299,10 +301,7 @@ static void begin_layer(struct model *model, int number)
         if (number > 0)
             layer->type_input_dim[t] = config->layer[number - 1].output_dim;
     }
-    if (layer->option.heads == 0)
-        layer->option.heads = 1;
-    if (layer->option.aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)
-        layer->option.aggr = layer->type->aggr;
+    layer_fill_options(layer);
 }
 
 static enum error_code add_layer(struct parameter_writer *writer, int number)
@@ -315,10 +314,10 @@ static enum error_code add_layer(struct parameter_writer *writer, int number)
     writer->rc = check_layer(model, number, writer->err);
     if (writer->rc != ERROR_NONE)
         return error_context(writer->err, writer->rc, "layer %d of the model (%s)", number + 1,
-                             layer_names[layer->kind]);
+                             layer_names[layer->config.kind]);
     model->hop_count += layer->type->uses_edges;
     model->reads_edges |= layer->type->reads_edges & ~(1U << EDGE_FEATURE);
-    model->needs_degree |= layer->option.aggr == LAYER_AGGR_ADD;
+    model->needs_degree |= layer->type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
     layer->first_parameter = model->parameter_count;
     layer->type->typed->parameters(writer);
     layer->parameter_count = model->parameter_count - layer->first_parameter;

@@ -77,8 +77,8 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
         return ERROR_NONE;
     own->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                       .input_dim = types->input_dim[type],
-                                      .output_dim = types->projected_dim,
-                                      .activation = types->projected_activation,
+                                      .config.output_dim = types->projected_dim,
+                                      .config.activation = types->projected_activation,
                                       .has_tail = types->projected_activation != ACTIVATION_NONE,
                                       .residual_parameter = -1,
                                       .norm_parameter = -1,
@@ -118,9 +118,9 @@ static struct model_layer layer_of_type(const struct model_layer *layer, uint32_
     own.residual_parameter = layer->type_tail[type].residual;
     own.norm_parameter = layer->type_tail[type].norm;
     own.buffer_parameter = layer->type_tail[type].buffer;
-    own.has_tail =
-        count && (layer->residual || layer->norm != NORM_NONE ||
-                  layer->activation != ACTIVATION_NONE || (!is_last && layer->dropout > 0));
+    own.has_tail = count && (layer->config.residual || layer->config.norm != NORM_NONE ||
+                             layer->config.activation != ACTIVATION_NONE ||
+                             (!is_last && layer->config.dropout > 0));
     return own;
 }
 
@@ -143,13 +143,13 @@ static enum error_code begin_type(struct typed_trace *trace, int number, uint32_
         .block = {.destination_count = count, .source_count = step->pass.source_count[type]},
         .input = *rows,
         .input_dim = own->layer.input_dim,
-        .output_dim = layer->output_dim,
+        .output_dim = layer->config.output_dim,
         .output = number == wish->layer ? wish->output[type] : NULL};
     if (wish->dropout && !is_last)
-        activation_set_dropout(&own->tail.dropout, layer->dropout,
+        activation_set_dropout(&own->tail.dropout, (float)layer->config.dropout,
                                stream_of(wish->dropout, number, type));
     if (count && !own->pass.output)
-        rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * layer->output_dim,
+        rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * layer->config.output_dim,
                              sizeof(float), what, err);
     if (rc == ERROR_NONE && own->layer.has_tail)
         rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, wish->keep, arena, err);
@@ -211,7 +211,7 @@ static enum error_code run_step(struct typed_trace *trace, int number, struct in
     step->pass.input = input;
     step->pass.output = output;
     if (wish->dropout)
-        activation_set_dropout(&step->pass.slot_dropout, step->pass.layer->dropout,
+        activation_set_dropout(&step->pass.slot_dropout, (float)step->pass.layer->config.dropout,
                                stream_of(wish->dropout, number, 0));
     rc = step->pass.layer->type->typed->forward(&step->pass, wish->keep, workspace, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
@@ -257,7 +257,7 @@ static void place_logits(const struct typed_trace *trace, float *logits,
 {
     const struct model_types *types = &trace->model->config.types;
     const int last = trace->model->config.layer_count - 1;
-    const size_t dim = trace->model->layer[last].output_dim;
+    const size_t dim = trace->model->layer[last].config.output_dim;
     size_t row = 0;
     for (uint32_t t = 0; t < types->schema.type_count; t++) {
         const bool gives = types->gives_all || t == types->target_type;
@@ -463,8 +463,8 @@ static enum error_code begin_gradients(const struct typed_trace *trace,
     enum error_code rc = ERROR_NONE;
     place_logits(trace, (float *)logits_gradient, rows); /* it is read alone */
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
-        const size_t count =
-            (size_t)trace->step[last].pass.destination_count[t] * model->layer[last].output_dim;
+        const size_t count = (size_t)trace->step[last].pass.destination_count[t] *
+                             model->layer[last].config.output_dim;
         if (rows[t])
             continue;
         rc = arena_new(arena, &rows[t], count, what, err);

@@ -221,7 +221,7 @@ static void every_kind_with_tensors_has_a_trial(void **state)
     (void)state;
     for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
         const struct layer_type *type = layer_type_of((enum layer_kind)kind);
-        const struct model_layer layer = {.input_dim = INPUT, .output_dim = INPUT};
+        const struct model_layer layer = {.input_dim = INPUT, .config.output_dim = INPUT};
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
         bool found = !type->only_typed && type->parameters(&layer, own) == 0,
              typed = !type->typed || kind == LAYER_MLP; /* every second layer */

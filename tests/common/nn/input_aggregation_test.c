@@ -15,8 +15,11 @@ static struct model model_of(enum layer_kind kind, uint32_t output_dim)
 {
     struct error err = {0};
     struct model model;
-    const struct model_outline config = {
-        .kind = kind, .hop_count = 1, .input_dim = DIM, .hidden_dim = 1, .output_dim = output_dim};
+    const struct model_outline config = {.layer.kind = kind,
+                                         .hop_count = 1,
+                                         .input_dim = DIM,
+                                         .layer.output_dim = 1,
+                                         .output_dim = output_dim};
     assert_ok(model_init_outline(&model, &config, &err), &err);
     return model;
 }
@@ -139,7 +142,7 @@ static void gin_that_trains_eps_aggregates_in_the_step(void **state)
     struct model model = model_of(LAYER_GIN, CLASSES);
     (void)state;
     assert_true(input_aggregation_is_possible(&model, &rows));
-    model.layer[0].option.train_eps = 1;
+    model.layer[0].config.option.train_eps = 1;
     assert_false(input_aggregation_is_possible(&model, &rows));
 }
 

@@ -22,13 +22,13 @@ static const uint32_t hop_end[] = {SEEDS, 300, 900};
 
 static struct model_outline outline_of(enum layer_kind kind)
 {
-    return (struct model_outline){.kind = kind,
+    return (struct model_outline){.layer.kind = kind,
                                   .hop_count = 2,
                                   .input_dim = DIM,
-                                  .hidden_dim = 24,
+                                  .layer.output_dim = 24,
                                   .output_dim = CLASSES,
-                                  .option = {.heads = 3},
-                                  .dropout = 0.25F};
+                                  .layer.option = {.heads = 3},
+                                  .layer.dropout = 0.25};
 }
 
 static void add_step(const struct model_outline *outline, struct checksum_stream *sum)
@@ -89,7 +89,7 @@ static void add_typed_step(enum layer_kind kind, struct checksum_stream *sum)
                                                 .output_dim = i ? 8 : 32,
                                                 .option = {.heads = 4, .bases = 2},
                                                 .activation = i ? ACTIVATION_NONE : ACTIVATION_RELU,
-                                                .dropout = 0.5F};
+                                                .dropout = 0.5};
     must(model_init(&model, &config, &err) == ERROR_NONE);
     typed_fixture_make(&blocks, &fixture_schema, 2, count, config.types.input_dim, 7, true);
     float *value = memory_alloc(2 * model.value_count, sizeof *value);
@@ -125,10 +125,10 @@ int main(void)
     }
     for (int i = 1; i < NORM_KIND_COUNT * ACTIVATION_KIND_COUNT; i++) {
         struct model_outline outline = outline_of(LAYER_SAGE);
-        outline.norm = (enum norm_kind)(i % NORM_KIND_COUNT);
-        outline.activation = (enum activation_kind)(i % ACTIVATION_KIND_COUNT);
+        outline.layer.norm = (enum norm_kind)(i % NORM_KIND_COUNT);
+        outline.layer.activation = (enum activation_kind)(i % ACTIVATION_KIND_COUNT);
         outline.jumping_knowledge = (enum jumping_knowledge)(i % JUMPING_KNOWLEDGE_COUNT);
-        outline.residual = i % 2;
+        outline.layer.residual = i % 2;
         add_step(&outline, sum);
     }
     const struct checksum all = checksum_stream_sum(sum);

@@ -19,12 +19,12 @@ struct written {
 
 static struct model_outline outline_of(enum layer_kind kind, int layers)
 {
-    return (struct model_outline){.kind = kind,
+    return (struct model_outline){.layer.kind = kind,
                                   .hop_count = layers,
                                   .input_dim = 5,
-                                  .hidden_dim = 4,
+                                  .layer.output_dim = 4,
                                   .output_dim = 3,
-                                  .dropout = 0.1F};
+                                  .layer.dropout = 0.1};
 }
 
 static void write_config(struct written *w, const struct model_config *config,
@@ -179,7 +179,7 @@ static void the_metadata_has_types_and_relations(void **state)
     struct model_outline outline = outline_of(LAYER_HGT, 2);
     struct written w;
     (void)state;
-    outline.option.heads = 2;
+    outline.layer.option.heads = 2;
     outline.types = (struct model_types){.schema = fixture_schema,
                                          .input_dim = {3, 2, 4},
                                          .projects = {true, true, false},
@@ -210,10 +210,10 @@ static void the_metadata_has_what_the_kind_has(void **state)
     struct model_outline outline = outline_of(LAYER_GAT, 2);
     struct written w;
     (void)state;
-    outline.option.heads = 2;
+    outline.layer.option.heads = 2;
     outline.edge_dim = 6;
     outline.jumping_knowledge = JUMP_CAT;
-    outline.activation = ACTIVATION_ELU;
+    outline.layer.activation = ACTIVATION_ELU;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "kind", "gat");
     expect_text(&w, "num_layers", "2");
@@ -226,25 +226,25 @@ static void the_metadata_has_what_the_kind_has(void **state)
     assert_null(safetensors_metadata(&w.content, "aggr"));
     forget(&w);
     outline = outline_of(LAYER_APPNP, 2);
-    outline.option.alpha = 0.25;
+    outline.layer.option.alpha = 0.25;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "kind", "appnp");
     expect_text(&w, "alpha", "0.25");
     assert_null(safetensors_metadata(&w.content, "edge_dim"));
     forget(&w);
     outline = outline_of(LAYER_GIN, 2);
-    outline.option.train_eps = true;
+    outline.layer.option.train_eps = true;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "train_eps", "True");
     expect_text(&w, "inner", "same");
     forget(&w);
-    outline.norm = NORM_BATCH;
+    outline.layer.norm = NORM_BATCH;
     outline.hop_count = 1; /* nothing is behind the only layer, and the norm inside it */
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "norm", "batch");
     expect_text(&w, "activation", "relu");
     forget(&w);
-    outline.option.inner = LAYER_INNER_RELU;
+    outline.layer.option.inner = LAYER_INNER_RELU;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "inner", "relu");
     expect_text(&w, "norm", "none");
@@ -288,13 +288,13 @@ static void what_was_written_is_read_back(void **state)
     struct written w, other;
     struct error err = {0};
     (void)state;
-    outline.norm = NORM_BATCH; /* has counts */
+    outline.layer.norm = NORM_BATCH; /* has counts */
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     float *value = memory_alloc(w.model.value_count, sizeof *value);
     assert_ok(model_file_take(&w.model, &w.content, "m", value, &err), &err);
     for (uint64_t i = 0; i < w.model.value_count; i++)
         assert_true(value[i] >= w.value[i] && value[i] <= w.value[i]);
-    outline.hidden_dim++;
+    outline.layer.output_dim++;
     write_outline(&other, &outline, MODEL_FLAVOR_PYG);
     assert_fails(model_file_take(&w.model, &other.content, "m", value, &err), ERROR_INPUT,
                  "m: tensor convs.0.lin_l.weight has shape [5, 5], expected [4, 5] of F32", &err);
@@ -356,8 +356,8 @@ static void norms_and_residuals_have_the_names_of_pyg(void **state)
     struct error err = {0};
     struct written w;
     (void)state;
-    outline.norm = NORM_BATCH;
-    outline.residual = true;
+    outline.layer.norm = NORM_BATCH;
+    outline.layer.residual = true;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         expect_tensor(&w, names[i], names[i], false);
@@ -373,7 +373,7 @@ static void norms_and_residuals_have_the_names_of_pyg(void **state)
         model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, NULL, "unused", &err),
         ERROR_INVALID, "PyG alone", &err);
     forget(&w);
-    outline.norm = NORM_LAYER;
+    outline.layer.norm = NORM_LAYER;
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_tensor(&w, "norms.1.weight", "norms.1.weight", false);
     expect_tensor(&w, "norms.1.bias", "norms.1.bias", false);

@@ -65,13 +65,13 @@ static inline struct model_config config_of_sizes(enum layer_kind kind, const st
 {
     struct error err = {0};
     struct model_config config;
-    const struct model_outline outline = {.kind = kind,
+    const struct model_outline outline = {.layer.kind = kind,
                                           .hop_count = sizes->layer_count,
                                           .input_dim = sizes->input,
-                                          .hidden_dim = sizes->hidden,
+                                          .layer.output_dim = sizes->hidden,
                                           .output_dim = sizes->output,
-                                          .option = {.heads = sizes->heads},
-                                          .dropout = dropout};
+                                          .layer.option = {.heads = sizes->heads},
+                                          .layer.dropout = (double)dropout};
     assert_ok(model_config_of(&config, &outline, &err), &err);
     return config;
 }

@@ -8,12 +8,12 @@
 
 static struct model_outline config_of(enum layer_kind kind)
 {
-    return (struct model_outline){.kind = kind,
+    return (struct model_outline){.layer.kind = kind,
                                   .hop_count = 2,
                                   .input_dim = 30,
-                                  .hidden_dim = 20,
+                                  .layer.output_dim = 20,
                                   .output_dim = 4,
-                                  .dropout = 0.5F};
+                                  .layer.dropout = 0.5};
 }
 
 static void the_table_has_the_names_of_pyg(void **state)
@@ -61,13 +61,13 @@ static void settings_out_of_range_are_named(void **state)
     assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID,
                  "with 17 fan-outs has more than 16 layers", &err);
     config = config_of(LAYER_GCN);
-    config.hidden_dim = 0;
+    config.layer.output_dim = 0;
     assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID,
                  "layer 1 of the model (gcn): the output width is 0", &err);
     config = config_of(LAYER_GCN);
-    config.dropout = 1;
+    config.layer.dropout = 1;
     assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "dropout is 1", &err);
-    config.dropout = NAN;
+    config.layer.dropout = (double)NAN;
     assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "dropout is nan", &err);
 }
 

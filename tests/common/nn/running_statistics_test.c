@@ -12,12 +12,12 @@ static struct model a_model(void)
 {
     struct error err = {0};
     struct model model;
-    const struct model_outline outline = {.kind = LAYER_SAGE,
+    const struct model_outline outline = {.layer.kind = LAYER_SAGE,
                                           .hop_count = 3,
                                           .input_dim = 2,
-                                          .hidden_dim = DIM,
+                                          .layer.output_dim = DIM,
                                           .output_dim = 2,
-                                          .norm = NORM_BATCH};
+                                          .layer.norm = NORM_BATCH};
     assert_ok(model_init_outline(&model, &outline, &err), &err);
     return model;
 }

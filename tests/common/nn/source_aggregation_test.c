@@ -14,10 +14,10 @@ static struct model model_of(enum layer_kind kind, uint32_t input_dim, uint32_t 
 {
     struct error err = {0};
     struct model model;
-    const struct model_outline config = {.kind = kind,
+    const struct model_outline config = {.layer.kind = kind,
                                          .hop_count = 1,
                                          .input_dim = input_dim,
-                                         .hidden_dim = 1,
+                                         .layer.output_dim = 1,
                                          .output_dim = output_dim};
     assert_ok(model_init_outline(&model, &config, &err), &err);
     return model;

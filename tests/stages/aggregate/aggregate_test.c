@@ -404,7 +404,7 @@ static void weights_of_another_model_are_refused(void **state)
     begin(&run, *state, adam);
     initialise(&run);
     small_run_put_gradients(&run, 0);
-    run.settings.train_step.hidden = SMALL_HIDDEN + 1;
+    run.settings.train_step.layer.output_dim = SMALL_HIDDEN + 1;
     void *stage_state = open_stage(&run);
     assert_fails(small_run_work(&run, stage_state, UNIT_AGGREGATE, 0), ERROR_CORRUPT,
                  "weights/0000000000: line 1 of the parameter table: expected", &run.err);

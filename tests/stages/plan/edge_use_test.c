@@ -14,7 +14,7 @@ static struct pipeline_settings settings_of(enum layer_kind kind, enum edge_choi
 {
     struct pipeline_settings settings;
     pipeline_settings_defaults(&settings);
-    settings.train_step.model = kind;
+    settings.train_step.layer.kind = kind;
     settings.train_step.edge_weights = choice;
     return settings;
 }

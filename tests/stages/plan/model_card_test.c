@@ -11,7 +11,7 @@ static void fill(struct model_card *card, double *class_weight)
 {
     pipeline_settings_defaults(&card->settings);
     (void)snprintf(card->settings.name, sizeof card->settings.name, "people");
-    card->settings.train_step.hidden = 24;
+    card->settings.train_step.layer.output_dim = 24;
     card->settings.ingest.standardise = true;
     (void)snprintf(card->settings.ingest.path, sizeof card->settings.ingest.path, "/secret/place");
     card->book.task = card->dataset.task = TASK_SINGLE_LABEL;
@@ -56,7 +56,7 @@ static void as_it_was_written(void **state)
         assert_ok(model_card_print(from, &text, &err), &err);
         assert_null(strstr(text.text, "secret"));
         assert_ok(model_card_parse(to, text.text, "a.safetensors", &err), &err);
-        assert_int_equal(to->settings.train_step.hidden, 24);
+        assert_int_equal(to->settings.train_step.layer.output_dim, 24);
         assert_true(to->settings.ingest.standardise);
         assert_string_equal(to->settings.name, "people");
         assert_int_equal(to->book.task, TASK_SINGLE_LABEL);

@@ -38,7 +38,7 @@ static void defaults_are_those_of_the_table(void **state)
     assert_int_equal(settings.sample.fanouts.count, 2);
     assert_int_equal(settings.sample.fanouts.value[1], 10);
     assert_int_equal(settings.sample.evaluation_fanouts.count, 0);
-    assert_true(settings.train_step.dropout == 0.5);
+    assert_true(settings.train_step.layer.dropout == 0.5);
     assert_int_equal(settings.checkpoint.keep, 2);
     assert_true(settings.infer.predictions);
     assert_int_equal(settings.sample.fanouts.count, 2);
@@ -52,7 +52,7 @@ static void every_choice_is_stored_as_its_place_in_the_list(void **state)
         for (int64_t i = 0; spec->type == SETTING_CHOICE && spec->choices[i]; i++) {
             struct pipeline_settings settings = defaults();
             assert_ok(assign(&settings, spec->name, spec->choices[i], &err), &err);
-            assert_int_equal(*(const int64_t *)((const char *)&settings + spec->offset), i);
+            assert_int_equal(setting_number(spec, &settings), i);
         }
     struct pipeline_settings settings = defaults();
     assert_ok(assign(&settings, "ingest.features", "degree+random", &err), &err);
@@ -328,7 +328,7 @@ static int64_t inner_in(const char *text)
     struct error err = {0};
     assert_ok(pipeline_settings_parse(&back, text, "before", &err), &err);
     return back.train_step.layers.count ? back.train_step.layers.item[0].option.inner
-                                        : back.train_step.option.inner;
+                                        : back.train_step.layer.option.inner;
 }
 
 /* A norm or an activation inside gin makes another run than before train-step.inner was there. A text of that time says
@@ -515,7 +515,7 @@ static void overrides_need_a_name_and_a_value(void **state)
     struct pipeline_settings settings = defaults();
     struct error err = {0};
     assert_ok(pipeline_settings_override(&settings, "train-step.hidden=128", &err), &err);
-    assert_int_equal(settings.train_step.hidden, 128);
+    assert_int_equal(settings.train_step.layer.output_dim, 128);
     assert_ok(pipeline_settings_override(&settings, "ingest.path=/nowhere/a=b", &err), &err);
     assert_string_equal(settings.ingest.path, "/nowhere/a=b");
     assert_ok(pipeline_settings_override(&settings, "sample.fanouts=[7, 5, 3]", &err), &err);

@@ -28,13 +28,13 @@ static void what_stands_in_the_way_is_named(void **state)
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "expected a relation of the graph, such as writes, found 'quotes'", &err);
     settings.sample.relation_fanouts[0] = '\0';
-    settings.train_step.model = LAYER_RGCN;
+    settings.train_step.layer.kind = LAYER_RGCN;
     assert_ok(relation_check(&settings, &schema, &err), &err);
-    settings.train_step.option.blocks = 4; /* of 3 classes */
+    settings.train_step.layer.option.blocks = 4; /* of 3 classes */
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "layer 2 of the model (rgcn): its 4 blocks do not divide the widths", &err);
-    settings.train_step.option.blocks = 0;
-    settings.train_step.model = LAYER_GAT;
+    settings.train_step.layer.option.blocks = 0;
+    settings.train_step.layer.kind = LAYER_GAT;
     schema.edge_type_count = 3; /* without rev_writes nothing leads to authors */
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "declare the reverses of relations (add_reverse)", &err);

@@ -20,10 +20,10 @@ static void the_model_follows_settings_and_data(void **state)
     assert_ok(pipeline_settings_assign(&settings, "train-step.hidden", "7", "test", &err), &err);
     assert_ok(pipeline_settings_assign(&settings, "sample.fanouts", "5, 4, 3", "test", &err), &err);
     assert_ok(run_model_init(&model, &settings, &book, &err), &err);
-    assert_int_equal(model.layer[0].kind, LAYER_GCN);
+    assert_int_equal(model.layer[0].config.kind, LAYER_GCN);
     assert_int_equal(model.config.layer_count, 3);
     assert_int_equal(model.config.input_dim, 10);
-    assert_int_equal(model.layer[0].output_dim, 7);
+    assert_int_equal(model.layer[0].config.output_dim, 7);
     assert_int_equal(model_output_dim(&model), 3);
 }
 

@@ -119,10 +119,9 @@ static inline void batch_fixture_open(struct batch_fixture *f, struct store *sto
     assert_ok(pipeline_settings_assign(&f->settings, "sample.batch_size", "20", "test", &f->err),
               &f->err);
     assert_ok(schedule_init(&f->schedule, &f->settings, 2000, 20, 2, &f->err), &f->err);
-    const struct model_outline config = {.kind = kind,
+    const struct model_outline config = {.layer = {.kind = kind, .output_dim = hidden},
                                          .hop_count = 2,
                                          .input_dim = FIXTURE_DIM,
-                                         .hidden_dim = hidden,
                                          .output_dim = 3};
     assert_ok(model_init_outline(&f->model, &config, &f->err), &f->err);
     f->context = (struct stage_context){.store = store,

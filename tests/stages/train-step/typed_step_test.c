@@ -327,7 +327,8 @@ static void check_gradient(struct typed_run *run, int32_t slot)
     gradient_release(&gradient);
 }
 
-static const char *const models[] = {"rgcn", "hgt", "rgat", "sage", "gat", "graph_conv"};
+static const char *const models[] = {"rgcn",       "hgt",   "rgat", "sage", "gat",
+                                     "graph_conv", "gatv2", "gin",  "le"};
 enum { MODELS = sizeof models / sizeof *models };
 
 static void a_gradient_is_that_of_the_model_by_hand(void **state)

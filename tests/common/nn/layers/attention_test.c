@@ -164,15 +164,15 @@ static void what_cannot_be_is_refused(void **state)
 {
     struct error err = {0};
     struct model model;
-    struct model_outline config = {.kind = LAYER_GAT,
+    struct model_outline config = {.layer.kind = LAYER_GAT,
                                    .hop_count = 2,
                                    .input_dim = 4,
-                                   .hidden_dim = 10,
+                                   .layer.output_dim = 10,
                                    .output_dim = 3,
-                                   .option = {.heads = 4}};
+                                   .layer.option = {.heads = 4}};
     (void)state;
     assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "heads", &err);
-    config.option.heads = 5;
+    config.layer.option.heads = 5;
     assert_ok(model_init_outline(&model, &config, &err), &err);
     config.precision = PRECISION_BF16;
     assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "fp32", &err);

@@ -53,14 +53,14 @@ static struct model_config inner_config(const struct sizes *sizes, enum norm_kin
 {
     struct error err = {0};
     struct model_config config;
-    const struct model_outline outline = {.kind = LAYER_GIN,
+    const struct model_outline outline = {.layer = {.kind = LAYER_GIN,
+                                                    .output_dim = sizes->hidden,
+                                                    .option = {.train_eps = true},
+                                                    .norm = norm,
+                                                    .activation = activation},
                                           .hop_count = sizes->layer_count,
                                           .input_dim = sizes->input,
-                                          .hidden_dim = sizes->hidden,
-                                          .output_dim = sizes->output,
-                                          .option = {.train_eps = true},
-                                          .norm = norm,
-                                          .activation = activation};
+                                          .output_dim = sizes->output};
     assert_ok(model_config_of(&config, &outline, &err), &err);
     return config;
 }
@@ -116,7 +116,7 @@ static void gin_has_the_tensors_of_pyg(void **state)
     layer_config_set_inner(&config.layer[0], NORM_LAYER, ACTIVATION_ELU);
     assert_ok(model_init(&model, &config, &err), &err);
     assert_false(has_tensor(&model, "convs.0.nn.norms.0.weight"));
-    assert_int_equal(model.layer[0].inner_activation, ACTIVATION_RELU);
+    assert_int_equal(model.layer[0].config.inner_activation, ACTIVATION_RELU);
 }
 
 /* Of hop_count layers of a kind, with the matrix behind them. */
@@ -125,15 +125,15 @@ static struct model_config jumping_config(const struct sizes *sizes, enum layer_
 {
     struct error err = {0};
     struct model_config config;
-    const struct model_outline outline = {.kind = kind,
+    const struct model_outline outline = {.layer.kind = kind,
                                           .hop_count = sizes->layer_count,
                                           .input_dim = sizes->input,
-                                          .hidden_dim = sizes->hidden,
+                                          .layer.output_dim = sizes->hidden,
                                           .output_dim = sizes->output,
-                                          .option = {.heads = sizes->heads},
+                                          .layer.option = {.heads = sizes->heads},
                                           .jumping_knowledge = jump,
-                                          .residual = residual,
-                                          .dropout = 0.4F};
+                                          .layer.residual = residual,
+                                          .layer.dropout = 0.4};
     assert_ok(model_config_of(&config, &outline, &err), &err);
     assert_int_equal(config.layer_count, sizes->layer_count + 1);
     return config;
@@ -167,9 +167,9 @@ static void what_cannot_jump_is_refused(void **state)
 {
     static const struct sizes sizes = {3, {4, 9, 25, 70}, 5, 6, 5, 3};
     struct model_config config = jumping_config(&sizes, LAYER_SAGE, JUMP_MAX, false);
-    const struct model_outline listed = {.kind = LAYER_MLP,
+    const struct model_outline listed = {.layer.kind = LAYER_MLP,
                                          .input_dim = 3,
-                                         .hidden_dim = 3,
+                                         .layer.output_dim = 3,
                                          .output_dim = 3,
                                          .jumping_knowledge = JUMP_CAT};
     struct error err = {0};

@@ -37,7 +37,7 @@ static void a_sum_counts_edges_by_their_factors(void **state)
     struct arena arena = {0};
     struct error err = {0};
     struct aggregation out;
-    struct model_layer layer = {.input_dim = 3, .option.aggr = LAYER_AGGR_ADD};
+    struct model_layer layer = {.input_dim = 3, .config.option.aggr = LAYER_AGGR_ADD};
     struct message_block block = block_of(false);
     assert_ok(neighbor_weights(&layer, &block, &arena, &out, &err), &err);
     assert_ptr_equal(out.edge_value, factor);
@@ -55,7 +55,7 @@ static void a_mean_divides_by_all_edges(void **state)
     struct arena arena = {0};
     struct error err = {0};
     struct aggregation out;
-    const struct model_layer layer = {.input_dim = 3, .option.aggr = LAYER_AGGR_MEAN};
+    const struct model_layer layer = {.input_dim = 3, .config.option.aggr = LAYER_AGGR_MEAN};
     const struct message_block block = block_of(false);
     assert_ok(neighbor_weights(&layer, &block, &arena, &out, &err), &err);
     assert_ptr_equal(out.edge_value, factor);
@@ -70,7 +70,7 @@ static void the_greatest_takes_edges_as_they_are(void **state)
     struct arena arena = {0};
     struct error err = {0};
     struct aggregation out;
-    const struct model_layer layer = {.input_dim = 3, .option.aggr = LAYER_AGGR_MAX};
+    const struct model_layer layer = {.input_dim = 3, .config.option.aggr = LAYER_AGGR_MAX};
     const struct message_block block = block_of(true);
     assert_ok(neighbor_weights(&layer, &block, &arena, &out, &err), &err);
     assert_ptr_equal(out.edge_value, value);
@@ -124,7 +124,7 @@ static void no_memory_is_said(void **state)
     struct arena arena = {.limit = 1};
     struct error err = {0};
     struct aggregation out;
-    const struct model_layer layer = {.input_dim = 3, .option.aggr = LAYER_AGGR_MEAN};
+    const struct model_layer layer = {.input_dim = 3, .config.option.aggr = LAYER_AGGR_MEAN};
     const struct message_block block = block_of(true);
     assert_int_equal(neighbor_weights(&layer, &block, &arena, &out, &err), ERROR_NO_MEMORY);
     arena_release(&arena);
