@@ -3,150 +3,19 @@
 #include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "stages/sampling/batch_builder.h"
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/edge_gather.h"
-#include "stages/sampling/edge_window.h"
-#include "stages/sampling/growing_array.h"
-#include "stages/sampling/known_nodes.h"
-#include "stages/sampling/sampled_lists.h"
+#include "stages/sampling/neighbor_state.h"
 #include "store/topology/topology_ahead.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    BLOCK_ROWS = 128,
-    BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES,
-    HINT_BITS = 12,
-    HOP_BITS = 4,
-    RELATION_BITS = 4,
-};
+enum { HOP_BITS = 4, RELATION_BITS = 4 };
 
 _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
 _Static_assert(RELATION_COUNT_MAX >> RELATION_BITS <= RANDOM_RELATION_PURPOSES,
                "as are relations, and of the purpose");
-
-struct sampled_row {
-    const struct topology_part *part;
-    uint32_t index;    /* in the part */
-    uint32_t length;   /* of the whole row without what is left out of it */
-    uint32_t count;    /* neighbours kept */
-    uint32_t excluded; /* the first edge that is left out, and how many are */
-    uint32_t excluded_count;
-    uint64_t start;
-};
-
-/* Rows that are worked on together. */
-struct row_block {
-    uint32_t first, count; /* nodes of the target type */
-    struct sampled_row row[BLOCK_ROWS];
-};
-
-struct neighbor_sampler {
-    const struct topology *topology;
-    const struct partition_book *book; /* NULL: types and relations have no names */
-    struct type_ranges ranges;
-    bool has_self_loops;
-    struct array_budget budget;
-    struct batch_builder *builder; /* NULL until it is asked for */
-    struct known_nodes known;      /* its count is that of the source type at hand */
-    struct sampled_lists lists;
-    struct growing_array degree, weight_sum; /* of nodes, where rows are not listed */
-    struct growing_array bits;               /* scratch of a choice, zero between two, as pairs */
-    unsigned hint_shift;
-    uint32_t part_hint[(1 << HINT_BITS) + 1]; /* the part of node i << hint_shift */
-    /* Of the request at hand. */
-    edge_choice choose;
-    bool wants_degree, notes_places;
-    /* Of the relation and hop at hand. */
-    uint32_t relation;
-    struct relation_rows *rows;
-    const struct excluded_edges *excluded; /* of seeds' rows; NULL: none */
-    uint32_t excluded_at, excluded_end;    /* of the relation's: behind the last row */
-    uint64_t other_edges;                  /* of the other relations */
-    struct row_block block[2];             /* one in hand, one whose row starts are on their way */
-    uint32_t item[BLOCK_ROWS], length[BLOCK_ROWS]; /* of the rows that are drawn from */
-    uint32_t position[BLOCK_GROUPS][DISTINCT_LANES_COUNT_MAX][DISTINCT_LANES]; /* and their draws */
-    struct edge_window window;
-};
-
-/* A part may be found from the hint in a step or none: much cheaper than halving the book per node. */
-static void make_hints(struct neighbor_sampler *s)
-{
-    const uint32_t last = s->topology->node_count ? s->topology->node_count - 1 : 0;
-    while (last >> s->hint_shift >> HINT_BITS)
-        s->hint_shift++;
-    for (uint32_t i = 0; i <= last >> s->hint_shift; i++)
-        s->part_hint[i] = (uint32_t)topology_part_of(s->topology, i << s->hint_shift);
-}
-
-enum error_code neighbor_sampler_new(const struct neighbor_sampler_config *config,
-                                     struct neighbor_sampler **out, struct error *err)
-{
-    struct neighbor_sampler *sampler = NULL;
-    *out = NULL;
-    enum error_code rc = memory_new(&sampler, 1, "the neighbour sampler", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    sampler->topology = config->topology;
-    sampler->book = config->book;
-    sampler->has_self_loops = config->has_self_loops;
-    sampler->budget.limit = config->budget_bytes;
-    sampler->ranges = config->book
-                          ? partition_book_ranges(config->book)
-                          : (struct type_ranges){.part_count = config->topology->part_count,
-                                                 .type_count = 1,
-                                                 .part_start = config->topology->book};
-    rc = sampled_lists_init(&sampler->lists, config->book, &sampler->budget, err);
-    if (rc == ERROR_NONE)
-        rc = known_nodes_init(&sampler->known, &sampler->budget, config->topology->node_count, err);
-    if (rc != ERROR_NONE) {
-        neighbor_sampler_free(sampler);
-        return rc;
-    }
-    must((uint64_t)config->topology->part_count * sampler->lists.relation_count <
-         1U << 24); /* edge_place() */
-    sampler->window.known = &sampler->known;
-    make_hints(sampler);
-    *out = sampler;
-    return ERROR_NONE;
-}
-
-void neighbor_sampler_free(struct neighbor_sampler *sampler)
-{
-    if (!sampler)
-        return;
-    if (sampler->builder)
-        batch_builder_release(sampler->builder);
-    memory_free(sampler->builder);
-    known_nodes_release(&sampler->known, &sampler->budget);
-    sampled_lists_release(&sampler->lists);
-    growing_array_release(&sampler->degree, &sampler->budget);
-    growing_array_release(&sampler->weight_sum, &sampler->budget);
-    growing_array_release(&sampler->bits, &sampler->budget);
-    memory_free(sampler);
-}
-
-enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
-                                         struct batch_builder **out, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    if (!sampler->builder) {
-        rc = memory_new(&sampler->builder, 1, "the builder of mini-batches", err);
-        if (rc == ERROR_NONE)
-            batch_builder_init(sampler->builder, sampler->topology, &sampler->known,
-                               &sampler->budget, sampler->has_self_loops);
-    }
-    *out = sampler->builder;
-    return rc;
-}
-
-uint64_t neighbor_sampler_bytes(const struct neighbor_sampler *sampler)
-{
-    return sampler->budget.used + sizeof *sampler +
-           sampler->lists.relation_count * sizeof *sampler->lists.relation;
-}
 
 /* The stream of a relation at a hop. Where relations have names both are in the counter, the high bits of the relation as one of
  * the purposes that are set aside for it. */
