@@ -230,7 +230,7 @@ bad 'metadata.yaml:[0-9]*: expected features called feat once for each node type
 bad 'metadata.yaml:[0-9]*: expected a `type:` of each item of `nodes:`, as there are several' graphbolt bolt-name
 bad 'writes.csv:[0-9]*: source: expected a node of type author, which has 5, numbered from 0, found' graphbolt bolt-few
 bad 'metadata.yaml:[0-9]*: expected `format: numpy` of a file .npy, `format: csv` of another' graphbolt bolt-wrong-format
-bad 'author.npy: features of type author: expected 6 columns as those before have, found 4; with `relations: true`' graphbolt bolt '  split: given\n'
+bad 'author.npy: features of type author: expected 6 columns as those before have, found 4; write `relations: true`' graphbolt bolt '  split: given\n'
 
 ingest chunks distdgl chunks "$relations"
 agree chunks plain
