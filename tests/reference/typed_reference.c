@@ -3,6 +3,8 @@
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
 
+#include "tests/reference/tail_reference.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -446,6 +448,13 @@ static const double *conv_tensor(const struct layer *layer, uint32_t r, const ch
     return tensor(layer, "convs.%d.convs.<%s>.%s", layer->number, key, name);
 }
 
+static double activate(enum activation_kind kind, double x)
+{
+    if (kind == ACTIVATION_NONE || x > 0)
+        return x;
+    return kind == ACTIVATION_RELU ? 0 : kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
+}
+
 static void gin_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
 {
     const struct message_block *block = &layer->block->edges[r].block;
@@ -453,6 +462,7 @@ static void gin_relation(const struct layer *layer, uint32_t r, uint32_t i, doub
     const uint32_t out = layer->own->config.output_dim;
     const double eps = *conv_tensor(layer, r, "eps");
     double a[256], hidden[256];
+    struct norm_reference norm = {.kind = layer->own->config.inner_norm};
     for (uint32_t c = 0; c < dim; c++) {
         a[c] = (1 + eps) * layer->x[type][(size_t)i * dim + c];
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
@@ -460,8 +470,13 @@ static void gin_relation(const struct layer *layer, uint32_t r, uint32_t i, doub
     }
     memcpy(hidden, conv_tensor(layer, r, "nn.lins.0.bias"), out * sizeof *hidden);
     multiply(conv_tensor(layer, r, "nn.lins.0.weight"), a, out, dim, hidden);
+    if (norm.kind != NORM_NONE) {
+        norm.weight = conv_tensor(layer, r, "nn.norms.0.weight");
+        norm.bias = conv_tensor(layer, r, "nn.norms.0.bias");
+        norm_reference_apply(&norm, 1, out, false, hidden);
+    }
     for (uint32_t o = 0; o < out; o++) {
-        hidden[o] = fmax(hidden[o], 0);
+        hidden[o] = activate(layer->own->config.inner_activation, hidden[o]);
         y[o] += conv_tensor(layer, r, "nn.lins.1.bias")[o];
     }
     multiply(conv_tensor(layer, r, "nn.lins.1.weight"), hidden, out, out, y);
@@ -566,13 +581,6 @@ static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double
 }
 
 /* --- behind a layer --- */
-
-static double activate(enum activation_kind kind, double x)
-{
-    if (kind == ACTIVATION_NONE || x > 0)
-        return x;
-    return kind == ACTIVATION_RELU ? 0 : kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
-}
 
 static double kept(const struct layer *layer, const struct random_stream *dropout, uint32_t type,
                    uint32_t row, uint32_t column)

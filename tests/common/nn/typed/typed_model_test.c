@@ -77,6 +77,7 @@ static const struct trial trials[] = {
      .relation_aggr = RELATION_AGGR_MEAN,
      .norm = NORM_LAYER},
     {.kind = LAYER_GIN, .option = {.train_eps = true}, .project = true},
+    {.kind = LAYER_GIN, .activation = ACTIVATION_ELU, .own = true, .norm = NORM_LAYER},
     {.kind = LAYER_LE, .values = true},
     {.kind = LAYER_LE, .relation_aggr = RELATION_AGGR_MEAN, .residual = true, .project = true},
     {.kind = LAYER_GATV2, .option = {.heads = 2}},
@@ -146,6 +147,7 @@ static struct model_config config_of(const struct trial *trial, const struct siz
                                   .norm = i == 0 ? trial->norm : NORM_NONE,
                                   .activation = is_last ? ACTIVATION_NONE : trial->activation,
                                   .dropout = (double)dropout};
+        layer_config_set_inner(&config.layer[i], config.layer[i].norm, trial->activation);
     }
     return config;
 }
@@ -815,6 +817,10 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     config.layer[0].kind = LAYER_GIN;
     refuse(&config, "relation writes leads from rows of 6 columns to rows of 5: expected types of "
                     "one width");
+    config.layer[0].norm = NORM_BATCH;
+    layer_config_set_inner(&config.layer[0], NORM_BATCH, ACTIVATION_RELU);
+    refuse(&config, "it would have a batch norm inside, and a layer by relation has no running "
+                    "statistics: write `inner: relu` or `norm: layer`");
     config = config_of(&sage, &small, 0);
     config.layer[0].kind = LAYER_GATV2;
     config.layer[0].option.heads = 3;
