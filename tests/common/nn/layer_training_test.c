@@ -43,7 +43,7 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     struct model_config config =
         config_of_list(&trial->list, sizes, trial->activation, trial->jumps != JUMP_NONE);
     for (int i = 0; i < config.layer_count; i++)
-        config.layer[i].dropout = 0.4F;
+        config.layer[i].dropout = 0.4;
     if (trial->jumps)
         assert_ok(model_config_jump(&config, trial->jumps, sizes->output, &err), &err);
     run_start_config(run, &config, sizes);
