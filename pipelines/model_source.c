@@ -287,7 +287,7 @@ enum error_code model_source_check(const struct model_source *s,
 
 /* --- the model as settings --- */
 
-static int64_t pinned(const struct model_source *s, enum edge_column column)
+static enum edge_choice pinned(const struct model_source *s, enum edge_column column)
 {
     return s->edge_use.columns >> column & 1 ? EDGE_CHOICE_TRUE : EDGE_CHOICE_FALSE;
 }

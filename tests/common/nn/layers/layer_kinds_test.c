@@ -68,7 +68,7 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
             .output_dim = keeps_width(trial) ? sizes->input : dim,
             .option = {.heads = 1, .aggr = trial->aggr, .train_eps = i < 2, .alpha = 0.3},
             .activation = is_last ? ACTIVATION_NONE : ACTIVATION_RELU,
-            .dropout = dropout};
+            .dropout = (double)dropout};
     }
     run_start_config(run, &config, sizes);
     for (uint64_t i = 0; i < run->model.value_count; i++)
