@@ -34,7 +34,7 @@ static void put_folder(void)
     put("split/time/test.csv", "");
 }
 
-static enum error_code run(int64_t task, struct error *err)
+static enum error_code run(enum task_kind task, struct error *err)
 {
     static struct pipeline_settings settings;
     pipeline_settings_defaults(&settings);

@@ -247,7 +247,7 @@ static inline void label_edges(const struct kind *kind)
 {
     const char *task =
         kind->undirected || kind->types > 1 ? "edge_classification" : "edge_regression";
-    settings.ingest.task = (int64_t)task_named(task, strlen(task));
+    settings.ingest.task = task_named(task, strlen(task));
     (void)snprintf(settings.ingest.edge_label, sizeof settings.ingest.edge_label, "weight");
 }
 
@@ -263,15 +263,14 @@ static inline void use_settings(const struct kind *kind, bool is_merged)
     settings.ingest.missing_features = kind->makes_features ? MISSING_DEGREE : MISSING_NONE;
     settings.partition.compact = is_merged ? 1.0 : 0.0;
     if (kind->links) {
-        settings.ingest.task = (int64_t)task_named("link_prediction", strlen("link_prediction"));
+        settings.ingest.task = task_named("link_prediction", strlen("link_prediction"));
         (void)snprintf(settings.ingest.edge_split, sizeof settings.ingest.edge_split,
                        kind->given ? "given" : "random 70/15/15");
     }
     if (kind->labelled)
         label_edges(kind);
     if (kind->graphs)
-        settings.ingest.task =
-            (int64_t)task_named("graph_classification", strlen("graph_classification"));
+        settings.ingest.task = task_named("graph_classification", strlen("graph_classification"));
 }
 
 static inline struct update_request request_of(const struct texts *t)
