@@ -221,20 +221,20 @@ static bool is_header_again(const struct look_run *run, const struct text_line *
     return words > 1;
 }
 
-/* Returns the size of a name without the number at its end, or without its last letter. */
-static size_t stem_size(const struct field *field)
+/* Returns a name without the number at its end, or without its last letter. */
+static struct field stem_of(const struct field *field)
 {
     size_t size = field->size;
     while (size && isdigit((unsigned char)field->text[size - 1]))
         size--;
-    return size && size == field->size ? size - 1 : size;
+    return (struct field){field->text, size && size == field->size ? size - 1 : size};
 }
 
 /* n17 has the stem of n1, and is as likely an id as n1 is. */
 static bool have_one_stem(const struct field *a, const struct field *b)
 {
-    const size_t size = stem_size(a);
-    return size && size == stem_size(b) && memcmp(a->text, b->text, size) == 0;
+    const struct field stem = stem_of(a), other = stem_of(b);
+    return stem.size && fields_are_equal(&stem, &other);
 }
 
 static enum error_code take_row(struct look_run *run, const struct text_line *line,
