@@ -371,8 +371,12 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
             for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
                 const uint32_t kept = batch.row_start[i + r + 1] - batch.row_start[i + r];
                 int hop = 0;
-                while (batch.row[i] >= mini_batch_known(&batch, relation[r].target_type, hop))
+                while (hop < HOPS &&
+                       batch.row[i] >= mini_batch_known(&batch, relation[r].target_type, hop))
                     hop++;
+                assert_in_range(hop, 0, HOPS - 1);
+                if (hop >= HOPS)
+                    break;
                 const int64_t fanout = few[r * HOPS + (uint32_t)hop];
                 assert_int_equal(kept,
                                  fanout < 0 || fanout > batch.degree[i] ? batch.degree[i] : fanout);
