@@ -19,7 +19,8 @@ static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
 
 #define BACKEND_ROW(name, address, limit) &name##_backend,
 static const struct object_backend *const backends[] = {BACKEND_LIST(BACKEND_ROW)};
-enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
+#define BACKEND_PLACE(name, address, limit) PLACE_OF_##name,
+enum { BACKEND_LIST(BACKEND_PLACE) BACKEND_COUNT };
 
 /* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
 static size_t scheme_size(const char *uri)

@@ -249,7 +249,7 @@ static struct field with_type(const struct update_edge_file *file, uint32_t type
     if (length + 1 + field->size > TYPED_ID_SIZE ||
         living_nodes_find(nodes, LIVING_ANY_TYPE, field) >= 0)
         return *field;
-    memcpy(text, name, length);
+    memcpy(text, name, length + 1);
     text[length] = ':';
     if (field->size)
         memcpy(text + length + 1, field->text, field->size);
