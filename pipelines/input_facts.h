@@ -39,8 +39,8 @@ struct input_facts {
 /* Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not clear, or the input is damaged. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
                                             struct error *err);
-/* The same for an input whose format, the place of its row in dataset_format.h, is known. The caller
- * has set out->path. */
+/* Does the same for an input whose format, the place of its row in dataset_format.h, is known. The
+ * caller has set out->path. */
 MUST_CHECK enum error_code input_facts_look(int64_t format, struct input_facts *out,
                                             struct error *err);
 

@@ -18,7 +18,8 @@ struct beginnings {
     struct run_status *status;
 };
 
-/* Reads the notice of a failure. Which attempt left it is not known here: as long as there is no run, its reason is worth saying. */
+/* Reads the notice of a failure. Which attempt left it is not known here: as long as there is no
+ * run, its reason is worth saying. */
 static enum error_code read_failure(struct store *store, const char *key, struct run_status *status,
                                     char unit[UNIT_NAME_SIZE])
 {
@@ -88,7 +89,8 @@ enum error_code run_status_open(struct run_folder *folder, const char *path, con
 
 /* --- a run --- */
 
-/* Forgets the failure at a unit that was done since. A failure at no unit (`unit` is "") is kept. */
+/* Forgets the failure at a unit that was done since. A failure at no unit (`unit` is "") is
+ * kept. */
 static void forgive(const struct run_folder *folder, const char *unit, struct run_status *status)
 {
     bool open = true;

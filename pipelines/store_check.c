@@ -133,8 +133,8 @@ struct writer {
     struct error err;
 };
 
-/* Whether a whole record stands under the key. A put that is refused while one stands there was refused for its content, and not
- * because the record is damaged. */
+/* Whether a whole record stands under the key. A put that is refused while one stands there was
+ * refused for its content, and not because the record is damaged. */
 static bool is_whole(const struct check *c, struct key key)
 {
     struct record_view view = {0};

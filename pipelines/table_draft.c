@@ -30,7 +30,8 @@ static void put_direction(struct json_writer *out, const struct edge_list_survey
                           "to target alone");
 }
 
-/* Weights of very different sizes multiply messages, and negative ones do not add up to a divisor. */
+/* Weights of very different sizes multiply messages, and negative ones do not add up to a
+ * divisor. */
 static void put_weight_scale(struct json_writer *out, const struct edge_list_survey *edges)
 {
     static const double wide = 1000;

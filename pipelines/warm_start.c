@@ -121,7 +121,8 @@ static enum error_code check_dataset(const struct warm_start *warm,
     return rc;
 }
 
-/* A model of before train-step.inner has ReLU alone between the matrices of gin. Without a norm its tensors are the same. */
+/* A model of before train-step.inner has ReLU alone between the matrices of gin. Without a norm its
+ * tensors are the same. */
 static enum error_code check_inner(const struct warm_start *warm,
                                    const struct pipeline_settings *settings, struct error *err)
 {

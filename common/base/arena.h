@@ -7,7 +7,7 @@
  * unit to unit. What an arena hands out is 64-byte aligned and is NOT zeroed.
  *
  * The range has the size of `limit`, or of the memory budget of the program (arena_budget_set()).
- * Where the addresses of the process are limited (ulimit -v), it is a small share of them. An arena
+ * If the addresses of the process are limited (ulimit -v), it is a small share of them. An arena
  * that needs more reserves another range, twice as large, and nothing moves; the next reset
  * replaces the ranges by one of the size that they had together.
  *

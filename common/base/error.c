@@ -17,8 +17,8 @@ static size_t append(char *message, size_t size, size_t at, const char *text)
     return at;
 }
 
-/* Takes the mark out of the text that was formatted from byte `from` on, and notes where the advice begins. Only a mark of the format
- * counts: a byte of the user's data is none. */
+/* Takes the mark out of the text that was formatted from byte `from` on, and notes where the advice
+ * begins. Only a mark of the format counts: a byte of the user's data is none. */
 static void take_mark(struct error *err, size_t from, const char *format)
 {
     char *mark = strstr(format, ADVICE) ? strrchr(err->message + from, *ADVICE) : NULL;

@@ -39,9 +39,9 @@ struct error {
     char message[768]; /* "outermost context: ...: innermost cause: advice" */
 };
 
-/* Stands in the format of error_set() or error_add() where the advice begins, that is, what the reader can do about the
- * failure. The mark is no part of the message:
- *   error_set(err, ERROR_INPUT, "%s:%d: expected a number, found '%s': " ADVICE "write a number there", ...) */
+/* Stands in the format of error_set() or error_add() where the advice begins, that is, what the
+ * reader can do about the failure. The mark is no part of the message:
+ *   error_set(err, ERROR_INPUT, "%s:%d: expected a number, found '%s': " ADVICE "write one", ...) */
 #define ADVICE "\001"
 
 #define MUST_CHECK             __attribute__((warn_unused_result))
@@ -65,16 +65,18 @@ enum error_code error_set_errno_at(struct error *err, enum error_code code, cons
 enum error_code error_context(struct error *err, enum error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* Puts text behind the message already in `err`, for a caller that knows the advice or more of the cause, and returns `code`, as
- * error_context() does. The first advice of a message stays its advice. */
+/* Puts text behind the message already in `err`, for a caller that knows the advice or more of the
+ * cause, and returns `code`, as error_context() does. The first advice of a message stays its
+ * advice. */
 enum error_code error_add(struct error *err, enum error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* The advice in the message of `err`; "" when it has none. Borrowed. No code looks for advice in the text of a message. */
+/* The advice in the message of `err`; "" when it has none. Borrowed. No code looks for advice in
+ * the text of a message. */
 const char *error_advice(const struct error *err);
 
-/* Replaces `from`, where it stands first in the message, by `to`: the name of a copy by the name that the user knows. Returns
- * whether it stood there. */
+/* Replaces `from`, where it stands first in the message, by `to`: the name of a copy by the name
+ * that the user knows. Returns whether it stood there. */
 bool error_rename(struct error *err, const char *from, const char *to);
 
 /* For a failure that nothing depends on: error_ignore(file_remove_all(path, NULL)), with why behind it. */

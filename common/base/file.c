@@ -285,8 +285,8 @@ enum error_code file_remove_all(const char *path, struct error *err)
     return rc;
 }
 
-/* Reads up to `size` bytes from `offset` on (below 0: from where the file stands), fewer only at the
- * end of the file. */
+/* Reads up to `size` bytes from `offset` on (below 0: from where the file stands), fewer only at
+ * the end of the file. */
 static enum error_code read_some(int fd, int64_t offset, char *buffer, size_t size, size_t *got,
                                  const char *path, struct error *err)
 {

@@ -4,8 +4,9 @@
  *   2026-01-31T12:30:00.000Z warn graphmill-ingest 3 of 100 lines name nodes that no edge has
  *
  * Only programs log; libraries return errors, so that nothing is told twice. Lines are written with
- * one write(2), so that lines of several processes do not mix. The driver reads the lines of the stages with log_line_read(): the
- * kind says which of them people see, and not the words of a message.
+ * one write(2), so that lines of several processes do not mix. The driver reads the lines of the
+ * stages with log_line_read(): the kind says which of them people see, and not the words of a
+ * message.
  */
 #ifndef COMMON_BASE_LOG_H
 #define COMMON_BASE_LOG_H
@@ -35,10 +36,12 @@ void log_error(const char *format, ...) PRINTF_LIKE(1, 2);
 void log_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 void log_info(const char *format, ...) PRINTF_LIKE(1, 2);
 void log_debug(const char *format, ...) PRINTF_LIKE(1, 2);
-/* At LOG_LEVEL_INFO: how far the program is, and how it read a file. `graphmill run` shows these while it waits. */
+/* At LOG_LEVEL_INFO: how far the program is, and how it read a file. `graphmill run` shows these
+ * while it waits. */
 void log_progress(const char *format, ...) PRINTF_LIKE(1, 2);
 void log_input(const char *format, ...) PRINTF_LIKE(1, 2);
-/* The failure that ends the program. `with_place`: and the line of the source that met it, for those who look for a bug. */
+/* The failure that ends the program. `with_place`: and the line of the source that met it, for
+ * those who look for a bug. */
 void log_failure(const struct error *err, bool with_place);
 
 /* A line that these functions wrote. */

@@ -45,8 +45,8 @@ bool text_ends(const char *text, const char *with);
 /* Copies `source` into `target` [size] when it fits, NUL included. */
 bool text_copy(char *target, size_t size, const char *source);
 
-/* Replaces `from`, where it stands first in `text` [size], by `to`; text that no longer fits is cut off at the end. False when `from`
- * is not there. */
+/* Replaces `from`, where it stands first in `text` [size], by `to`; text that no longer fits is cut
+ * off at the end. False when `from` is not there. */
 bool text_replace(char *text, size_t size, const char *from, const char *to);
 
 /* Replaces ${NAME} and ${NAME:-default} by environment variables.

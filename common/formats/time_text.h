@@ -49,7 +49,8 @@ struct time_fault {
     const char *expected;
     const char *advice; /* begins with ": " or "; "; NULL: there is none */
 };
-/* Adds the advice to the message in `err`, which says what was expected and found, and returns `code`. */
+/* Adds the advice to the message in `err`, which says what was expected and found, and returns
+ * `code`. */
 enum error_code time_fault_advise(const struct time_fault *fault, enum error_code code,
                                   struct error *err);
 

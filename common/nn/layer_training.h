@@ -28,8 +28,10 @@ struct value_range {
     uint64_t first, count;
 };
 enum { LAYER_VALUE_RANGES_MAX = 5 };
-/* Where the values of the layer's own parameters are: of its kind, of its residual, of its norm, and the running statistics of that
- * and of a norm inside the layer, as far as it has them. Each value of a plain model without decoder or readout is of one layer. Returns the number of ranges. */
+/* Finds where the values of the layer's own parameters are: of its kind, of its residual, of its
+ * norm, and the running statistics of that and of a norm inside the layer, as far as it has them.
+ * Each value of a plain model without decoder or readout is of one layer. Returns the number of
+ * ranges. */
 int layer_training_values(const struct model *model, int layer,
                           struct value_range range[LAYER_VALUE_RANGES_MAX]);
 

@@ -114,7 +114,8 @@ static void add_own_parameters(struct model *model, struct model_layer *layer, i
     }
 }
 
-/* A tensor of the norm behind layer `number`, by its name in PyG: that of a batch norm is inside a module of its own. */
+/* A tensor of the norm behind layer `number`, by its name in PyG: that of a batch norm is inside a
+ * module of its own. */
 static int add_vector(struct model *model, const struct model_layer *layer, int number,
                       const char *suffix, float start)
 {
@@ -144,7 +145,8 @@ static void add_tail_parameters(struct model *model, struct model_layer *layer, 
     (void)add_vector(model, layer, number, "bias", 0);
 }
 
-/* The running statistics of a batch norm whose names begin with `module`. Returns the first one's number. */
+/* The running statistics of a batch norm whose names begin with `module`. Returns the first one's
+ * number. */
 static int add_statistics(struct model *model, uint32_t dim, const char *module)
 {
     static const char *const names[] = {"running_mean", "running_var", "num_batches_tracked"};

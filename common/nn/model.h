@@ -82,8 +82,9 @@ struct layer_options {
 #undef CHOICE
 };
 
-/* The one description of a layer. An item of train-step.layers, the settings of all layers, an outline, a model's config and the
- * layers of a model all hold it, so nothing copies it field by field. */
+/* The one description of a layer. An item of train-step.layers, the settings of all layers, an
+ * outline, a model's config and the layers of a model all hold it, so nothing copies it field by
+ * field. */
 struct layer_config {
     enum layer_kind kind;
     uint32_t output_dim; /* in settings of an item, 0: that of train-step.hidden */
@@ -93,7 +94,7 @@ struct layer_config {
     enum norm_kind norm;
     enum activation_kind activation; /* ACTIVATION_AUTO only in settings of an item */
     double dropout;                  /* of that, and of what the kind drops inside the layer */
-    /* Of gin: what stands between its two matrices (layer_config_set_inner()). */
+    /* gin has these between its two matrices (layer_config_set_inner()). */
     enum norm_kind inner_norm;
     enum activation_kind inner_activation;
 };
@@ -158,8 +159,9 @@ struct model_config {
     uint32_t graph_outputs;
 };
 
-/* A model in few words, as most pipeline files have it: one layer after the other as `layer` describes it, but the last gives
- * output_dim columns, and neither a residual nor a norm nor an activation follows it. */
+/* A model in few words, as most pipeline files have it: one layer after the other as `layer`
+ * describes it, but the last gives output_dim columns, and neither a residual nor a norm nor an
+ * activation follows it. */
 struct model_outline {
     struct layer_config layer; /* output_dim: that of the hidden layers */
     int hop_count;             /* fan-outs: each is used by one layer */
@@ -232,8 +234,8 @@ struct model {
     bool needs_value_sum;
 };
 
-/* Sets what stands between the two matrices of a layer of gin by its option `inner`: `norm` and `activation`, or ReLU
- * alone. Layers of other kinds stay as they are. */
+/* Sets what stands between the two matrices of a layer of gin by its option `inner`: `norm` and
+ * `activation`, or ReLU alone. Layers of other kinds stay as they are. */
 void layer_config_set_inner(struct layer_config *layer, enum norm_kind norm,
                             enum activation_kind activation);
 /* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */

@@ -184,7 +184,7 @@ static bool ends_in_matrix(const struct model *model)
            (model_is_typed(model) && c->layer[c->layer_count - 1].kind == LAYER_MLP);
 }
 
-/* What stands behind hidden layers, or, in a model of a single layer, inside it. */
+/* Puts what stands behind hidden layers, or, in a model of a single layer, inside it. */
 static void put_norm_and_activation(struct model_texts *texts, const struct model_layer *first,
                                     bool is_alone)
 {

@@ -1,8 +1,8 @@
 /*
  * model_texts - what an exported model says of itself: the metadata of model.safetensors.
  *
- * The names of sizes are PyG's, the others those of pipeline files (train-step.<name>), and so are their values; a flag
- * is True or False, as Python has it:
+ * The names of sizes are PyG's, the others those of pipeline files (train-step.<name>), and so are
+ * their values; a flag is True or False, as Python has it:
  *
  *   model             the class of torch_geometric.nn (of which the layers are, for PyG)
  *   kind              train-step.model

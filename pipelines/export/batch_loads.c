@@ -60,8 +60,8 @@ static void pass_on_relation(struct counting *c, uint32_t relation, int hop)
     }
 }
 
-/* The rows of one relation come in the order of discovery, but in a subgraph, where as many hops lead to a seed as there are layers.
- * Several relations find nodes together, hop by hop. */
+/* The rows of one relation come in the order of discovery, but in a subgraph, where as many hops
+ * lead to a seed as there are layers. Several relations find nodes together, hop by hop. */
 static void find_homes(struct counting *c)
 {
     const struct mini_batch *batch = &c->batch;

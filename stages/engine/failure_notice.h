@@ -44,21 +44,21 @@ MUST_CHECK enum error_code failure_notice_key(const struct pipeline_settings *se
 MUST_CHECK enum error_code failure_notice_open(struct failure_notice *notice, struct store *store,
                                                const struct key *key, const char *stage,
                                                struct error *err);
-/* For failures that every worker meets; others leave nothing. `unit` is the unit at which the stage failed, or NULL. That the notice
- * cannot be written is said in the log. */
+/* Leaves a notice of a failure that every worker meets; others leave nothing. `unit` is the unit at
+ * which the stage failed, or NULL. The log says so if the notice cannot be written. */
 void failure_notice_leave(const struct failure_notice *notice, enum error_code code,
                           const char *unit, const char *sentence);
 /* True for failures that no other try mends: bad data, bad settings. */
 bool failure_is_for_good(enum error_code code);
-/* What a notice says. */
+/* A notice tells this. */
 struct failure_told {
     enum error_code code;
     char stage[FAILURE_STAGE_SIZE];
     char unit[UNIT_NAME_SIZE]; /* "": the stage failed at no unit */
     char sentence[FAILURE_NOTICE_SIZE];
 };
-/* Reads the notice into *out if there is one that counts. The notice is not changed: any thread may ask.
- * Fails: ERROR_IO, ERROR_UNAVAILABLE. */
+/* Reads the notice into *out if there is one that counts. The notice is not changed: any thread may
+ * ask. Fails: ERROR_IO, ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,
                                                struct failure_told *out, struct error *err);
 

@@ -41,7 +41,7 @@ struct dataset_format {
 
 /* In the order of the list, `auto` last; ends with a NULL name. */
 extern const struct dataset_format dataset_formats[];
-/* The same as choices of ingest.format, and what --help says of them. */
+/* The names are the choices of ingest.format, and --help says the text of them. */
 extern const char *const dataset_format_names[];
 extern const char dataset_format_help[];
 

@@ -19,9 +19,9 @@
 
 enum { FORMAT_SEEN_SIZE = 320 };
 
-/* Sets *format to the place of the row (dataset_format.h) for the file or folder `path`, and `seen` to
- * what shows it, in a few words. Fails: ERROR_INPUT if nothing, or several things, say what format
- * it is; ERROR_NOT_FOUND, ERROR_IO. */
+/* Sets *format to the place of the row (dataset_format.h) for the file or folder `path`, and `seen`
+ * to what shows it, in a few words. Fails: ERROR_INPUT if nothing, or several things, say what
+ * format it is; ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code format_detect(const char *path, int64_t *format,
                                          char seen[FORMAT_SEEN_SIZE], struct error *err);
 /* A copy of the settings in which auto is what it stands for, checked as if that had been written; without auto `seen` is "".

@@ -198,8 +198,8 @@ struct pipeline_settings {
         int64_t evaluation_negatives;
     } sample;
     struct {
-        /* A list of layers, instead of `layer`. In an item, activation ACTIVATION_AUTO is ReLU, and none behind the last
-         * layer and behind kinds without tensors. */
+        /* A list of layers, instead of `layer`. In an item, activation ACTIVATION_AUTO is ReLU, and
+         * none behind the last layer and behind kinds without tensors. */
         struct {
             int64_t count;
             struct layer_config item[LAYER_COUNT_MAX];
@@ -349,13 +349,15 @@ const char *pipeline_edge_label(const struct pipeline_settings *settings);
 int64_t pipeline_negatives(const struct pipeline_settings *settings);
 int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings);
 /* Gives settings that were read from `text` of a run or a model the values that were in force when
- * it was written. Without infer.history in it held-out events were no messages, which is `training`. Without
- * train-step.inner layers of gin had ReLU alone between their matrices, which is `relu`. */
+ * it was written. Without infer.history in it held-out events were no messages, which is
+ * `training`. Without train-step.inner layers of gin had ReLU alone between their matrices, which
+ * is `relu`. */
 void pipeline_settings_date(struct pipeline_settings *settings, const char *text);
 /* Whether the layers of train-step.model, gin, have more than ReLU between their matrices. */
 bool pipeline_fills_gin(const struct pipeline_settings *settings);
-/* Writes train-step.inner, also of train-step.layers, as ids have it: `auto` where ReLU alone stands between the matrices of
- * gin, as it did before the setting was there, and `same` where more does. */
+/* Writes train-step.inner, also of train-step.layers, as ids have it: `auto` where ReLU alone
+ * stands between the matrices of gin, as it did before the setting was there, and `same` where more
+ * does. */
 void pipeline_inner_for_ids(struct pipeline_settings *settings);
 /* The reverse of pipeline_settings_text(). `where` stands in messages. */
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,

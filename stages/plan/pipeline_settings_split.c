@@ -128,7 +128,7 @@ static bool layer_inner_matters(const struct layer_config *layer)
             (layer->activation != ACTIVATION_RELU && layer->activation != ACTIVATION_AUTO));
 }
 
-/* The same of train-step.model. */
+/* Tells the same of the layers of train-step.model. */
 static bool inner_matters(const struct pipeline_settings *settings)
 {
     return settings->train_step.layers.count == 0 &&

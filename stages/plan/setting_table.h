@@ -15,7 +15,8 @@ enum { SETTING_COUNT_MAX = 192 };
 extern const struct setting_spec setting_table[];
 /* NULL when there is none of that name. */
 const struct setting_spec *setting_find(const char *name);
-/* Whether the value has an effect: the format of the input reads the setting, and no other setting rules it out. */
+/* Whether the value has an effect: the format of the input reads the setting, and no other setting
+ * rules it out. */
 bool setting_matters(const struct setting_spec *spec, const struct pipeline_settings *settings);
 /* For --help: a line each for the settings of `section`, or all of them for NULL, with the rows of items below theirs. */
 void setting_table_print_help(const char *section);

@@ -42,7 +42,7 @@ MUST_CHECK enum error_code sampler_tables_read_counts(const struct stage_context
                                                       struct sampler_tables *tables,
                                                       struct error *err);
 void sampler_tables_release(struct sampler_tables *tables);
-/* What a request is given of them. */
+/* Returns what a request is given of the tables. */
 struct graph_knowledge sampler_tables_knowledge(const struct sampler_tables *tables);
 
 #endif

@@ -14,8 +14,8 @@ struct unit_fanouts { /* {0} is empty */
     int64_t *training, *evaluation; /* [relations, hop_count], owned */
 };
 
-/* Those of the settings. Fails: ERROR_INVALID naming the setting for fan-outs of a relation that the graph does not have;
- * ERROR_NO_MEMORY. */
+/* Makes the fan-outs of the settings. Fails: ERROR_INVALID naming the setting for fan-outs of a
+ * relation that the graph does not have; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code unit_fanouts_open(const struct stage_context *context,
                                              struct unit_fanouts *out, struct error *err);
 void unit_fanouts_release(struct unit_fanouts *fanouts);

@@ -31,7 +31,8 @@ struct edge_window { /* {0}, then edge_window_begin() */
     const uint32_t *address[EDGE_WINDOW];
 };
 
-/* None is on its way, and `edges` are done; node, neighbor and known are the caller's, and set again whenever they move. */
+/* None is on its way, and `edges` are done; node, neighbor and known are the caller's, and set
+ * again whenever they move. */
 static inline void edge_window_begin(struct edge_window *window, uint32_t edges)
 {
     window->pushed = window->asked = window->fetched = window->relabelled = window->first = edges;

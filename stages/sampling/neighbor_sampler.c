@@ -17,8 +17,8 @@ _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the c
 _Static_assert(RELATION_COUNT_MAX >> RELATION_BITS <= RANDOM_RELATION_PURPOSES,
                "as are relations, and of the purpose");
 
-/* The stream of a relation at a hop. Where relations have names both are in the counter, the high bits of the relation as one of
- * the purposes that are set aside for it. */
+/* The stream of a relation at a hop. Where relations have names both are in the counter, the high
+ * bits of the relation as one of the purposes that are set aside for it. */
 static struct random_stream stream_of(const struct neighbor_sampler *s,
                                       const struct neighbor_request *request, uint32_t relation,
                                       int hop)
@@ -158,7 +158,8 @@ static enum error_code read_block(struct neighbor_sampler *s, struct row_block *
     return ERROR_NONE;
 }
 
-/* Room for the rows of a block that are listed, and one more: an array that was never used has no address. */
+/* Room for the rows of a block that are listed, and one more: an array that was never used has no
+ * address. */
 static enum error_code reserve_listed(struct neighbor_sampler *s, uint32_t count, struct error *err)
 {
     static const char what[] = "the rows of a mini-batch";
@@ -383,7 +384,7 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     return push_many(s, row, position, err);
 }
 
-/* Where the rows of a block end. Those that are listed have edges. */
+/* Notes where the rows of a block end. The rows that are listed have edges. */
 static void end_rows(struct neighbor_sampler *s, const struct row_block *block)
 {
     struct relation_rows *rows = s->rows;
@@ -565,7 +566,7 @@ static void forget(struct neighbor_sampler *s)
     s->rows = s->lists.relation;
 }
 
-/* What the whole graph has of the batch's nodes, where rows are not listed. */
+/* Looks up what the whole graph has of the batch's nodes, if rows are not listed. */
 static enum error_code look_up(struct neighbor_sampler *s, bool degrees, bool sums,
                                struct error *err)
 {

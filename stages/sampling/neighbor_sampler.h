@@ -1,23 +1,25 @@
 /*
  * neighbor_sampler - draws a bounded neighbourhood around seed nodes.
  *
- * Why not all neighbours: the neighbourhood of a few thousand seeds grows by the mean degree with every
- * layer and is soon the whole graph. GraphSAGE (Hamilton et al., NeurIPS 2017) keeps at most `fanout` of
- * them, uniformly and without replacement, which bounds a batch and leaves the mean unbiased.
+ * Why not all neighbours: the neighbourhood of a few thousand seeds grows by the mean degree with
+ * every layer and is soon the whole graph. GraphSAGE (Hamilton et al., NeurIPS 2017) keeps at most
+ * `fanout` of them, uniformly and without replacement, which bounds a batch and leaves the mean
+ * unbiased.
  *
- * Each node is expanded once, at the hop where it first appears, with that hop's fan-out, in every relation that ends in its type
- * (PyG's rule). Nodes of a type are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
- * So the batch is one CSR for each relation, and the nodes that a layer computes are a prefix of it. A row keeps the order
- * of the topology's row. The draws of a node depend on (seed, round, relation, hop, slot, node) only: not on the
- * parts the graph is cut into, nor on what was drawn before. Nor do they depend on which columns are wanted of the
- * edges, which are brought afterwards (edge_gather.h).
+ * Each node is expanded once, at the hop where it first appears, with that hop's fan-out, in every
+ * relation that ends in its type (PyG's rule). Nodes of a type are numbered in the order of
+ * discovery: seeds, then the neighbours of node 0, of node 1, ... So the batch is one CSR for each
+ * relation, and the nodes that a layer computes are a prefix of it. A row keeps the order of the
+ * topology's row. The draws of a node depend on (seed, round, relation, hop, slot, node) only: not
+ * on the parts the graph is cut into, nor on what was drawn before. Nor do they depend on which
+ * columns are wanted of the edges, which are brought afterwards (edge_gather.h).
  *
- * A graph without named relations is one relation from one type to itself. Where relations have names the rows of the batch are
- * listed (mini_batch.h), and degrees are those of rows.
+ * A graph without named relations is one relation from one type to itself. Where relations have
+ * names the rows of the batch are listed (mini_batch.h), and degrees are those of rows.
  *
- * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency, and in
- * the table that says which nodes are known. So nodes are expanded in blocks, in passes: each pass
- * touches one of the three and prefetches what the next will touch.
+ * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency,
+ * and in the table that says which nodes are known. So nodes are expanded in blocks, in passes:
+ * each pass touches one of the three and prefetches what the next will touch.
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_SAMPLER_H
 #define STAGES_SAMPLING_NEIGHBOR_SAMPLER_H
@@ -54,8 +56,8 @@ struct row_choice {
     uint32_t excluded_count;
 };
 
-/* Edges of seeds that are not drawn, as if the topology had them not, in degrees of listed rows either: those that are the examples.
- * Relation by relation. */
+/* Edges of seeds that are not drawn, as if the topology had them not, in degrees of listed rows
+ * either: those that are the examples. Relation by relation. */
 struct excluded_edges {
     const uint32_t *begin;    /* [relations + 1] */
     const uint32_t *seed;     /* of each edge: its seed, counted in the seed's type; ascending */
@@ -71,14 +73,15 @@ struct batch_builder;
 struct node_chances;
 struct walk_norm;
 
-/* What is found once of the whole graph, for the samplers whose rows ask for it (sampler.h); shared by all draws. */
+/* These tables are made once of the whole graph, if the row of the sampler asks for them
+ * (sampler.h). All draws share them. */
 struct graph_knowledge {
     const uint64_t *is_training;        /* a bit for each node of the graph */
     const struct node_chances *chances; /* of the row's rule */
     const struct walk_norm *walk_norm;  /* NULL: nothing was counted */
 };
 
-/* What a mini-batch is drawn from. */
+/* A request says what a mini-batch is drawn from. */
 struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */

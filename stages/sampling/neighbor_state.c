@@ -2,7 +2,8 @@
 
 #include "common/base/memory.h"
 
-/* A part may be found from the hint in a step or none: much cheaper than halving the book per node. */
+/* A part may be found from the hint in a step or none: much cheaper than halving the book per
+ * node. */
 static void make_hints(struct neighbor_sampler *s)
 {
     const uint32_t last = s->topology->node_count ? s->topology->node_count - 1 : 0;

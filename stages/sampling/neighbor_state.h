@@ -1,7 +1,8 @@
 /*
  * neighbor_state - what a neighbor_sampler keeps: its tables, and the block of rows at hand.
  *
- * Only neighbor_sampler.c, which draws, and neighbor_state.c, which makes and frees it, look inside.
+ * Only neighbor_sampler.c, which draws, and neighbor_state.c, which makes and frees it, look
+ * inside.
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_STATE_H
 #define STAGES_SAMPLING_NEIGHBOR_STATE_H
@@ -49,10 +50,10 @@ struct neighbor_sampler {
     struct growing_array bits;               /* scratch of a choice, zero between two, as pairs */
     unsigned hint_shift;
     uint32_t part_hint[(1 << HINT_BITS) + 1]; /* the part of node i << hint_shift */
-    /* Of the request at hand. */
+    /* These are of the request at hand. */
     edge_choice choose;
     bool wants_degree, notes_places;
-    /* Of the relation and hop at hand. */
+    /* These are of the relation and hop at hand. */
     uint32_t relation;
     struct relation_rows *rows;
     const struct excluded_edges *excluded; /* of seeds' rows; NULL: none */

@@ -1,8 +1,9 @@
 /*
  * sampled_lists - a mini-batch while it is drawn: nodes by type, rows and edges by relation.
  *
- * Edges of several relations find nodes of one type in turns, so each list grows by itself; sampled_lists_batch() puts them one
- * behind the other. A batch of one relation that does not list its rows is these arrays as they are, without a copy.
+ * Edges of several relations find nodes of one type in turns, so each list grows by itself;
+ * sampled_lists_batch() puts them one behind the other. A batch of one relation that does not list
+ * its rows is these arrays as they are, without a copy.
  *
  * All arrays stay for the next batch. The struct is open: samplers write the lists.
  */
@@ -45,8 +46,8 @@ struct sampled_lists {
     uint32_t row_begin[RELATION_COUNT_MAX + 1], edge_begin[RELATION_COUNT_MAX + 1];
 };
 
-/* The types and relations of `book`, whose rows are listed where they have names; NULL: one of each.
- * Fails: ERROR_NO_MEMORY. */
+/* The types and relations of `book`, whose rows are listed where they have names; NULL: one of
+ * each. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sampled_lists_init(struct sampled_lists *lists,
                                               const struct partition_book *book,
                                               struct array_budget *budget, struct error *err);
@@ -56,7 +57,7 @@ void sampled_lists_clear(struct sampled_lists *lists);
 /* Nodes of the type that has most of them. */
 uint32_t sampled_lists_longest(const struct sampled_lists *lists);
 
-/* Where the places of a relation's edges are noted. */
+/* Returns where the places of a relation's edges are noted. */
 static inline struct growing_array *sampled_lists_places(struct sampled_lists *lists,
                                                          struct relation_rows *rows)
 {
@@ -66,8 +67,9 @@ static inline struct growing_array *sampled_lists_places(struct sampled_lists *l
 /* Room for `count` nodes of a type, keeping those that there are. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sampled_lists_reserve_nodes(struct sampled_lists *lists, uint32_t type,
                                                        uint64_t count, struct error *err);
-/* Nodes, rows and edges as a mini-batch, whose arrays are the lists' until the next: with degrees of listed rows, and with places
- * in lists->gather if they were noted. What else a batch has is the caller's to fill in. Fails: ERROR_NO_MEMORY. */
+/* Nodes, rows and edges as a mini-batch, whose arrays are the lists' until the next: with degrees
+ * of listed rows, and with places in lists->gather if they were noted. What else a batch has is the
+ * caller's to fill in. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sampled_lists_batch(struct sampled_lists *lists, int hop_count,
                                                bool has_degrees, bool has_places,
                                                struct mini_batch *out, struct error *err);

@@ -1,16 +1,18 @@
 /*
  * sampler - how mini-batches are drawn: a row of sampler_list.h and a file for each.
  *
- * Samplers of neighbourhoods differ in which edges of a long row are kept. neighbor_sampler.h does the rest: it expands, numbers
- * and deduplicates, and asks a choice (struct neighbor_request) for the positions. Others put a batch of any form
- * (store/records/mini_batch.h) together by batch_builder.h. Each is a function of its request: the same bits for the same one.
+ * Samplers of neighbourhoods differ in which edges of a long row are kept. neighbor_sampler.h does
+ * the rest: it expands, numbers and deduplicates, and asks a choice (struct neighbor_request) for
+ * the positions. Others put a batch of any form (store/records/mini_batch.h) together by
+ * batch_builder.h. Each is a function of its request: the same bits for the same one.
  *
- * Validation and inference take all neighbours, but validation of samplers that have neighborhoods takes
- * sample.evaluation_fanouts, drawn as in training.
+ * Validation and inference take all neighbours, but validation of samplers that have neighborhoods
+ * takes sample.evaluation_fanouts, drawn as in training.
  *
- * To add one: a file <name>_sampler.c with its `const struct sampler <name>_row`, its row and the rows of its parameters in
- * sampler_list.h, a test that its choice is unbiased, and a line in pipelines/README.md. tests/tree/tables_agree_test.sh names what
- * was forgotten, and tests/tree/samplers_test.sh any other place that knows the sampler.
+ * To add one: a file <name>_sampler.c with its `const struct sampler <name>_row`, its row and the
+ * rows of its parameters in sampler_list.h, a test that its choice is unbiased, and a line in
+ * pipelines/README.md. tests/tree/tables_agree_test.sh names what was forgotten, and
+ * tests/tree/samplers_test.sh any other place that knows the sampler.
  */
 #ifndef STAGES_SAMPLING_SAMPLER_H
 #define STAGES_SAMPLING_SAMPLER_H
@@ -25,7 +27,7 @@ enum sampler_unit {
     SAMPLER_OF_CLUSTERS, /* so many of the epoch's shuffled parts as parts_of_batch() returns */
 };
 
-/* What bounds the nodes of a subgraph. */
+/* These bound the nodes of a subgraph. */
 struct subgraph_limits {
     const struct sampler_options *options;
     double draws;        /* of a unit of draws */
@@ -51,17 +53,19 @@ struct sampler {
     bool knows_training;  /* it draws by which nodes train: request->graph.is_training */
     /* Chances of nodes that it draws by, made once for all batches (node_chances.h); NULL: none. */
     const struct chance_rule *chances;
-    /* Whether walks of request->options are counted before all mini-batches (walk_norm.h); NULL: no. */
+    /* Whether walks of request->options are counted before all mini-batches (walk_norm.h); NULL:
+     * no. */
     bool (*counts_walks)(const struct sampler_options *options);
     /* Parts of the partition in a mini-batch, of a unit of clusters. */
     int64_t (*parts_of_batch)(const struct sampler_options *options);
-    /* Nodes of a subgraph at most; of a disjoint batch, of one seed. Of the form BATCH_SUBGRAPH alone. */
+    /* Nodes of a subgraph at most; of a disjoint batch, of one seed. Of the form BATCH_SUBGRAPH
+     * alone. */
     double (*most_nodes)(const struct subgraph_limits *limits);
-    /* Whether the parameters are sound, with so many parts of the partition. Fails: ERROR_INVALID naming the setting.
-     * NULL: any are. */
+    /* Whether the parameters are sound, with so many parts of the partition. Fails: ERROR_INVALID
+     * naming the setting. NULL: any are. */
     enum error_code (*check)(const struct sampler_options *options, int64_t parts,
                              struct error *err);
-    /* What a user changes where counts take too much memory, and where batches have no training node; as words of a message. */
+    /* Messages advise these if counts take too much memory, or if batches have no training node. */
     const char *advice_without_counts, *advice_on_seeds;
     /* A mini-batch of the request; as neighbor_sampler_draw(), and the same bits for the same request. */
     enum error_code (*draw)(struct neighbor_sampler *sampler,
@@ -78,7 +82,8 @@ static inline bool sampler_goes_by_time(const struct sampler *sampler)
 }
 
 enum { SAMPLER_NAMES_SIZE = 256 };
-/* The names of those samplers of which `has` is true, with commas and an "or", into text [SAMPLER_NAMES_SIZE]; returns it. */
+/* The names of those samplers of which `has` is true, with commas and an "or", into text
+ * [SAMPLER_NAMES_SIZE]; returns it. */
 const char *sampler_names(bool (*has)(const struct sampler *sampler), char *text);
 
 /* Fails: ERROR_INVALID naming the columns that the sampler needs and the topology does not have. */

@@ -1,12 +1,14 @@
 /*
  * sampler_list - the samplers and their own parameters: one row each.
  *
- * These rows make enum sampler_kind, the table of sampler.c, the choices and the help of sample.sampler, and for each parameter a
- * setting sample.<name>, which has an effect with the samplers that its row names. No other file names a sampler or a parameter
- * (tests/tree/samplers_test.sh): whoever wants to know something of a sampler reads it in struct sampler (sampler.h).
+ * These rows make enum sampler_kind, the table of sampler.c, the choices and the help of
+ * sample.sampler, and for each parameter a setting sample.<name>, which has an effect with the
+ * samplers that its row names. No other file names a sampler or a parameter
+ * (tests/tree/samplers_test.sh): whoever wants to know something of a sampler reads it in struct
+ * sampler (sampler.h).
  *
- * ROW(number, name, help): the number in this program and the name in sample.sampler. <name>_row is in <name>_sampler.c, that of
- * the neighbour sampler in sampler.c.
+ * ROW(number, name, help): the number in this program and the name in sample.sampler. <name>_row is
+ * in <name>_sampler.c, that of the neighbour sampler in sampler.c.
  */
 #ifndef STAGES_SAMPLING_SAMPLER_LIST_H
 #define STAGES_SAMPLING_SAMPLER_LIST_H
@@ -27,8 +29,9 @@
     ROW(SAMPLER_CLUSTER_GCN, cluster_gcn, "the subgraph of sample.clusters parts")                 \
     ROW(SAMPLER_SHADOW, shadow, "a subgraph of its own around each seed")
 
-/* INT(name, samplers that have it, default, least, most, help), CHOICE(name, samplers, default, names, help): the field `name` of
- * struct sampler_options. Ids of runs are hashes of settings in this order: a new row goes to the end. */
+/* INT(name, samplers that have it, default, least, most, help), CHOICE(name, samplers, default,
+ * names, help): the field `name` of struct sampler_options. Ids of runs are hashes of settings in
+ * this order: a new row goes to the end. */
 #define SAMPLER_OPTION_LIST(INT, CHOICE)                                                           \
     CHOICE(temporal_strategy, "temporal_neighbor", "uniform", temporal_strategy_names, "which of the edges that are not later than the seed are kept: uniform or last") \
     CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge") \

@@ -14,15 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left out of the rows of a seed that is the end of an edge to learn. */
+/* These edges are left out of the rows of a seed, which is the end of an edge to learn. */
 enum excluded_edges_kind { EXCLUDE_NONE, EXCLUDE_EDGES, EXCLUDE_REVERSES };
 
-/* What the seeds of a mini-batch see of a graph whose edges have times. */
+/* If edges have times, the seeds of a mini-batch see the graph within these limits. */
 struct time_limits {
     const int64_t *seed_time; /* [seeds]: a seed sees no later edge; NULL: it sees all */
     bool only_earlier;        /* nor does it see an edge at its own time */
-    /* Seeds 2 i and 2 i + 1 are the ends of edge i. The seeds behind the ends of all edges are the other ends of negatives, all at
-     * the time of their edge. The edge is left out of what these seeds see, alone or with its reverse. */
+    /* Seeds 2 i and 2 i + 1 are the ends of edge i. The seeds behind the ends of all edges are the
+     * other ends of negatives, all at the time of their edge. The edge is left out of what these
+     * seeds see, alone or with its reverse. */
     enum excluded_edges_kind exclusion;
     uint32_t pair_count, pair_negatives; /* edges, and negatives of each */
 };
@@ -34,7 +35,8 @@ static inline uint32_t time_limits_pair(const struct time_limits *limits, uint32
     return seed < ends ? seed / 2 : (seed - ends) / limits->pair_negatives;
 }
 
-/* Whether the edge at `time` is that of the seed's pair, or its reverse. An earlier edge of the same ends is another edge. */
+/* Whether the edge at `time` is that of the seed's pair, or its reverse. An earlier edge of the
+ * same ends is another edge. */
 static inline bool time_limits_leave_out(const struct time_limits *limits,
                                          const uint32_t *seed_node, uint32_t seed, uint32_t source,
                                          uint32_t target, int64_t time)
@@ -55,8 +57,9 @@ static inline bool time_limits_allow(const struct time_limits *limits, uint32_t 
 
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 
-/* Into out [count]: options->seed_time says which edge. A node without edges that end in it has EDGE_TIME_FIRST where the last
- * edge is looked for, and EDGE_TIME_LAST where the first one is. Fails: ERROR_CORRUPT naming a row. */
+/* Into out [count]: options->seed_time says which edge. A node without edges that end in it has
+ * EDGE_TIME_FIRST where the last edge is looked for, and EDGE_TIME_LAST where the first one is.
+ * Fails: ERROR_CORRUPT naming a row. */
 MUST_CHECK enum error_code seed_times_find(const struct topology *topology,
                                            const struct sampler_options *options,
                                            const uint32_t *node, uint32_t count, int64_t *out,

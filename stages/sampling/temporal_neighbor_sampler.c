@@ -1,16 +1,19 @@
 /*
- * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's NeighborLoader with `time_attr`.
+ * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's
+ * NeighborLoader with `time_attr`.
  *
- * An edge is taken only if its time is at most the seed's, or below it where the request says only_earlier
- * (struct time_limits). What a node that was reached may see is bounded by the seed's time
- * and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks what was known at its time,
- * and all of that was. So two seeds that reach one node see it in two states, and a batch is disjoint: a node is there once for
- * each seed that reaches it. Degrees and sums of weights are those of that time, too.
+ * An edge is taken only if its time is at most the seed's, or below it where the request says
+ * only_earlier (struct time_limits). What a node that was reached may see is bounded by the seed's
+ * time and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks
+ * what was known at its time, and all of that was. So two seeds that reach one node see it in two
+ * states, and a batch is disjoint: a node is there once for each seed that reaches it. Degrees and
+ * sums of weights are those of that time, too.
  *
- * Where the seeds are the ends of edges to learn, the edge of a seed is in none of its rows.
+ * If the seeds are the ends of edges to learn, the edge of a seed is in none of its rows.
  *
- * Of the edges that are early enough a hop keeps its fan-out: each as likely as the others, none twice; or the latest ones, of
- * equal times those behind in the row (PyG's temporal_strategy "uniform" and "last").
+ * A hop keeps its fan-out of the edges that are early enough: each as likely as the others, none
+ * twice; or the latest ones, of equal times those behind in the row (PyG's temporal_strategy
+ * "uniform" and "last").
  */
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/sampler.h"

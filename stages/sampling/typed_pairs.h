@@ -1,9 +1,10 @@
 /*
- * typed_pairs - what pair_drawer.h does besides on a graph with relations: seeds by type, and the ends of a mini-batch by type.
+ * typed_pairs - what pair_drawer.h does besides on a graph with relations: seeds by type, and the
+ * ends of a mini-batch by type.
  *
- * Seeds stand type by type, in a type in the order in which they were found, as neighbor_sampler.h numbers them and a model gives their
- * rows; so pairs name a seed by one number still. Negatives out of the batch are the ends of other edges at the same side that are
- * of the same type.
+ * Seeds stand type by type, in a type in the order in which they were found, as neighbor_sampler.h
+ * numbers them and a model gives their rows; so pairs name a seed by one number still. Negatives
+ * out of the batch are the ends of other edges at the same side that are of the same type.
  */
 #ifndef STAGES_SAMPLING_TYPED_PAIRS_H
 #define STAGES_SAMPLING_TYPED_PAIRS_H

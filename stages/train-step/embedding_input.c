@@ -124,7 +124,8 @@ CPU_INLINE const float *row_at(const struct gather_job *job, uint64_t entry)
     return job->from + (uint32_t)job->key[entry] * job->from_stride;
 }
 
-/* A node that stands at several places, as in a disjoint batch, has the sum over them, in their order. */
+/* A node that stands at several places, as in a disjoint batch, has the sum over them, in their
+ * order. */
 static void gather_tile(void *context, int64_t tile, int thread)
 {
     struct gather_job *job = context;

@@ -1,11 +1,14 @@
 /*
- * held_parts - which mini-batches a worker would rather compute on: those whose rows it has at hand.
+ * held_parts - which mini-batches a worker would rather compute on: those whose rows it has at
+ * hand.
  *
- * Only where a mini-batch is made of parts (enum sampler_unit: clusters) does a unit of train-step have parts: its nodes are those of
- * schedule_cluster_range(), and so are its rows. The seeds of the other samplers are drawn from all of the graph, and with their
- * neighbourhoods each batch reads rows of every part. And only when the rows of the graph do not fit the budget is there anything to
- * prefer: else all of them were read before the first unit. Then the shard of a part is opened (fetched whole and
- * hashed, where the store is far away: artifact_cache.h) when a row of it is first wanted, and stays open.
+ * Only where a mini-batch is made of parts (enum sampler_unit: clusters) does a unit of train-step
+ * have parts: its nodes are those of schedule_cluster_range(), and so are its rows. The seeds of
+ * the other samplers are drawn from all of the graph, and with their neighbourhoods each batch
+ * reads rows of every part. There is something to prefer only if the rows of the graph do not fit
+ * the budget: else all of them were read before the first unit. Then the shard of a part is opened
+ * (fetched whole and hashed, where the store is far away: artifact_cache.h) when a row of it is
+ * first wanted, and stays open.
  */
 #ifndef STAGES_TRAIN_STEP_HELD_PARTS_H
 #define STAGES_TRAIN_STEP_HELD_PARTS_H

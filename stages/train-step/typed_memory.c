@@ -111,8 +111,9 @@ static enum error_code pass_bytes(const struct model *model, const struct typed_
     return rc;
 }
 
-/* The arrays of a mini-batch as they are read (mini_batch.h, typed_batch.h): of a node its id, its number and up to four
- * places in the set that finds it twice; of a row its place, start, length and degree. */
+/* The arrays of a mini-batch as they are read (mini_batch.h, typed_batch.h): of a node its id, its
+ * number and up to four places in the set that finds it twice; of a row its place, start, length
+ * and degree. */
 static double batch_bytes(const struct typed_bounds *bounds, const struct edge_use *use,
                           const struct partition_book *book)
 {

@@ -1,8 +1,10 @@
 /*
- * backend_list - the backends of stores: one row each, whose table <name>_backend is in store/backends/.
+ * backend_list - the backends of stores: one row each, whose table <name>_backend is in
+ * store/backends/.
  *
- * A row has the address as help and messages show it, with what stands before it in the list of all; "" for a backend that people need not be
- * told about. The third text says of a backend which processes it is for, if it is not for all.
+ * A row has the address as help and messages show it, with what stands before it in the list of
+ * all; "" for a backend that people need not be told about. The third text says of a backend which
+ * processes it is for, if it is not for all.
  */
 #ifndef STORE_BACKENDS_BACKEND_LIST_H
 #define STORE_BACKENDS_BACKEND_LIST_H

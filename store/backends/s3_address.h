@@ -33,8 +33,8 @@ struct s3_address {
 MUST_CHECK enum error_code s3_address_parse(const char *place, struct s3_address *out,
                                             struct error *err);
 
-/* The port that a place is reached by, as far as its text says: of a host that runs elsewhere, where the environment is another one. Fails:
- * as above. */
+/* The port that a place is reached by, as far as its text says: of a host that runs elsewhere,
+ * where the environment is another one. Fails: as above. */
 MUST_CHECK enum error_code s3_address_port(const char *place, int64_t *port, struct error *err);
 
 #endif

@@ -184,7 +184,8 @@ const struct object_backend *store_backend_of(const struct store *store, void **
 MUST_CHECK enum error_code object_backend_of(const char *uri, const struct object_backend **backend,
                                              const char **place, struct error *err);
 
-/* For locate(): adds a folder, or a port, that is new. Fails: ERROR_INVALID when there are too many. */
+/* Adds a folder, or a port, that is new, for locate(). Fails: ERROR_INVALID when there are too
+ * many. */
 MUST_CHECK enum error_code store_location_add_folder(struct store_location *location,
                                                      const char *path, struct error *err);
 MUST_CHECK enum error_code store_location_add_port(struct store_location *location, int64_t port,

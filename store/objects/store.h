@@ -70,7 +70,7 @@ MUST_CHECK enum error_code store_uri_of_folder(const char *path, char uri[FILE_P
                                                struct error *err);
 
 enum { STORE_FOLDER_MAX = 2, STORE_PORT_MAX = 32 };
-/* What an address leads to. */
+/* An address leads to these folders and ports. */
 struct store_location {
     bool is_shared; /* other processes can open it */
     int folder_count, port_count;

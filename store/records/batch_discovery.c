@@ -10,7 +10,7 @@ struct edge_run {
     uint32_t relation, first, end;
 };
 
-/* Where the walk over a batch's edges stands. */
+/* The walk over a batch's edges stands here. */
 struct edge_walk {
     const struct mini_batch *batch;
     uint32_t hop, relation;

@@ -52,14 +52,16 @@ struct message_block mini_batch_block(const struct mini_batch *batch, int layer)
     };
 }
 
-/* Where the rows of each hop begin in the relation, of a LAYERED batch that lists them; else NULL. */
+/* Returns where the rows of each hop begin in the relation, if a LAYERED batch lists them; else
+ * NULL. */
 static const uint32_t *hop_rows(const struct mini_batch *batch, uint32_t relation)
 {
     return batch->hop_row ? batch->hop_row + (size_t)relation * ((size_t)batch->hop_count + 1)
                           : NULL;
 }
 
-/* The rows of a relation that the layer of a hop computes on: [*first, *end) of those that it lists. */
+/* The rows of a relation that the layer of a hop computes on: [*first, *end) of those that it
+ * lists. */
 static void listed_rows(const struct mini_batch *batch, uint32_t relation, int hop, uint32_t *first,
                         uint32_t *end)
 {

@@ -8,11 +8,11 @@
  *                                          below hop_end[h + 1]
  *   SUBGRAPH   seeds, then all nodes       one for each node, with any sources (none with no hops)
  *
- * Layer l of L computes on the rows of hop L - 1 - l. In a SUBGRAPH each layer computes all nodes, but for the last, which
- * computes the seeds.
+ * Layer l of L computes on the rows of hop L - 1 - l. In a SUBGRAPH each layer computes all nodes,
+ * but for the last, which computes the seeds.
  *
- * With several relations all of this is said of each type: the rows of a relation are of its target type, their sources of its
- * source type, and rows without edges are left out (mini_batch.row).
+ * With several relations all of this is said of each type: the rows of a relation are of its target
+ * type, their sources of its source type, and rows without edges are left out (mini_batch.row).
  */
 #ifndef STORE_RECORDS_BATCH_FORM_H
 #define STORE_RECORDS_BATCH_FORM_H
@@ -20,13 +20,15 @@
 #include "common/base/error.h"
 #include "store/records/mini_batch.h"
 
-/* Rows of a batch that does not list them, of which form, hops and hop_end are set; above 2^32 - 1 there are too many. */
+/* Rows of a batch that does not list them, of which form, hops and hop_end are set; above 2^32 - 1
+ * there are too many. */
 uint64_t batch_form_rows(const struct mini_batch *batch);
-/* The node whose edges row `row` of the relation has, as an index among the nodes of the target type. */
+/* The node whose edges row `row` of the relation has, as an index among the nodes of the target
+ * type. */
 uint32_t batch_form_node_of_row(const struct mini_batch *batch, uint32_t relation, uint32_t row);
 /* Fails: ERROR_CORRUPT naming the element of hop_end. */
 MUST_CHECK enum error_code batch_form_check_hops(const struct mini_batch *batch, struct error *err);
-/* Of a batch that lists its rows. Fails: ERROR_CORRUPT naming the element of row. */
+/* Checks a batch that lists its rows. Fails: ERROR_CORRUPT naming the element of row. */
 MUST_CHECK enum error_code batch_form_check_rows(const struct mini_batch *batch, struct error *err);
 /* Fails: ERROR_CORRUPT naming the element of neighbor, or of degree where rows are listed. */
 MUST_CHECK enum error_code batch_form_check_neighbors(const struct mini_batch *batch,

@@ -1,8 +1,9 @@
 /*
- * mini_batch - what a step trains on: ids and local edges, by node type and relation, without features.
+ * mini_batch - what a step trains on: ids and local edges, by node type and relation, without
+ * features.
  *
- * Written by sample, read by train-step (and by infer's checks); lives until its round is older than
- * the oldest snapshot kept. Node ids are those of the partition.
+ * Written by sample, read by train-step (and by infer's checks); lives until its round is older
+ * than the oldest snapshot kept. Node ids are those of the partition.
  *
  *   key       run/<id>/round/<r>/slot/<k>/mini_batch, run/<id>/evaluation/<k>/mini_batch
  *   sections  "shape"       U32 [2]  node types, relations. Without it there is one of each, and every row is there, with edges
@@ -46,21 +47,26 @@
  *
  * Seeds are numbered type by type: the number of a seed counts those of the types before.
  *
- * Why packed: the file system touches each page of a new record for the first time, which is slow on virtual
- * machines and made writing a third of what sampling takes. Nodes are numbered as edges find them, so that three edges of four are told by a
- * bit (common/graph/edge_discovery.h), and the rest is bits that would be zero. A reader gets plain arrays back. Rows are listed
- * where there are several relations because a node has edges of few of them.
+ * Why packed: the file system touches each page of a new record for the first time, which is slow
+ * on virtual machines and made writing a third of what sampling takes. Nodes are numbered as edges
+ * find them, so that three edges of four are told by a bit (common/graph/edge_discovery.h), and the
+ * rest is bits that would be zero. A reader gets plain arrays back. Rows are listed where there are
+ * several relations because a node has edges of few of them.
  *
- * NESTED: each node is expanded once, at the hop where it first appears, with that hop's fan-out, in every relation that ends in
- * its type (PyG's rule). Layer l of L (from 1) computes the nodes below hop_end[L - l] of each type from those below
- * hop_end[L - l + 1]. So it does of a LAYERED batch (FastGCN, LADIES), in which every hop draws for all nodes so far. A SUBGRAPH
- * (GraphSAINT, Cluster-GCN, ShaDow) has the same edges for all layers; its seeds are those nodes whose loss counts.
+ * NESTED: each node is expanded once, at the hop where it first appears, with that hop's fan-out,
+ * in every relation that ends in its type (PyG's rule). Layer l of L (from 1) computes the nodes
+ * below hop_end[L - l] of each type from those below hop_end[L - l + 1]. So it does of a LAYERED
+ * batch (FastGCN, LADIES), in which every hop draws for all nodes so far. A SUBGRAPH (GraphSAINT,
+ * Cluster-GCN, ShaDow) has the same edges for all layers; its seeds are those nodes whose loss
+ * counts.
  *
- * Rows of edge features are no numbers but a payload, of any width, and stay in the topology (store/topology/edge_rows.h):
- * a position takes the bits of the longest row's length, 5 to 20. Version 4 had the rows themselves.
+ * Rows of edge features are no numbers but a payload, of any width, and stay in the topology
+ * (store/topology/edge_rows.h): a position takes the bits of the longest row's length, 5 to 20.
+ * Version 4 had the rows themselves.
  *
- * What degree and weight_sum mean: those of the whole graph, to which the sampled edges are an estimate; but in a SUBGRAPH
- * without edge factors those in the subgraph, which its papers take for a graph of its own.
+ * What degree and weight_sum mean: those of the whole graph, to which the sampled edges are an
+ * estimate; but in a SUBGRAPH without edge factors those in the subgraph, which its papers take for
+ * a graph of its own.
  */
 #ifndef STORE_RECORDS_MINI_BATCH_H
 #define STORE_RECORDS_MINI_BATCH_H
@@ -137,7 +143,8 @@ static inline uint32_t mini_batch_seeds(const struct mini_batch *batch, uint32_t
     return seeds;
 }
 
-/* Where the nodes of a type begin; of mini_batch_types() all nodes. The next two likewise, of relations. */
+/* Returns where the nodes of a type begin; for mini_batch_types(), how many nodes there are. The
+ * next two do so for relations. */
 static inline uint32_t mini_batch_node_begin(const struct mini_batch *batch, uint32_t type)
 {
     return batch->node_begin ? batch->node_begin[type] : type ? batch->node_count : 0;
@@ -179,19 +186,21 @@ static inline const uint32_t *mini_batch_row_starts(const struct mini_batch *bat
     return batch->row_start + mini_batch_row_begin(batch, relation) + relation;
 }
 
-/* The edges of layer `layer` (from 0) of a batch of one relation that does not list its rows, borrowed from the batch; those of a
- * layer that is none have no rows. Whoever computes on such a batch gets its edges here, whatever the form. */
+/* The edges of layer `layer` (from 0) of a batch of one relation that does not list its rows,
+ * borrowed from the batch; those of a layer that is none have no rows. Whoever computes on such a
+ * batch gets its edges here, whatever the form. */
 struct message_block mini_batch_block(const struct mini_batch *batch, int layer);
 
-/* What layer `layer` (from 0) computes on, of any batch: fills the arrays of `out`, which are the caller's: destination_count and
- * source_count [types], edges [relations]. What they point to is the batch's. Edge values are the weights of the batch, if
- * it has any. */
+/* Finds what layer `layer` (from 0) computes on, of any batch: fills the arrays of `out`, which are
+ * the caller's: destination_count and source_count [types], edges [relations]. What they point to
+ * is the batch's. Edge values are the weights of the batch, if it has any. */
 void mini_batch_relation_block(const struct mini_batch *batch, int layer,
                                uint32_t *destination_count, uint32_t *source_count,
                                struct relation_edges *edges, struct relation_block *out);
 
-/* The numbers of a type's nodes in the batch among all nodes of the type (type_ranges.h), into out [nodes of the type].
- * `type_book` is that of the type. Fails: ERROR_CORRUPT for a node that is of another type. */
+/* The numbers of a type's nodes in the batch among all nodes of the type (type_ranges.h), into out
+ * [nodes of the type]. `type_book` is that of the type. Fails: ERROR_CORRUPT for a node that is of
+ * another type. */
 MUST_CHECK enum error_code mini_batch_numbers(const struct mini_batch *batch, uint32_t type,
                                               const struct type_ranges *ranges,
                                               const uint32_t *type_book, uint32_t *out,

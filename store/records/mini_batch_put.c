@@ -133,7 +133,7 @@ static enum error_code add_positions(struct packing *packing, const struct mini_
     return ERROR_NONE;
 }
 
-/* What there is of types and relations, before the packed arrays. */
+/* Puts the sections of types and relations, before the packed arrays. */
 static enum error_code add_shape(struct packing *packing, const struct mini_batch *batch,
                                  struct error *err)
 {

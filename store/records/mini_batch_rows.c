@@ -47,7 +47,7 @@ static enum error_code read_ends(const struct batch_reading *reading, struct err
     return ERROR_NONE;
 }
 
-/* Of version 32 the section begins with the hops, which "hop_end" tells. */
+/* In version 32 the section begins with the hops, which "hop_end" tells. */
 static enum error_code read_types(struct batch_reading *reading, struct error *err)
 {
     const bool is_old = reading->view->version == MINI_BATCH_OF_RELATIONS;
@@ -222,7 +222,8 @@ static enum error_code read_listed_rows(const struct batch_reading *reading, str
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", reading->view->key);
 }
 
-/* Lengths become starts in place: they are read from as many elements behind as there are relations. */
+/* Lengths become starts in place: they are read from as many elements behind as there are
+ * relations. */
 static enum error_code read_row_starts(const struct batch_reading *reading, struct error *err)
 {
     struct mini_batch *out = reading->out;

@@ -1,5 +1,6 @@
 /*
- * mini_batch_sections - versions and names of sections of a mini-batch, and reading them, for the files that write and read them.
+ * mini_batch_sections - versions and names of sections of a mini-batch, and reading them, for the
+ * files that write and read them.
  */
 #ifndef STORE_RECORDS_MINI_BATCH_SECTIONS_H
 #define STORE_RECORDS_MINI_BATCH_SECTIONS_H
@@ -42,27 +43,32 @@ struct batch_reading {
     uint32_t width[PACKED_COUNT];
 };
 
-/* An array of a record: `count` values of `width` bits, with room for more elements before and after. */
+/* An array of a record: `count` values of `width` bits, with room for more elements before and
+ * after. */
 struct packed_array {
     const char *name;
     uint32_t width;
     uint64_t count, before, after;
 };
 
-/* The words of a packed section, borrowed. Fails: ERROR_CORRUPT for another length, and for bits behind the values. */
+/* The words of a packed section, borrowed. Fails: ERROR_CORRUPT for another length, and for bits
+ * behind the values. */
 MUST_CHECK enum error_code batch_reading_find(const struct batch_reading *reading, const char *name,
                                               uint64_t count, unsigned width, const uint64_t **out,
                                               struct error *err);
-/* The values of one, in the batch's memory: only what the section has the bits for is asked of memory. */
+/* The values of one, in the batch's memory: only what the section has the bits for is asked of
+ * memory. */
 MUST_CHECK enum error_code batch_reading_unpack(const struct batch_reading *reading,
                                                 const struct packed_array *array, uint32_t **out,
                                                 struct error *err);
-/* A copy of an unpacked section of `count` elements in the batch's memory; of any number for NULL, and then *found. */
+/* A copy of an unpacked section of `count` elements in the batch's memory; of any number for NULL,
+ * and then *found. */
 MUST_CHECK enum error_code batch_reading_keep(const struct batch_reading *reading, const char *name,
                                               enum element_type type, uint64_t count,
                                               const void **out, struct error *err);
 
-/* Types, relations, form and hops: all counts but those of rows and edges. Fails as mini_batch_decode(), as do the next two. */
+/* Types, relations, form and hops: all counts but those of rows and edges. Fails as
+ * mini_batch_decode(), as do the next two. */
 MUST_CHECK enum error_code batch_reading_shape(struct batch_reading *reading, struct error *err);
 /* Rows, with the widths read. */
 MUST_CHECK enum error_code batch_reading_rows(struct batch_reading *reading, struct error *err);

@@ -1,4 +1,5 @@
-/* fuzz_folder - whatever the files of a folder say (a byte 1 between them), they are refused or become a dataset. */
+/* fuzz_folder - whatever the files of a folder say (a byte 1 between them), they are refused or
+ * become a dataset. */
 #include "tests/fuzz/fuzz_format.h"
 
 extern const struct input_format folder_format;

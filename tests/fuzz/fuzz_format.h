@@ -11,7 +11,8 @@
 
 #include "tests/fuzz/fuzz_file.h"
 
-/* Reads settings->ingest.path: it is refused with a message, or becomes a dataset that has nodes. */
+/* Reads settings->ingest.path: it is refused with a message, or becomes a dataset that has
+ * nodes. */
 static inline void fuzz_format_read(const struct input_format *format,
                                     const struct pipeline_settings *settings)
 {
@@ -51,7 +52,8 @@ static inline void fuzz_format_drop_empty(const char *const *names, size_t count
     }
 }
 
-/* Reads a folder with the files names [count], which the bytes are cut into, a byte 1 between them. */
+/* Reads a folder with the files names [count], which the bytes are cut into, a byte 1 between
+ * them. */
 static inline int fuzz_format_folder(const struct input_format *format, enum task_kind task,
                                      const char *const *names, size_t count, const uint8_t *data,
                                      size_t size)

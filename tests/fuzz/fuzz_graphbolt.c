@@ -1,5 +1,5 @@
-/* fuzz_graphbolt - whatever an OnDiskDataset says (metadata.yaml, edges.csv, feat.npy, seeds.npy and labels.npy, a byte 1 between
- * them), it is refused or becomes a dataset. */
+/* fuzz_graphbolt - whatever an OnDiskDataset says (metadata.yaml, edges.csv, feat.npy, seeds.npy
+ * and labels.npy, a byte 1 between them), it is refused or becomes a dataset. */
 #include "tests/fuzz/fuzz_format.h"
 
 extern const struct input_format graphbolt_format;

@@ -1,5 +1,6 @@
-/* fuzz_graphsaint - whatever a folder of GraphSAINT says, it is refused or becomes a dataset. The first two bytes are the size of
- * adj_full.npz, which follows; then come feats.npy, class_map.json and role.json, a byte 1 between them. */
+/* fuzz_graphsaint - whatever a folder of GraphSAINT says, it is refused or becomes a dataset. The
+ * first two bytes are the size of adj_full.npz, which follows; then come feats.npy, class_map.json
+ * and role.json, a byte 1 between them. */
 #include "tests/fuzz/fuzz_format.h"
 
 extern const struct input_format graphsaint_format;

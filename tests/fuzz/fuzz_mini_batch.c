@@ -1,6 +1,6 @@
 /*
- * Any sections as a mini-batch of any version: refused, or every index is inside what it points into, which is what
- * kernels rely on.
+ * Any sections as a mini-batch of any version: refused, or every index is inside what it points
+ * into, which is what kernels rely on.
  */
 #include "common/base/error.h"
 #include "store/records/batch_form.h"

@@ -1,4 +1,5 @@
-/* fuzz_ogb - whatever the raw folder of an OGB set says (a byte 1 between its files), it is refused or becomes a dataset. */
+/* fuzz_ogb - whatever the raw folder of an OGB set says (a byte 1 between its files), it is refused
+ * or becomes a dataset. */
 #include "tests/fuzz/fuzz_format.h"
 
 extern const struct input_format ogb_format;

@@ -1,6 +1,7 @@
 /*
- * fuzz_small_records - a residual, wanted nodes and the identity of a store from arbitrary sections; what a reader lets through is read
- * to its end. The first byte says which record, the second its version.
+ * fuzz_small_records - a residual, wanted nodes and the identity of a store from arbitrary
+ * sections; what a reader lets through is read to its end. The first byte says which record, the
+ * second its version.
  */
 #include "store/backends/memory_backend.h"
 #include "store/objects/object_store.h"

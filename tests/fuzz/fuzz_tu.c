@@ -1,5 +1,5 @@
-/* fuzz_tu - whatever the files of a set of the TU Dortmund collection say (a byte 1 between them), they are refused or become a
- * dataset. */
+/* fuzz_tu - whatever the files of a set of the TU Dortmund collection say (a byte 1 between them),
+ * they are refused or become a dataset. */
 #include "tests/fuzz/fuzz_format.h"
 
 extern const struct input_format tu_format;

@@ -1,11 +1,14 @@
 /*
- * typed_step - writes one step of a model over relations, for tests/interop/typed.py to do again in PyG.
+ * typed_step - writes one step of a model over relations, for tests/interop/typed.py to do again in
+ * PyG.
  *
  *   typed_step MODEL FILE      MODEL: a row of `models`; without arguments it prints their names
  *
- * The file (safetensors) has the weights and their gradient ("weights.<name>", "gradient.<name>"), the rows that come in and
- * the gradient of those ("x.<type>", "x_gradient.<type>"), the edges ("edge.<hop>.<relation>" [2, edges]) and their weights ("weight.<hop>.<relation>" [edges]), destinations
- * ("count.<hop>" [types]), logits and labels; the loss and what the model is are texts.
+ * The file (safetensors) has the weights and their gradient ("weights.<name>", "gradient.<name>"),
+ * the rows that come in and the gradient of those ("x.<type>", "x_gradient.<type>"), the edges
+ * ("edge.<hop>.<relation>" [2, edges]) and their weights ("weight.<hop>.<relation>" [edges]),
+ * destinations ("count.<hop>" [types]), logits and labels; the loss and what the model is are
+ * texts.
  */
 #include "common/base/file.h"
 #include "common/base/memory.h"

@@ -102,8 +102,8 @@ static enum error_code always_matches(void *state, const char *name, const char 
     return memory_backend.ref_set(state, name, text, err);
 }
 
-/* Who puts a record where one stands is shown a whole one, so that the put is refused for other content; whoever reads it
- * then gets nothing. */
+/* Who puts a record where one stands is shown a whole one, so that the put is refused for other
+ * content; whoever reads it then gets nothing. */
 static _Thread_local bool may_see;
 
 static enum error_code refuses(void *state, const char *key, const struct object_body *body,

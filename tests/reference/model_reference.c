@@ -360,7 +360,7 @@ static double *gin_output(const struct layer *layer, bool by_batch)
     return y;
 }
 
-/* What the layer itself gives, before its tail. */
+/* Returns what the layer itself gives, before its tail. */
 static double *own_output(const struct layer *layer, const struct random_stream *dropout,
                           bool by_batch)
 {

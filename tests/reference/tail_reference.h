@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* A norm in place on y [rows, dim]. Its tensors are [dim] each; a layer norm has no running ones. `by_batch` as below. */
+/* A norm in place on y [rows, dim]. Its tensors are [dim] each; a layer norm has no running ones.
+ * `by_batch` as below. */
 struct norm_reference {
     enum norm_kind kind;
     const double *weight, *bias, *mean, *variance;

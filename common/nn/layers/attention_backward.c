@@ -53,7 +53,8 @@ static size_t own_matrix_size(const struct attention *a)
     return a->kind->parameters.destination_weight >= 0 ? a->width * a->pass->layer->own_dim : 0;
 }
 
-/* Destinations that are no sources have a projection with tiles of its own: its bias [width], and its matrix. */
+/* Destinations that are no sources have a projection with tiles of its own: its bias [width], and
+ * its matrix. */
 static bool has_own_tiles(const struct attention *a)
 {
     return a->shape.block.is_bipartite && own_matrix_size(a) > 0;
@@ -299,7 +300,7 @@ enum error_code attention_find_slot_gradients(struct attention *attention, struc
     return rc;
 }
 
-/* Of the projection of destinations that are no sources. */
+/* Finds the gradient of the projection of destinations that are no sources. */
 static enum error_code find_own_gradients(struct backward_job *job, struct arena *arena,
                                           int threads, struct error *err)
 {

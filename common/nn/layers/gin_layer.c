@@ -3,11 +3,13 @@
  *
  *   y_i = W_1 relu(W_0 a_i + b_0) + b_1,   a_i = (1 + eps) x_i + sum over the neighbours j of i of x_j
  *
- * As in PyG, the norm and the activation of the hidden layers also stand between the two matrices, in the place of relu:
- * layer->inner_norm and inner_activation. PyG calls the norm convs.<k>.nn.norms.0. train-step.inner: relu leaves them out.
+ * As in PyG, the norm and the activation of the hidden layers also stand between the two matrices,
+ * in the place of relu: layer->inner_norm and inner_activation. PyG calls the norm
+ * convs.<k>.nn.norms.0. train-step.inner: relu leaves them out.
  *
- * The sum over sampled neighbours is scaled to all of them (neighbor_weights.h). eps is 0, and trained when
- * train-step.train_eps says so: deps = sum over i of da_i . x_i. Edge values do not count, as in PyG.
+ * The sum over sampled neighbours is scaled to all of them (neighbor_weights.h). eps is 0, and
+ * trained when train-step.train_eps says so: deps = sum over i of da_i . x_i. Edge values do not
+ * count, as in PyG.
  *
  * DGL's GINConv is given apply_func = Sequential(Linear, ReLU, Linear).
  *
@@ -265,7 +267,8 @@ static enum error_code find_eps_gradient(struct layer_pass *sum, struct arena *a
     return ERROR_NONE;
 }
 
-/* The gradient of the first layer's rows before what stands between the two, after the second one's backward. */
+/* The gradient of the first layer's rows before what stands between the two, after the second one's
+ * backward. */
 static enum error_code between_backward(struct gin *gin, const struct layer_gradient *out,
                                         struct arena *arena, struct thread_pool *pool,
                                         const float **gradient, struct error *err)

@@ -113,7 +113,8 @@ void layer_parameter_name(const struct layer_type *type, int number, const char 
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
                                      bool is_last);
 
-/* Fills in the options that the config of `layer` leaves to its kind: no heads are one, and `auto` is the kind's own aggr. */
+/* Fills in the options that the config of `layer` leaves to its kind: no heads are one, and `auto`
+ * is the kind's own aggr. */
 void layer_fill_options(struct model_layer *layer);
 
 /* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */

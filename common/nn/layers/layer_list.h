@@ -31,7 +31,7 @@
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
 
-/* What stands between the two matrices of a layer of gin. AUTO: SAME. */
+/* These may stand between the two matrices of a layer of gin. AUTO is SAME. */
 #define LAYER_INNER_LIST(ROW) ROW(AUTO, auto) ROW(SAME, same) ROW(RELU, relu)
 
 /* INT(name, kinds that have it, default, least, most, help): the field `name` of struct layer_options.

@@ -56,8 +56,9 @@ struct layer_pass {
         slot_dropout;           /* of edges, by such a kind: drop_below, scale and stream alone */
     struct message_block block; /* of a layer that uses no edges: without any, sources alone */
     struct input_rows input;
-    /* In a bipartite block, where `input` has the sources alone: the rows of destinations, [destinations, layer->own_dim];
-     * backward leaves their gradient unless this is the first layer. Read through layer_pass_own_rows(). */
+    /* In a bipartite block, where `input` has the sources alone: the rows of destinations,
+     * [destinations, layer->own_dim]; backward leaves their gradient unless this is the first
+     * layer. Read through layer_pass_own_rows(). */
     struct input_rows own;
     float *own_gradient;
     uint64_t first_slot; /* of attention over relations: slots of the relations before this one */
@@ -96,7 +97,8 @@ MUST_CHECK enum error_code layer_pass_init(struct layer_pass *out, const struct 
                                            const struct input_rows *input, struct arena *arena,
                                            struct error *err);
 
-/* The same for a layer whose tensors are parameter[0 .. layer->parameter_count - 1] of the table. `layer` is borrowed. */
+/* Does the same for a layer whose tensors are parameter[0 .. layer->parameter_count - 1] of the
+ * table. `layer` is borrowed. */
 MUST_CHECK enum error_code
 layer_pass_init_tensors(struct layer_pass *out, const struct model_layer *layer,
                         const struct parameter *parameter, const float *value,
@@ -122,7 +124,8 @@ struct layer_gradient {
     float *statistics[3]; /* of the batch norm inside the layer: mean, variance, count; else NULL */
 };
 
-/* Those of a layer whose tensors are parameter[0 ..] of the table, in the whole gradient. */
+/* Returns the places, in the whole gradient, of a layer whose tensors are parameter[0 ..] of the
+ * table. */
 struct layer_gradient layer_pass_gradient(const struct model_layer *layer,
                                           const struct parameter *parameter, float *gradient);
 

@@ -56,7 +56,7 @@ struct gradient_parts {
 MUST_CHECK enum error_code layer_tail_begin(struct layer_tail *tail, const struct model *model,
                                             const float *value, struct layer_pass *pass, bool keep,
                                             struct arena *arena, struct error *err);
-/* The same of a tail whose parameters are set already: gives it its room. */
+/* Gives a tail whose parameters are set already its room. */
 MUST_CHECK enum error_code layer_tail_place(struct layer_tail *tail, struct layer_pass *pass,
                                             bool keep, struct arena *arena, struct error *err);
 /* After it: pass->output is y. */

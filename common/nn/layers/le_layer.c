@@ -3,16 +3,18 @@
  *
  *   y_i = W_3 x_i + b_3 + sum over the neighbours j of i of w_ij (W_1 x_j + b_1 - W_2 x_i)
  *
- * With a_i the sum of w_ij x_j and s_i that of w_ij, both scaled where only some neighbours were sampled
- * (neighbor_weights.h), that is one product of a wide row:
+ * With a_i the sum of w_ij x_j and s_i that of w_ij, both scaled where only some neighbours were
+ * sampled (neighbor_weights.h), that is one product of a wide row:
  *
  *   z_i = [a_i | x_i | s_i x_i | s_i]       y_i = [W_1 | W_3 | -W_2 | b_1] z_i + b_3
  *
- * The product is a layer without edges inside this one, in the way of layer_pass.h. Its backward leaves dz, from which
+ * The product is a layer without edges inside this one, in the way of layer_pass.h. Its backward
+ * leaves dz, from which
  *
  *   da_i = dz_i1,  dx_i = dz_i2 + s_i dz_i3 + what comes back along the edges of da
  *
- * In a bipartite block, that of a relation, a and x may have different widths, and dx_i is the gradient of the destinations' rows.
+ * In a bipartite block, that of a relation, a and x may have different widths, and dx_i is the
+ * gradient of the destinations' rows.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
@@ -148,7 +150,8 @@ struct pair_shape {
     size_t sum_stride, own_stride, sum_dim, own_dim;
 };
 
-/* The aggregated row of a plain block is [a | x]; in a bipartite block it is a, and x lies elsewhere. */
+/* The aggregated row of a plain block is [a | x]; in a bipartite block it is a, and x lies
+ * elsewhere. */
 static struct pair_shape pair_shape_of(const struct layer_pass *pass, const struct le *le,
                                        size_t own_stride)
 {
@@ -235,7 +238,7 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
     return keep ? layer_pass_forward(&job.le->pass, keep, arena, pool, err) : ERROR_NONE;
 }
 
-/* From dz those of a and x. */
+/* Finds the gradients of a and x from dz. */
 CPU_KERNEL(narrow_rows,
            (const struct pair_shape *shape, const float *restrict wide,
             const float *restrict value_sum, uint32_t rows, float *restrict sum, float *restrict x),

@@ -115,8 +115,8 @@ static void fill_rows(const struct relation_edges *edges, uint32_t rows, uint32_
     row_start[rows] = count ? block->row_start[count] : 0;
 }
 
-/* The block of a relation with a row for each destination, and with a source: where a type has none, one that nobody hears
- * from. */
+/* The block of a relation with a row for each destination, and with a source: where a type has
+ * none, one that nobody hears from. */
 static enum error_code find_block(const struct typed_pass *pass, uint32_t r, struct arena *arena,
                                   struct message_block *out, struct error *err)
 {
@@ -139,7 +139,7 @@ static enum error_code find_block(const struct typed_pass *pass, uint32_t r, str
     return ERROR_NONE;
 }
 
-/* What a relation reads of its sources. */
+/* Finds what a relation reads of its sources. */
 static enum error_code find_input(const struct typed_pass *pass, uint32_t r, struct arena *arena,
                                   struct input_rows *out, struct error *err)
 {
@@ -300,7 +300,7 @@ static void own_tile(void *context, int64_t tile, int thread)
              1, (end - first) * dim);
 }
 
-/* What the layer of a relation leaves of the gradient of its input is added to that of both types. */
+/* Adds the gradient of the input of a relation's layer to the gradients of both types. */
 static void add_input_gradients(struct back_job *job, struct thread_pool *pool)
 {
     const struct typed_pass *pass = job->pass;

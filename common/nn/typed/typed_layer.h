@@ -65,7 +65,8 @@ static inline uint32_t typed_pass_columns(const struct typed_pass *pass, uint32_
     return fold ? fold->columns : pass->layer->type_input_dim[type];
 }
 
-/* What the rows of each relation to a type count in the rows of the type: 1, or where they are averaged their share. */
+/* Returns what the rows of each relation to a type count in the rows of the type: 1, or their share
+ * if they are averaged. */
 static inline float typed_pass_share(const struct typed_pass *pass, uint32_t type)
 {
     uint32_t count = 0;

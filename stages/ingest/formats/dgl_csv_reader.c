@@ -12,8 +12,9 @@
  *     feat                             optional: numbers "0.1,0.2,0.3"
  *   likes.csv                          a header, then a line an edge; a column called weight or time is read, too
  *
- * Other columns are not read. Outputs have the ids of the files; where several types have ids that are not 0, 1, 2, ... in the order
- * of lines, as type:id. Data sets of many graphs (graph_data, a column graph_id with several values) are refused.
+ * Other columns are not read. Outputs have the ids of the files; where several types have ids that
+ * are not 0, 1, 2, ... in the order of lines, as type:id. Data sets of many graphs (graph_data, a
+ * column graph_id with several values) are refused.
  *
  * Format: DGL's "Loading data from CSV files".
  */

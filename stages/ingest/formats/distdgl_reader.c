@@ -1,5 +1,6 @@
 /*
- * distdgl_reader - a graph in the chunks that DistDGL's partitioning pipeline takes (format: distdgl).
+ * distdgl_reader - a graph in the chunks that DistDGL's partitioning pipeline takes (format:
+ * distdgl).
  *
  *   metadata.json
  *     node_type            ["user", "item"]                names, which lie one behind the other
@@ -10,8 +11,9 @@
  *     node_data            {"user": {"feat": {"format": {"name": "numpy"}, "data": ["feat-0.npy", ...]}, "label": ...,
  *                          "train_mask": ..., "val_mask": ..., "test_mask": ...}}
  *
- * Edges are numbered within the types of their ends. Paths are below the folder, or absolute. Formats are csv (without a header) and
- * numpy; parquet is refused by name. Data of edges, and other data of nodes, are not read.
+ * Edges are numbered within the types of their ends. Paths are below the folder, or absolute.
+ * Formats are csv (without a header) and numpy; parquet is refused by name. Data of edges, and
+ * other data of nodes, are not read.
  *
  * Format: DGL's "Distributed graph partitioning pipeline" (tools/distpartitioning, chunk_graph.py).
  */

@@ -1,4 +1,5 @@
-/* The format edge_list: the files of edges that ingest.path names, and the files of nodes beside them. */
+/* The format edge_list: the files of edges that ingest.path names, and the files of nodes beside
+ * them. */
 #include "common/base/file_pattern.h"
 #include "common/formats/file_kind.h"
 #include "stages/ingest/formats/edge_list_reader.h"

@@ -158,7 +158,7 @@ static bool is_matrix(const struct look *look)
                           : are_bits && columns >= MANY_COLUMNS;
 }
 
-/* What a file is that is no edge list, and what makes one of it. {0}: it may be one. */
+/* This says what a file is that is no edge list, and what makes one of it. {0}: it may be one. */
 struct shape {
     const char *found, *advice;
 };

@@ -1,5 +1,6 @@
 /*
- * graphbolt_reader - the folder of a DGL GraphBolt OnDiskDataset (format: graphbolt), as it is before DGL preprocesses it.
+ * graphbolt_reader - the folder of a DGL GraphBolt OnDiskDataset (format: graphbolt), as it is
+ * before DGL preprocesses it.
  *
  *   metadata.yaml
  *     graph:
@@ -14,9 +15,10 @@
  *         validation_set: ...
  *         test_set: ...
  *
- * Labels of nodes outside of the three sets are not known to it. Names that GraphBolt had before 0.1 (seed_nodes) are read, too.
- * What it may have and is not read is refused by name and line: files of torch, seeds that are pairs.
- * Features of nodes that have another name than feat, and those of edges, are left out.
+ * Labels of nodes outside of the three sets are not known to it. Names that GraphBolt had before
+ * 0.1 (seed_nodes) are read, too. The reader refuses, by name and line, what it does not read:
+ * files of torch, seeds that are pairs. Features of nodes that have another name than feat, and
+ * those of edges, are left out.
  *
  * Format: DGL's "OnDiskDataset specification".
  */

@@ -1,12 +1,14 @@
 /*
- * graphsaint_reader - a folder as GraphSAINT's authors hand graphs out (format: graphsaint): Flickr, Yelp, Reddit, AmazonProducts.
+ * graphsaint_reader - a folder as GraphSAINT's authors hand graphs out (format: graphsaint):
+ * Flickr, Yelp, Reddit, AmazonProducts.
  *
  *   adj_full.npz      scipy's CSR of all edges, as they are stored: an undirected one has them both ways
  *   feats.npy         optional: [nodes, columns]
  *   class_map.json    optional: {"node": class} or {"node": [0, 1, ...]} of several labels
  *   role.json         optional: {"tr": [node, ...], "va": [...], "te": [...]}
  *
- * adj_train.npz, the edges among training nodes, is not read: batches of training leave out none of the others.
+ * adj_train.npz, the edges among training nodes, is not read: batches of training leave out none of
+ * the others.
  */
 #include "common/base/file.h"
 #include "common/base/json.h"

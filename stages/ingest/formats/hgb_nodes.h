@@ -1,5 +1,6 @@
 /*
- * hgb_nodes - the nodes of node.dat: which type each is of, the number that it gets, its features (hgb_reader.c).
+ * hgb_nodes - the nodes of node.dat: which type each is of, the number that it gets, its features
+ * (hgb_reader.c).
  */
 #ifndef STAGES_INGEST_FORMATS_HGB_NODES_H
 #define STAGES_INGEST_FORMATS_HGB_NODES_H

@@ -25,8 +25,8 @@ struct input_format {
     const struct known_file *known;
     const char *known_below;
     bool has_meta; /* meta.json beside them lists the node types (folder_meta.h) */
-    /* What to add where labels or training nodes are missing, and how a file must look, for
-     * messages that do not say it themselves (mending.h); `form` may be NULL. */
+    /* Messages say with these what to add if labels or training nodes are missing, and how a file
+     * must look (mending.h); `form` may be NULL. */
     struct training_advice advice;
     const char *form;
     /* Pushes everything of settings->ingest.path into `builder`, which the caller finishes.

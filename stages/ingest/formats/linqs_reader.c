@@ -1,11 +1,13 @@
 /*
- * linqs_reader - the folder of a citation graph of the LINQS group: Cora, CiteSeer, WebKB (format: linqs).
+ * linqs_reader - the folder of a citation graph of the LINQS group: Cora, CiteSeer, WebKB (format:
+ * linqs).
  *
  *   NAME.content   a line a paper: id, words (0 and 1, or other numbers), class; tabs or blanks between them
  *   NAME.cites     a line an edge: the id of the paper that is cited, that of the paper that cites it
  *
- * Edges go from the citing paper to the cited one. Classes are words, numbered as class_words.h says. Edges of papers that have no
- * line in NAME.content, of which CiteSeer has some, are left out, and the log says how many. There are no splits.
+ * Edges go from the citing paper to the cited one. Classes are words, numbered as class_words.h
+ * says. Edges of papers that have no line in NAME.content, of which CiteSeer has some, are left
+ * out, and the log says how many. There are no splits.
  *
  * Format: README of https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz.
  */

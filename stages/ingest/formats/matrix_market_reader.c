@@ -1,14 +1,16 @@
 /*
- * matrix_market_reader - the adjacency matrix of a graph as NIST's Matrix Market has it (format: matrix_market).
+ * matrix_market_reader - the adjacency matrix of a graph as NIST's Matrix Market has it (format:
+ * matrix_market).
  *
  *   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric
  *   % comments
  *   rows columns entries
  *   i j [value]           nodes count from 1: an edge from i to j, and its weight
  *
- * Of a symmetric matrix each entry beside the diagonal is there once and is an edge both ways; a general one is directed, as SuiteSparse has
- * it. Dense arrays, complex numbers, and matrices that are skew-symmetric or Hermitian are no graphs. Plain or gzip.
- * Labels, features and splits lie beside it (node_files.h), by the numbers of nodes here.
+ * A symmetric matrix has each entry beside the diagonal once, which is an edge both ways; a general
+ * one is directed, as SuiteSparse has it. Dense arrays, complex numbers, and matrices that are
+ * skew-symmetric or Hermitian are no graphs. Plain or gzip. Labels, features and splits lie beside
+ * it (node_files.h), by the numbers of nodes here.
  *
  * Format: Boisvert, Pozo, Remington 1996, NISTIR 5935.
  */

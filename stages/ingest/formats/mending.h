@@ -10,8 +10,8 @@
 
 #include "common/base/error.h"
 
-/* Adds `form`, that of the format (input_format.h; NULL: none), as advice to an error of ERROR_INPUT or
- * ERROR_NOT_FOUND that has no advice. Returns `rc`. */
+/* Adds `form`, that of the format (input_format.h; NULL: none), as advice to an error of
+ * ERROR_INPUT or ERROR_NOT_FOUND that has no advice. Returns `rc`. */
 enum error_code mending_add(const char *form, enum error_code rc, struct error *err);
 
 #endif

@@ -5,8 +5,9 @@
  *   nodes edges [fmt [constraints]]     fmt: three digits, 1 where there are vertex sizes, vertex weights, edge weights
  *   [size] [weight ...] v1 [w1] v2 [w2] ...       line i is node i: its neighbours, from 1
  *
- * An edge is in the lines of both its ends, with the same weight; what is in one of them alone is refused. Sizes and weights of nodes
- * are passed over. Plain or gzip. Labels, features and splits lie beside it (node_files.h), by the numbers of nodes here.
+ * An edge is in the lines of both its ends, with the same weight; what is in one of them alone is
+ * refused. Sizes and weights of nodes are passed over. Plain or gzip. Labels, features and splits
+ * lie beside it (node_files.h), by the numbers of nodes here.
  *
  * Format: METIS 5 manual, section 4.1.1.
  */

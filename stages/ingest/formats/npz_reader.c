@@ -1,5 +1,6 @@
 /*
- * npz_reader - a graph in one .npz archive (format: npz). The names of its arrays say which of these it is:
+ * npz_reader - a graph in one .npz archive (format: npz). The names of its arrays say which of
+ * these it is:
  *
  *   scipy        indptr, indices, shape, format [, data]       scipy.sparse.save_npz of a CSR or CSC matrix
  *                row, col, shape, format [, data]              of a COO matrix: edges and nothing else
@@ -11,8 +12,8 @@
  *                                                              those of Platonov et al. 2023 (PyG's HeterophilousGraphDataset):
  *                                                              undirected; the split is the first
  *
- * Entries of a matrix are edges from row to column (csr_edges.h). Values are taken as they are: PyG sets positive features of
- * the second kind to 1.
+ * Entries of a matrix are edges from row to column (csr_edges.h). Values are taken as they are: PyG
+ * sets positive features of the second kind to 1.
  */
 #include "common/base/memory.h"
 #include "common/base/text.h"

@@ -14,11 +14,12 @@
  *   split/<name>/split_dict.pt, or train.pt, valid.pt and test.pt in their place: ogb_split_arrays.h; of links ogb_links.h
  *   raw/graph-label.csv.gz    of tasks of graphs, in place of node-label
  *
- * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/ there may be arrays, raw/data.npz and
- * raw/node-label.npz or raw/graph-label.npz (ogb_binary.h). Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
- * here: of a folder with OGB's name it is known (ogb_direction.h); of another, with direction: auto, a list that names no pair of
- * nodes in both directions is taken as undirected, and that is said.
- * Format: ogb/io/read_graph_raw.py.
+ * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/
+ * there may be arrays, raw/data.npz and raw/node-label.npz or raw/graph-label.npz (ogb_binary.h).
+ * Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
+ * here: of a folder with OGB's name it is known (ogb_direction.h); of another, with direction:
+ * auto, a list that names no pair of nodes in both directions is taken as undirected, and that is
+ * said. Format: ogb/io/read_graph_raw.py.
  */
 #include "common/base/file.h"
 #include "common/base/log.h"

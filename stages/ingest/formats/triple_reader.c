@@ -6,8 +6,9 @@
  *   <http://a/1> <http://a/name> "Ann" .            a literal is no node: such lines are counted, said, and left out
  *   TP53 pp MDM2 CDK2                               SIF (Cytoscape): two edges of the relation pp; TP53 alone is a node without edges
  *
- * Nodes and relations are numbered in the order in which they appear. The file is read twice: names first.
- * Formats: https://www.w3.org/TR/n-triples/, https://manual.cytoscape.org (Supported Network File Formats).
+ * Nodes and relations are numbered in the order in which they appear. The file is read twice: names
+ * first. Formats: https://www.w3.org/TR/n-triples/, https://manual.cytoscape.org (Supported Network
+ * File Formats).
  */
 #include "common/base/log.h"
 #include "common/formats/line_reader.h"

@@ -1,5 +1,6 @@
 /*
- * tu_reader - the text files of the TU Dortmund collection (Morris et al. 2020), many graphs in one dataset (format: tu).
+ * tu_reader - the text files of the TU Dortmund collection (Morris et al. 2020), many graphs in one
+ * dataset (format: tu).
  *
  *   <folder>/NAME_A.txt                 "i, j" an edge, nodes from 1; usually each edge both ways
  *            NAME_graph_indicator.txt   line i: the graph of node i, from 1
@@ -9,8 +10,9 @@
  *            NAME_node_labels.txt       line i: an integer of node i, which becomes columns of 0 and 1
  *            train.csv, valid.csv, test.csv   graphs, from 1; where ingest.split is given
  *
- * Features are the attributes, then a column for each node label from the least to the largest, as PyG's TUDataset(use_node_attr)
- * has them. Classes are numbered by their labels, ascending, as there. Files of edges other than NAME_A.txt are not read.
+ * Features are the attributes, then a column for each node label from the least to the largest, as
+ * PyG's TUDataset(use_node_attr) has them. Classes are numbered by their labels, ascending, as
+ * there. Files of edges other than NAME_A.txt are not read.
  */
 #include "common/base/file.h"
 #include "common/base/memory.h"

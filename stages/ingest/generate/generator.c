@@ -1,27 +1,30 @@
 /*
  * generator - a graph of planted communities, of any size, from a seed (format: generated).
  *
- * Degrees follow a power law, a share `homophily` of the edges stays inside a community, communities
- * are the classes, features are a class's centre plus noise. The model is the degree-corrected
- * stochastic block model (Karrer and Newman 2011). Streamed: memory is bounded by a few numbers a class
- * and a node. The same settings and seed give the same bytes, whatever the memory and thread count.
-  *
- * What is drawn depends on the seed and on what it is for: an edge on its number, features, label and
- * split on the node, so that any piece could be drawn alone. Node ids are a random permutation of the
- * model's places: nothing about a node can be told from its id.
+ * Degrees follow a power law, a share `homophily` of the edges stays inside a community,
+ * communities are the classes, features are a class's centre plus noise. The model is the
+ * degree-corrected stochastic block model (Karrer and Newman 2011). Streamed: memory is bounded by
+ * a few numbers a class and a node. The same settings and seed give the same bytes, whatever the
+ * memory and thread count.
  *
- * Edges are drawn one by one: a source by weight among all nodes; then, with probability `homophily`,
- * a target by weight inside the source's community, else by weight in another one. An edge never joins
- * a node to itself, but two edges may be equal; ingest.duplicates says what becomes of them.
+ * What is drawn depends on the seed and on what it is for: an edge on its number, features, label
+ * and split on the node, so that any piece could be drawn alone. Node ids are a random permutation
+ * of the model's places: nothing about a node can be told from its id.
  *
- * Noise is not quite normal: it is the sum of twelve uniform numbers of ten bits, which has variance 1
- * (less a millionth) and no tail beyond 6, and is exact in binary floating point. Logarithms and
- * cosines are not: their last bit differs from one C library and processor to another, and then so
- * would the bytes of the graph. What remains is +, -, *, / and sqrt, which IEEE 754 fixes.
+ * Edges are drawn one by one: a source by weight among all nodes; then, with probability
+ * `homophily`, a target by weight inside the source's community, else by weight in another one. An
+ * edge never joins a node to itself, but two edges may be equal; ingest.duplicates says what
+ * becomes of them.
  *
- * Memory a node: 4 bytes (its id) while edges are drawn, then 2 (its community) and 8 (labels or one
- * split, as the builder takes them). Beside the pieces and 8 bytes for each community and level, that
- * is all; the builder has its own.
+ * Noise is not quite normal: it is the sum of twelve uniform numbers of ten bits, which has
+ * variance 1 (less a millionth) and no tail beyond 6, and is exact in binary floating point.
+ * Logarithms and cosines are not: their last bit differs from one C library and processor to
+ * another, and then so would the bytes of the graph. What remains is +, -, *, / and sqrt, which
+ * IEEE 754 fixes.
+ *
+ * Memory a node: 4 bytes (its id) while edges are drawn, then 2 (its community) and 8 (labels or
+ * one split, as the builder takes them). Beside the pieces and 8 bytes for each community and
+ * level, that is all; the builder has its own.
  */
 #include "common/base/memory.h"
 #include "common/base/random.h"

@@ -34,7 +34,8 @@ static void the_others_read_code_stage_unit_and_sentence(void **state)
     assert_string_equal(told.sentence, "train-step/1/0: no row: mend it");
 }
 
-/* What fails before it has a unit may begin its sentence as a unit is called: that is no unit that could be done since. */
+/* A failure before there is a unit may begin its sentence as a unit is called. That is no unit that
+ * could be done since. */
 static void a_sentence_names_no_unit(void **state)
 {
     struct temp_store *temp = *state;
@@ -45,7 +46,7 @@ static void a_sentence_names_no_unit(void **state)
     assert_int_equal(told.code, ERROR_INVALID);
     assert_string_equal(told.unit, "");
     assert_string_equal(told.sentence, "train-step/1/0: cannot be");
-    /* As an earlier release left it. */
+    /* An earlier release left it so. */
     assert_ok(store_switch_set(temp->store, writer.key.text, "65 train-step train-step/1/0: no row",
                                &temp->err),
               &temp->err);

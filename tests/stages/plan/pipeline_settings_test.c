@@ -331,8 +331,9 @@ static int64_t inner_in(const char *text)
                                         : back.train_step.layer.option.inner;
 }
 
-/* A norm or an activation inside gin makes another run than before train-step.inner was there. A text of that time says
- * `relu` by its silence. Where nothing but ReLU is to stand inside, ids stay. */
+/* A norm or an activation inside gin makes another run than before train-step.inner was there. A
+ * text of that time says `relu` by its silence. Where nothing but ReLU is to stand inside, ids
+ * stay. */
 static void what_stands_inside_gin_counts_where_it_is_more_than_relu(void **state)
 {
     (void)state;
@@ -359,7 +360,7 @@ static void what_stands_inside_gin_counts_where_it_is_more_than_relu(void **stat
     assert_int_equal(inner_in("train-step.model = gin\n"), LAYER_INNER_AUTO);
 }
 
-/* The same of train-step.layers, where an option that is its default is not written. */
+/* train-step.layers does the same: an option that is its default is not written. */
 static void what_stands_inside_gin_counts_in_lists_as_well(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The sampler of relations against a slow one that follows the rule edge by edge, and its draws against chance. */
+/* The sampler of relations against a slow one that follows the rule edge by edge, and its draws
+ * against chance. */
 #include "common/base/memory.h"
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/sampler.h"
@@ -47,7 +48,8 @@ static void close_fixture(struct fixture *f)
     topology_close(&f->topology);
 }
 
-/* ---- the slow sampler ------------------------------------------------------------------------- */
+/* ---- the slow sampler
+ * ------------------------------------------------------------------------- */
 
 struct slow {
     uint32_t count[TYPES], hop_end[TYPES][HOPS + 1], node[TYPES][TYPED_NODES];
@@ -162,7 +164,8 @@ static struct neighbor_request request_of(const int64_t *fanout, uint32_t slot)
                                      .edge_columns = 1U << EDGE_WEIGHT};
 }
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests
+ * ------------------------------------------------------------------------------------ */
 
 static void draws_follow_the_rule(void **state)
 {
@@ -245,7 +248,8 @@ static uint32_t longest_row(uint32_t *length)
     return best;
 }
 
-/* Each source of the longest row is kept as often as the others: chi-square of 8 to 30 degrees of freedom at p = 1e-6. */
+/* Each source of the longest row is kept as often as the others: chi-square of 8 to 30 degrees of
+ * freedom at p = 1e-6. */
 static void each_neighbor_is_as_likely_as_the_others(void **state)
 {
     enum { DRAWS = 4000, FANOUT = 3 };
@@ -317,7 +321,7 @@ static void weights_are_those_of_the_relation(void **state)
     close_fixture(f);
 }
 
-/* With two draws of one row the same edge comes twice as often as chance has it, and no more. */
+/* Two draws of one row give the same edge as often as chance has it, and no more. */
 static void draws_with_replacement_are_independent(void **state)
 {
     enum { DRAWS = 20000 };
@@ -351,7 +355,8 @@ static void draws_with_replacement_are_independent(void **state)
     close_fixture(f);
 }
 
-/* Each sampler that takes relations: the same batch for the same request, sound as a record, with the fan-outs of each relation. */
+/* Each sampler that takes relations: the same batch for the same request, sound as a record, with
+ * the fan-outs of each relation. */
 static void every_sampler_of_relations_is_a_function_of_its_request(void **state)
 {
     struct fixture *f = open_fixture(state);

@@ -299,7 +299,7 @@ static void sources_are_corrupted(void **state)
     assert_int_equal(edges, 0);
 }
 
-/* Where what is left out of the rows of seed `seed` begins. */
+/* Returns where the edges begin that are left out of the rows of seed `seed`. */
 static uint32_t excluded_from(const struct drawn_pairs *drawn, uint32_t seed)
 {
     uint32_t at = drawn->excluded.begin[0];

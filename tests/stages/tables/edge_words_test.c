@@ -1,4 +1,5 @@
-/* Tests of the words for columns of edges: those of ingest.edge_label and of ingest.edge_columns. */
+/* Tests of the words for columns of edges: those of ingest.edge_label and of
+ * ingest.edge_columns. */
 #include "stages/tables/edge_words.h"
 
 #include "tests/support/test.h"

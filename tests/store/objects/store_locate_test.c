@@ -1,4 +1,4 @@
-/* What an address tells without being opened, and which addresses there are. */
+/* store_locate_test - an address tells where it leads without being opened. */
 #include "store/backends/backend_list.h"
 #include "store/objects/object_store.h"
 

@@ -6,8 +6,9 @@
 #include "tests/support/test.h"
 
 /*
- * Two hops over author (type 0) and paper (1): writes 0 -> 1, cites 1 -> 1, rev_writes 1 -> 0. Seeds are papers 50 and 51.
- * Hop 1: 50 <- authors 7, 8; 50 <- paper 52. Hop 2: 52 <- author 8; 52 <- paper 51; 7 <- paper 53.
+ * Two hops over author (type 0) and paper (1): writes 0 -> 1, cites 1 -> 1, rev_writes 1 -> 0.
+ * Seeds are papers 50 and 51. Hop 1: 50 <- authors 7, 8; 50 <- paper 52. Hop 2: 52 <- author 8; 52
+ * <- paper 51; 7 <- paper 53.
  */
 static const uint16_t ends[] = {0, 1, 1, 1, 1, 0};
 static const uint32_t hop_end[] = {0, 2, 2, 2, 3, 4};
@@ -121,7 +122,8 @@ static void a_layer_computes_a_prefix_of_each_type(void **state)
     assert_int_equal(message_block_edges(&edges[0].block), 2);
 }
 
-/* Two parts: authors 0 to 7 and papers 8 to 51 in the first, authors 52 and papers 53 to 59 in the second. */
+/* Two parts: authors 0 to 7 and papers 8 to 51 in the first, authors 52 and papers 53 to 59 in the
+ * second. */
 static void nodes_have_numbers_in_their_type(void **state)
 {
     (void)state;
@@ -239,7 +241,7 @@ static void is_stored_as_the_header_says(void **state)
     arena_release(&scratch);
 }
 
-/* What releases before version 6 wrote of a graph with relations. */
+/* Releases before version 6 wrote this of a graph with relations. */
 static struct record_view old_view(const uint16_t *of)
 {
     static const uint32_t shape[] = {2, 2, 3}, width[] = {6, 2, 2, 2, 4};

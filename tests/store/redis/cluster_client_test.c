@@ -1,4 +1,5 @@
-/* What a client of a cluster makes of answers that are errors: of one node, which says what the test wants. */
+/* cluster_client_test - a client of a cluster gets answers that are errors from one node, which
+ * says what the test wants. */
 #include "store/redis/cluster_client.h"
 
 #include "tests/support/fake_redis.h"

@@ -1,4 +1,5 @@
-/* The checks of a kind's row: each rule is broken by one row, and all rows of the table keep all of them. */
+/* The checks of a kind's row: each rule is broken by one row, and all rows of the table keep all of
+ * them. */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_pass.h"

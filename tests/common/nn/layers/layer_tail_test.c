@@ -47,7 +47,8 @@ static void activations_agree_with_the_reference_and_central_differences(void **
     check_all(0);
 }
 
-/* GIN with each norm and activation, which then also stand between the two matrices of all layers. */
+/* GIN with each norm and activation, which then also stand between the two matrices of all
+ * layers. */
 static struct model_config inner_config(const struct sizes *sizes, enum norm_kind norm,
                                         enum activation_kind activation)
 {
@@ -209,7 +210,7 @@ static void check_evaluation(const struct model_config *config, const struct siz
     run_end(&run);
 }
 
-/* Without a backward, batch norms go by what is stored. */
+/* Batch norms go by what is stored, if there is no backward. */
 static void evaluation_goes_by_the_running_statistics(void **state)
 {
     static const struct sizes sizes = {3, {40, 90, 600, 900}, 6, 4, 3, 2};

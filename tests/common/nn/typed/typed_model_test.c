@@ -688,7 +688,8 @@ static struct model_config only_config(enum layer_kind kind, bool is_typed)
     return config;
 }
 
-/* The block of a plain graph with the edges of the relation. All of them are there, and a degree is without loops. */
+/* The block of a plain graph with the edges of the relation. All of them are there, and a degree is
+ * without loops. */
 static struct message_block plain_block(struct typed_fixture *f, int hop)
 {
     struct message_block block = f->edges[hop][0].block;
