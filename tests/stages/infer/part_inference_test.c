@@ -38,6 +38,7 @@ static void threads_and_memory_change_no_bit(void **state)
         {.threads = 4, .input_bytes = 1ULL << 30},
         {.threads = 1, .input_bytes = 300000},
         {.threads = 3, .input_bytes = 390000},
+        {.threads = 4, .input_bytes = 300000, .windows_bytes = 390000},
     };
     (void)state;
     for (int m = 0; m < 2; m++) {
@@ -51,75 +52,6 @@ static void threads_and_memory_change_no_bit(void **state)
         infer_run_close(run);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
-}
-
-/* With hubs, whose edges fill a piece several times, edges from a node to itself, and windows of one block to all rows.
- * In training GCN projects before it sums in the first and last of these layers. */
-static void sums_in_windows_are_those_of_a_gather(void **state)
-{
-    static const struct {
-        const char *model, *aggr;
-        bool near, weighted;
-        const char *fanouts;
-    } cases[] = {
-        {"sage", NULL, false, false, "3, 3, 3"}, {"gcn", NULL, false, false, "3, 3, 3"},
-        {"sage", NULL, true, false, "3, 3, 3"},  {"gcn", NULL, true, false, "3, 3, 3"},
-        {"sage", NULL, false, true, "3, 3, 3"},  {"gcn", NULL, false, true, "3, 3, 3"},
-        {"sage", NULL, true, true, "3, 3, 3"},   {"gcn", NULL, true, true, "3, 3, 3"},
-        {"sage", "max", false, false, "3, 3"},   {"sage", "max", true, true, "3, 3"},
-        {"graph_conv", "max", true, true, "3"},  {"gin", NULL, false, false, "3, 3"},
-        {"gin", NULL, true, true, "3, 3"},       {"le", NULL, false, false, "3, 3"},
-        {"le", NULL, true, true, "3, 3"},        {"appnp", NULL, false, false, "3, 3"},
-        {"appnp", NULL, true, true, "3, 3"},     {"sgc", NULL, false, true, "3, 3"},
-    };
-    static const struct infer_conditions others[] = {
-        {.threads = 1, .input_bytes = 300000, .windows_bytes = 350000},
-        {.threads = 4, .input_bytes = 300000, .windows_bytes = 390000},
-        {.threads = 3, .input_bytes = 300000, .windows_bytes = 2000000},
-    };
-    (void)state;
-    for (size_t m = 0; m < sizeof cases / sizeof *cases; m++) {
-        void *temp = NULL;
-        const struct infer_case what = {.model = cases[m].model,
-                                        .aggr = cases[m].aggr,
-                                        .near = cases[m].near,
-                                        .weighted = cases[m].weighted,
-                                        .fanouts = cases[m].fanouts};
-        assert_int_equal(temp_store_setup(&temp), 0);
-        struct infer_run *run = infer_run_new(temp, &what);
-        infer_all_layers(run, &plenty);
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-            struct infer_conditions how = others[i];
-            how.windows_bytes += what.weighted ? (uint64_t)how.threads * 8192 * sizeof(float) : 0;
-            infer_all_layers(run, &how);
-        }
-        infer_run_close(run);
-        assert_int_equal(temp_store_teardown(&temp), 0);
-    }
-}
-
-static void windows_that_do_not_fit_are_refused(void **state)
-{
-    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
-    struct topology topology = {0};
-    struct source_windows *windows = NULL;
-    assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
-    struct feature_source *input = open_input(run, 1, 300000);
-    const struct source_windows_config config = {.topology = &topology,
-                                                 .input = input,
-                                                 .model = &run->model,
-                                                 .budget_bytes = 200000,
-                                                 .destinations_least = 1024,
-                                                 .destinations_most = 1600};
-    const long blocks = memory_live_blocks();
-    assert_fails(source_windows_new(&config, &windows, &run->err), ERROR_NO_MEMORY,
-                 "the sums of 1024 nodes and a block of the rows that layer 1 reads want",
-                 &run->err);
-    assert_int_equal(memory_live_blocks(), blocks);
-    feature_source_close(input);
-    topology_close(&topology);
-    infer_run_close(run);
 }
 
 /* The error names the block that the window wanted, and nothing of the part is stored. */
@@ -232,9 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
         cmocka_unit_test(threads_and_memory_change_no_bit),
-        cmocka_unit_test(sums_in_windows_are_those_of_a_gather),
         cmocka_unit_test(damage_in_a_window_is_named),
-        test_with_store(windows_that_do_not_fit_are_refused),
         test_with_store(other_weights_are_another_output),
         test_with_store(a_stop_or_a_small_budget_leaves_nothing),
     };
