@@ -56,10 +56,24 @@ static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
     return is_kept && is_passed ? kept->oldest : kept->version;
 }
 
-/* The last round whose mini-batches are made, rather than used again. */
-static int64_t last_sampled(const struct rewind *r)
+/* The first round to come whose mini-batches are made, rather than used again; when there is none, the last one. */
+static int64_t sampled_round(const struct rewind *r)
 {
-    return unit_row_of(UNIT_SAMPLE)->number_before(&r->run->schedule, r->kept->version);
+    const struct unit_row *row = unit_row_of(UNIT_SAMPLE);
+    const struct schedule *s = &r->run->schedule;
+    const int64_t next = row->number_after(s, r->kept->version - 1);
+    return !r->kept->stopped && next < s->round_count ? next
+                                                      : row->number_before(s, r->kept->version);
+}
+
+/* The version whose validation has to wait for its batch: the next one, or the last. A run may be killed between the
+ * validation of its last weights and their snapshot. Then nobody would wait for the batch, and the run might end
+ * before it is made. */
+static int64_t validated_version(const struct rewind *r)
+{
+    const int64_t version = r->kept->version;
+    return r->kept->stopped ? version
+                            : schedule_snapshot_at_or_after(&r->run->schedule, version + 1);
 }
 
 /* The newest version that the run may stand at for the loss to be made good. What is older than the run keeps, or
@@ -79,11 +93,10 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
     if (row->retention == RETAINED_PASSES)
         *limit = limit_of_pass(r, lost);
     else if (row->retention == RETAINED_TO_THE_END) {
-        if (lost->kind == UNIT_COUNT_WALKS && kept->stopped)
-            *limit = last_sampled(r);
-        else if (row->line == LINE_NONE &&
-                 kept->stopped) /* a batch of validation: the last one reads it */
-            *limit = kept->version - 1;
+        const int64_t waits = lost->kind == UNIT_COUNT_WALKS ? sampled_round(r)
+                              : row->line == LINE_NONE       ? validated_version(r) - 1
+                                                             : kept->version;
+        *limit = waits < kept->version ? waits : kept->version;
     } else if (row->companion_oldest && !unit_companion_is_chosen(row, &r->run->schedule) &&
                number < kept->oldest &&
                number >= row->companion_oldest(&r->run->schedule, kept->oldest))
@@ -135,10 +148,10 @@ static enum error_code remove_after(const struct rewind *r, int64_t round, struc
 }
 
 /* Mini-batches that read what is lost, and what comes of them. */
-static enum error_code remove_last_sampled(const struct rewind *r, struct error *err)
+static enum error_code remove_sampled(const struct rewind *r, struct error *err)
 {
     const struct schedule *s = &r->run->schedule;
-    const int64_t round = last_sampled(r);
+    const int64_t round = sampled_round(r);
     const enum error_code rc =
         remove_slots(r, UNIT_SAMPLE, round, unit_count_at(s, UNIT_SAMPLE, round), err);
     return rc == ERROR_NONE ? remove_after(r, round, err) : rc;
@@ -170,10 +183,11 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct lo
     if (row->has_layer && row->line == LINE_WEIGHTS)
         return remove_above(r, lost, err);
     if (lost->kind == UNIT_COUNT_WALKS)
-        return remove_last_sampled(r, err);
+        return remove_sampled(r, err);
     if (row->line == LINE_NONE && row->has_slot) { /* a batch of validation */
-        const struct unit last = {.kind = UNIT_EVALUATE, .round = version, .slot = lost->slot};
-        return unit_remove(&r->run->schedule, r->store, r->run->plan.id, &last, err);
+        const struct unit reader = {
+            .kind = UNIT_EVALUATE, .round = validated_version(r), .slot = lost->slot};
+        return unit_remove(&r->run->schedule, r->store, r->run->plan.id, &reader, err);
     }
     const bool leads_to_weights = row->line == LINE_ROUNDS || row->is_in_snapshot;
     /* the rounds before `limit` are not done again: a mini-batch of theirs serves later ones */
@@ -294,6 +308,14 @@ static enum error_code mend_choice(const struct rewind *r, const char *key, cons
     return rc;
 }
 
+/* Whether units read this one that come later than the version that the run stands at. */
+static bool has_readers(const struct unit *lost)
+{
+    const struct unit_row *row = unit_row_of(lost->kind);
+    return row->line == LINE_WEIGHTS ||
+           (row->line == LINE_NONE && row->retention == RETAINED_TO_THE_END);
+}
+
 enum error_code run_rewind(struct store *store, const struct run_binding *run,
                            const struct kept_rounds *kept, const char *const *lost, size_t count,
                            struct error *err)
@@ -313,8 +335,7 @@ enum error_code run_rewind(struct store *store, const struct run_binding *run,
     }
     /* Not before all that snapshots hold is back: some of it may have to wait for another loss. */
     for (size_t i = 0; i < count && rc == ERROR_NONE; i++)
-        if (loss[i].is_known &&
-            (loss[i].limit < kept->version || unit_row_of(loss[i].unit.kind)->line == LINE_WEIGHTS))
+        if (loss[i].is_known && (loss[i].limit < kept->version || has_readers(&loss[i].unit)))
             rc = remove_what_waits(&r, &loss[i], err);
     memory_free(loss);
     int64_t stands = kept->version;

@@ -187,6 +187,22 @@ static void what_the_run_does_not_keep_is_no_loss(void **state)
     memory_free(binding);
 }
 
+/* The run was killed between the validation of weights 4 and their snapshot. */
+static void validation_waits_for_its_lost_batch(void **state)
+{
+    struct small_run run;
+    struct run_binding *binding = memory_alloc(1, sizeof *binding);
+    assert_non_null(binding);
+    begin(&run, binding, *state);
+    small_run_put_evaluations(&run, 2, 1);
+    small_run_put_evaluations(&run, 4, 1);
+    const struct key lost = key_evaluation_mini_batch(SMALL_RUN_ID, 0);
+    assert_int_equal(rewind_run(&run, binding, &lost, 1), 2);
+    assert_true(has(&run, key_evaluation(SMALL_RUN_ID, 2, 0)));
+    assert_false(has(&run, key_evaluation(SMALL_RUN_ID, 4, 0)));
+    memory_free(binding);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +211,7 @@ int main(void)
         test_with_store(what_came_of_a_lost_choice_goes),
         test_with_store(a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights),
         test_with_store(what_the_run_does_not_keep_is_no_loss),
+        test_with_store(validation_waits_for_its_lost_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
