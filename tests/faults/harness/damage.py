@@ -20,6 +20,8 @@ def plan(bench, level):
     every = 24
     if not bench.place.is_one_folder:  # records are the same everywhere, and not all places are quick
         random_trials, bit_batches, every = random_trials // 3, 0, 72
+    elif level == "quick" and bench.is_variant:
+        random_trials, bit_batches, every = random_trials // 2, 1, 48
     kinds = file_kinds(bench)
     one_kind = [(kind, state, way) for kind in sorted(kinds) for state in STATES for way in WAYS]
     if level == "quick":

@@ -18,6 +18,8 @@ def plan(bench, level):
     storms, timed, stops = {"quick": (10, 3, 6), "full": (200, 30, 60)}[level]
     if not bench.place.can_be_copied:  # far away, and slower
         storms, timed, stops = storms // 3, 0, stops // 3
+    elif level == "quick" and bench.is_variant:
+        storms, timed, stops = storms // 2, 1, stops // 2
     return ([Trial(f"storm-{i}", lambda room, rng: storm(bench, room, rng)) for i in range(storms)] +
             [Trial(f"recovery-{i}", lambda room, rng: recovery(bench, room, rng)) for i in range(timed)] +
             [Trial(f"sigterm-{i}", lambda room, rng: sigterm(bench, room, rng)) for i in range(stops)])

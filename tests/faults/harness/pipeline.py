@@ -157,6 +157,11 @@ class Bench:
         self.place.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
+    @property
+    def is_variant(self):
+        """Whether most of what runs is what runs on the generated graph, too; quick tries half as much of it then."""
+        return self.graph != "generated"
+
     def program(self, name):
         return os.path.join(self.bin, name)
 
