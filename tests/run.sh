@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs all tests, with the checks around them.
+# Installs what is missing, builds, and runs tests.
 #
-#   tests/run.sh            everything; well under an hour on two cores
-#   tests/run.sh quick      one build with gcc and all its tests
+#   tests/run.sh            one build with gcc and the quick tests: some minutes
+#   tests/run.sh all        what CI runs: gcc and clang, all tests, sanitizers, format and lint; more than an hour on two cores
+#   tests/run.sh deep       all, then what takes hours: every damage, every fuzzer for a minute, the fault harness in full
 #
-# GRAPHMILL_DATASETS (default: ../shared/datasets beside the source): real graphs; tests that need one are
-# skipped without, and say so. FAULTS=large: some tests of faults/ are long. FUZZ_SECONDS=n: also fuzz each parser for n seconds
-# (without it, the corpora are replayed).
+# GRAPHMILL_DATASETS (default: ../shared/datasets beside the source): real graphs; tests that need one are skipped without,
+# and say so. FUZZ_SECONDS=n: `all` also fuzzes each parser for n seconds (without it, the corpora are replayed).
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
-mode=${1:-all}
+mode=${1:-quick}
 case $mode in
-all | quick) ;;
+quick | all) ;;
+deep)
+    export FAULTS=large GRAPHMILL_SLOW_TESTS=1
+    FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+    ;;
 *)
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
     exit 64
@@ -58,9 +62,23 @@ counts=()
 
 section 'gcc: build without warnings'
 build build-test all -DCMAKE_C_COMPILER=gcc
+
+# A quick test that takes more than five seconds, once beside others and once alone, is in the wrong tier.
+check_quick() {
+    local name late
+    for name in $(awk '$NF == "sec" && $(NF - 1) > 5 { print $4 }' build-test.tests.log); do
+        late=$(cd build-test && ctest -R "^$name\$" | awk '$NF == "sec" && $(NF - 1) > 5 { print $(NF - 1) }')
+        [ -z "$late" ] || { echo "$name took $late s: a quick test takes 5 at most (tests/tiers.cmake)" >&2; exit 1; }
+    done
+}
 if [ "$mode" = quick ]; then
-    run_tests build-test --no-tests=error
+    section 'gcc: quick tests'
+    run_tests build-test -L quick --no-tests=error
+    check_quick
+    section 'done'
     printf '%s\n' "${counts[@]}"
+    echo "not run: $(cd build-test && ctest -N -LE quick | grep -c '  Test ') longer tests, clang, the sanitizers, format and lint (tests/run.sh all)"
+    echo "not run: the fault harness in full and the fuzzers (tests/run.sh deep)"
     exit 0
 fi
 section 'clang: build without warnings'
@@ -109,3 +127,19 @@ echo "clang-tidy: $(git ls-files '*.c' | wc -l) files without a finding"
 
 section 'done'
 printf '%s\n' "${counts[@]}"
+echo 'the ten slowest tests with gcc:'
+awk '$NF == "sec" { print $(NF - 1), $4 }' build-test.tests.log | sort -rn | head -10
+
+if [ "$mode" = deep ]; then
+    section 'the fault harness in full'
+    for graph in generated links relations relation_links embeddings subgraphs times stale stale_up_to warm ranges layers vertex_cut gradients; do
+        GRAPHMILL_BIN=$source/build-test/bin tests/faults/run.sh --full --graph "$graph"
+    done
+    for place in tiered bucket cluster; do
+        GRAPHMILL_BIN=$source/build-test/bin GRAPHMILL_WEED=$source/build-test/seaweedfs/bin/weed \
+            tests/faults/run.sh --full --place "$place"
+    done
+    section 'done'
+else
+    echo 'not run: the fault harness in full and the fuzzers (tests/run.sh deep)'
+fi
