@@ -131,52 +131,48 @@ check_records() {
     grep -q "^    RECORD_KIND_COUNT$" store/objects/record.h || fail "store/objects/record.h: RECORD_KIND_COUNT is not the last"
 }
 
+# check_tree FOLDER CHECK...
 check_tree() (
     cd "$1" || exit 1
+    shift
     status=0
-    check_tasks
-    check_links
-    check_samplers
-    check_partitioners
-    check_layers
-    check_backends
-    check_records
+    for check in "$@"; do "check_$check"; done
     exit $status
 )
 
-check_tree . || exit 1
+check_tree . tasks links samplers partitioners layers backends records || exit 1
 
 # --- what is planted is found ---
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-plant() { # what the checks say, the command that plants the fault; in a fresh copy of what the checks read
+plant() { # the check, what it says, the command that plants the fault; in a fresh copy of what the checks read
     rm -rf "$work/tree"
     mkdir "$work/tree"
     find common stages store pipelines tests/common tests/stages tests/store tests/fuzz \( -name '*.[ch]' -o -name README.md \) \
         -not -path '*/corpus/*' -print0 | tar --null -cf - -T - | tar -xf - -C "$work/tree"
-    (cd "$work/tree" && eval "$2") || { echo "cannot plant: $2"; missed=1; return; }
-    ! check_tree "$work/tree" >"$work/said" 2>&1 && grep -qE "$1" "$work/said" || { echo "not found: '$1' after: $2"; cat "$work/said"; missed=1; }
+    (cd "$work/tree" && eval "$3") || { echo "cannot plant: $3"; missed=1; return; }
+    ! check_tree "$work/tree" "$1" >"$work/said" 2>&1 && grep -qE "$2" "$work/said" || { echo "not found: '$2' after: $3"; cat "$work/said"; missed=1; }
 }
 missed=0
 readme=pipelines/README.md
 # The line is gone from its table, and stands in another one.
-plant 'layers in the table .*without a line or file: gin;' "sed -i '/^| \`gin\` |/d' $readme && printf '\n| x | y |\n| --- | --- |\n| \`gin\` | z |\n' >>$readme"
-plant 'samplers in the table .*without a line or file: ladies;' "sed -i '/^| \`ladies\` |/d' $readme && sed -i 's/^| \`dot\` |/| \`ladies\` | |\n&/' $readme"
-plant 'partitioners in the table .*without a row: kernighan' "sed -i 's/^| \`metis\` | METIS/| \`kernighan\` | cuts |\n&/' $readme"
-plant 'layers in common/nn/layers: .*without a row: chebyshev' "echo 'const struct layer_type chebyshev_layer = {0};' >common/nn/layers/chebyshev_layer.c"
-plant 'layer.* gin: .*gin_layer.c does not define' 'mv common/nn/layers/gin_layer.c common/nn/layers/gin.c'
-plant 'sampler shadow: there is no tests/stages/sampling/shadow_sampler_test.c' 'rm tests/stages/sampling/shadow_sampler_test.c'
-plant 'samplers in stages/sampling: .*without a row: metropolis' "echo 'const struct sampler metropolis_row = {0};' >stages/sampling/metropolis_sampler.c"
-plant 'partitioners in stages/partition/methods: without a line or file: ldg' 'rm stages/partition/methods/ldg_partitioner.c'
-plant 'losses in the table .*without a line or file: huber' "sed -i 's/^| \`huber\` |/| \`hubr\` |/' $readme"
-plant 'backends in store/backends: .*without a row: ftp' "echo 'const struct object_backend ftp_backend = {.scheme = \"ftp\"};' >store/backends/ftp_backend.c"
-plant 'backends in store/backends: without a line or file: gopher' "sed -i 's/^    ROW(memory, /    ROW(gopher, \"\", \"\") \\\\\n&/' store/backends/backend_list.h"
-plant 'backend s3: no line of s3: in the table' "sed -i '/^| \`s3:/d' store/README.md"
-plant 'backend memory: another backend has the scheme dir' 's=$(grep -l "scheme = \"memory\"" store/backends/*.c) && sed -i "s/scheme = \"memory\"/scheme = \"dir\"/" $s'
-plant 'outside of its backend' "echo 'int x(const char *a) { return strncmp(a, \"tiered:\", 7); }' >>pipelines/command_gc.c"
-plant 'record RESIDUAL: expected the number 29, found 28' 'sed -i "s/RECORD_RESIDUAL = 29/RECORD_RESIDUAL = 28/" store/objects/record.h'
-plant 'record RESIDUAL: no fuzzer' 'sed -i "s/RECORD_RESIDUAL/RECORD_GRADIENT/" tests/fuzz/*.c'
-plant 'record RESIDUAL: no line' "sed -i '/^| \`residual\` |/d' store/README.md"
-plant 'record PLANTED: .*does not call it planted' 'sed -i "s/^    RECORD_KIND_COUNT/    RECORD_PLANTED = 38,\n&/" store/objects/record.h'
+plant layers 'layers in the table .*without a line or file: gin;' "sed -i '/^| \`gin\` |/d' $readme && printf '\n| x | y |\n| --- | --- |\n| \`gin\` | z |\n' >>$readme"
+plant samplers 'samplers in the table .*without a line or file: ladies;' "sed -i '/^| \`ladies\` |/d' $readme && sed -i 's/^| \`dot\` |/| \`ladies\` | |\n&/' $readme"
+plant partitioners 'partitioners in the table .*without a row: kernighan' "sed -i 's/^| \`metis\` | METIS/| \`kernighan\` | cuts |\n&/' $readme"
+plant layers 'layers in common/nn/layers: .*without a row: chebyshev' "echo 'const struct layer_type chebyshev_layer = {0};' >common/nn/layers/chebyshev_layer.c"
+plant layers 'layer.* gin: .*gin_layer.c does not define' 'mv common/nn/layers/gin_layer.c common/nn/layers/gin.c'
+plant samplers 'sampler shadow: there is no tests/stages/sampling/shadow_sampler_test.c' 'rm tests/stages/sampling/shadow_sampler_test.c'
+plant samplers 'samplers in stages/sampling: .*without a row: metropolis' "echo 'const struct sampler metropolis_row = {0};' >stages/sampling/metropolis_sampler.c"
+plant partitioners 'partitioners in stages/partition/methods: without a line or file: ldg' 'rm stages/partition/methods/ldg_partitioner.c'
+plant tasks 'losses in the table .*without a line or file: huber' "sed -i 's/^| \`huber\` |/| \`hubr\` |/' $readme"
+plant backends 'backends in store/backends: .*without a row: ftp' "echo 'const struct object_backend ftp_backend = {.scheme = \"ftp\"};' >store/backends/ftp_backend.c"
+plant backends 'backends in store/backends: without a line or file: gopher' "sed -i 's/^    ROW(memory, /    ROW(gopher, \"\", \"\") \\\\\n&/' store/backends/backend_list.h"
+plant backends 'backend s3: no line of s3: in the table' "sed -i '/^| \`s3:/d' store/README.md"
+plant backends 'backend memory: another backend has the scheme dir' 's=$(grep -l "scheme = \"memory\"" store/backends/*.c) && sed -i "s/scheme = \"memory\"/scheme = \"dir\"/" $s'
+plant backends 'outside of its backend' "echo 'int x(const char *a) { return strncmp(a, \"tiered:\", 7); }' >>pipelines/command_gc.c"
+plant records 'record RESIDUAL: expected the number 29, found 28' 'sed -i "s/RECORD_RESIDUAL = 29/RECORD_RESIDUAL = 28/" store/objects/record.h'
+plant records 'record RESIDUAL: no fuzzer' 'sed -i "s/RECORD_RESIDUAL/RECORD_GRADIENT/" tests/fuzz/*.c'
+plant records 'record RESIDUAL: no line' "sed -i '/^| \`residual\` |/d' store/README.md"
+plant records 'record PLANTED: .*does not call it planted' 'sed -i "s/^    RECORD_KIND_COUNT/    RECORD_PLANTED = 38,\n&/" store/objects/record.h'
 exit $missed
