@@ -31,23 +31,34 @@ static int hops_below(const struct model *model, int layer)
     return hops;
 }
 
-static enum error_code draw(struct tile *tile, int layer, const uint32_t *node, uint32_t count,
-                            struct error *err)
+/* Fan-outs of the hops of the layers below `layer`, the same in each relation, into out [relations,
+ * hops]: those that validation has at these hops. */
+static void find_fanouts(const struct temporal_draw *draw, int hops, int64_t *out)
 {
-    const struct part_inference *inference = tile->inference;
-    const struct pipeline_settings *settings = inference->context->settings;
-    const int hops = hops_below(inference->model, layer);
-    const int above = inference->model->hop_count - hops; /* hops that layers above would take */
-    int64_t fanout[HOP_COUNT_MAX];
-    int64_t *time = NULL;
-    enum error_code rc = arena_new(inference->arena, &time, count, "times of nodes", err);
+    const struct int_list *fanouts = &draw->context->settings->sample.evaluation_fanouts;
+    const int above = draw->model->hop_count - hops; /* hops that layers above would take */
+    for (uint32_t r = 0; r < topology_relations(draw->topology); r++)
+        for (int hop = 0; hop < hops; hop++)
+            *out++ = fanouts->count ? fanouts->value[above + hop] : FANOUT_ALL;
+}
+
+enum error_code temporal_inference_draw(const struct temporal_draw *draw, int layer,
+                                        const uint32_t *node, uint32_t count,
+                                        struct mini_batch *batch, struct error *err)
+{
+    const struct pipeline_settings *settings = draw->context->settings;
+    const int hops = hops_below(draw->model, layer);
+    const size_t fanouts = topology_relations(draw->topology) * (size_t)hops;
+    int64_t *time = NULL, *fanout = NULL;
+    enum error_code rc = arena_new(draw->arena, &time, count, "times of nodes", err);
     if (rc == ERROR_NONE)
-        rc = seed_times_find(inference->topology, &settings->sample.option, node, count, time, err);
-    for (int hop = 0; hop < hops; hop++)
-        fanout[hop] = settings->sample.evaluation_fanouts.count
-                          ? settings->sample.evaluation_fanouts.value[above + hop]
-                          : FANOUT_ALL;
-    const struct neighbor_request request = {.seed = inference->context->schedule->seed,
+        rc = arena_new(draw->arena, &fanout, fanouts + 1, "fan-outs of relations", err);
+    if (rc == ERROR_NONE)
+        rc = seed_times_find(draw->topology, &settings->sample.option, node, count, time, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    find_fanouts(draw, hops, fanout);
+    const struct neighbor_request request = {.seed = draw->context->schedule->seed,
                                              .round = inference_round,
                                              .hop_count = hops,
                                              .fanout = fanout,
@@ -55,13 +66,11 @@ static enum error_code draw(struct tile *tile, int layer, const uint32_t *node, 
                                              .seed_count = count,
                                              .times = {.seed_time = time},
                                              .options = &settings->sample.option,
-                                             .wants_degree = inference->model->needs_degree,
-                                             .wants_weight_sum = inference->edge_use.weight_sum,
-                                             .edge_columns = inference->edge_use.columns};
-    if (rc != ERROR_NONE)
-        return rc;
-    return hops ? pipeline_sampler(settings)->draw(inference->sampler, &request, &tile->batch, err)
-                : neighbor_sampler_draw(inference->sampler, &request, &tile->batch, err);
+                                             .wants_degree = draw->model->needs_degree,
+                                             .wants_weight_sum = draw->wants_weight_sum,
+                                             .edge_columns = draw->edge_columns};
+    return hops ? pipeline_sampler(settings)->draw(draw->sampler, &request, batch, err)
+                : neighbor_sampler_draw(draw->sampler, &request, batch, err);
 }
 
 /* What layer `l`, from 0, computes on: the block of its hop, or all rows that there are at its place. */
@@ -137,8 +146,15 @@ enum error_code temporal_inference_tile(struct part_inference *inference, int la
     enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
         node[i] = first + i;
+    const struct temporal_draw draw = {.context = inference->context,
+                                       .topology = inference->topology,
+                                       .model = inference->model,
+                                       .edge_columns = inference->edge_use.columns,
+                                       .wants_weight_sum = inference->edge_use.weight_sum,
+                                       .sampler = inference->sampler,
+                                       .arena = inference->arena};
     if (rc == ERROR_NONE)
-        rc = draw(&tile, layer, node, count, err);
+        rc = temporal_inference_draw(&draw, layer, node, count, &tile.batch, err);
     stage_times_enter(inference->context->times, TIME_READ);
     if (rc == ERROR_NONE)
         rc = feature_source_fetch(inference->input, tile.batch.node, tile.batch.node_count,

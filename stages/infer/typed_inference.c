@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/nn/typed/typed_model.h"
 #include "stages/infer/layer_shard.h"
+#include "stages/infer/temporal_inference.h"
 #include "stages/infer/type_inputs.h"
 #include "stages/infer/typed_windows.h"
 #include "store/features/feature_source.h"
@@ -79,7 +80,8 @@ static enum error_code open_windows(struct typed_inference *inference, int layer
         .inputs = inference->inputs,
         .layer = layer,
         .budget_bytes = all > inference->own_bytes ? all - inference->own_bytes : 0};
-    return type_inputs_are_resident(inference->inputs) ||
+    return temporal_inference_is_wanted(inference->config.context) ||
+                   type_inputs_are_resident(inference->inputs) ||
                    !typed_windows_are_possible(model_of(inference), layer) || !config.budget_bytes
                ? ERROR_NONE
                : typed_windows_new(&config, &inference->windows, err);
@@ -202,7 +204,8 @@ enum error_code typed_inference_run(struct typed_inference *inference, const flo
     inference->weights = weights;
     inference->layer = layer;
     inference->part = part;
-    enum error_code rc = open_inputs(inference, identity, layer, err);
+    const bool is_temporal = temporal_inference_is_wanted(inference->config.context);
+    enum error_code rc = open_inputs(inference, identity, is_temporal ? 1 : layer, err);
     if (rc == ERROR_NONE)
         rc = layer_shard_write(inference->config.context, identity, layer, part, write_types,
                                inference, err);

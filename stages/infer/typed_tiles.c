@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
+#include "stages/infer/temporal_inference.h"
 #include "stages/sampling/neighbor_sampler.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@ enum { TILE_EDGES = 1 << 16 };
 
 struct typed_tiles {
     struct typed_tiles_config config;
+    bool is_temporal; /* a tile is neighbourhoods of the past (temporal_inference.h) */
     struct neighbor_sampler *sampler;
     struct arena arena;     /* reset for each tile */
     int64_t *all_neighbors; /* [relations]: fan-outs */
@@ -28,6 +30,7 @@ enum error_code typed_tiles_new(const struct typed_tiles_config *config, struct 
     if (rc != ERROR_NONE)
         return rc;
     tiles->config = *config;
+    tiles->is_temporal = temporal_inference_is_wanted(config->context);
     tiles->arena.limit = config->value_bytes;
     rc = memory_new(&tiles->all_neighbors, relations, "fan-outs of relations", err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
@@ -73,6 +76,8 @@ static uint64_t edges_of(const struct typed_tiles *tiles, uint32_t type, int par
 uint32_t typed_tiles_size(const struct typed_tiles *tiles, uint32_t type, int part, uint32_t first,
                           uint32_t end)
 {
+    if (tiles->is_temporal)
+        return end - first < TEMPORAL_TILE_NODES ? end - first : TEMPORAL_TILE_NODES;
     uint64_t edges = edges_of(tiles, type, part, first);
     uint32_t count = 1;
     while (count < TYPED_TILE_NODES && count < end - first) {
@@ -86,32 +91,53 @@ uint32_t typed_tiles_size(const struct typed_tiles *tiles, uint32_t type, int pa
 
 /* --- a tile --- */
 
-static enum error_code draw_neighbors(struct typed_tiles *tiles, struct typed_tile *tile,
-                                      struct error *err)
+static enum error_code draw_neighbors(struct typed_tiles *tiles, const uint32_t *node,
+                                      struct typed_tile *tile, struct error *err)
 {
-    const struct partition_book *book = tiles->config.context->book;
-    const struct type_ranges ranges = partition_book_ranges(book);
-    const struct typed_span *span = &tile->span;
-    const uint32_t first = type_ranges_first(&ranges, span->part, span->type) + span->first;
     struct relation_edges *edges = NULL;
-    uint32_t *node = NULL;
-    enum error_code rc = arena_new(&tiles->arena, &node, span->count, "node ids", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < span->count; i++)
-        node[i] = first + i;
     const struct neighbor_request request = {.hop_count = 1,
                                              .fanout = tiles->all_neighbors,
                                              .seed_node = node,
-                                             .seed_count = span->count,
+                                             .seed_count = tile->span.count,
                                              .wants_degree = tiles->config.model->needs_degree,
                                              .edge_columns = tiles->config.edge_columns};
+    enum error_code rc = neighbor_sampler_draw(tiles->sampler, &request, &tile->batch, err);
     if (rc == ERROR_NONE)
-        rc = neighbor_sampler_draw(tiles->sampler, &request, &tile->batch, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(&tiles->arena, &edges, partition_book_relations(book), "relations of a tile",
+        rc = arena_new(&tiles->arena, &edges, tile->batch.relation_count, "relations of a tile",
                        err);
     if (rc == ERROR_NONE)
         mini_batch_relation_block(&tile->batch, 0, tile->destinations, tile->sources, edges,
                                   &tile->block);
+    return rc;
+}
+
+/* The rows of a tile are then those that the lowest layer reads. */
+static enum error_code draw_past(struct typed_tiles *tiles, int layer, const uint32_t *node,
+                                 struct typed_tile *tile, struct error *err)
+{
+    const struct temporal_draw draw = {.context = tiles->config.context,
+                                       .topology = tiles->config.topology,
+                                       .model = tiles->config.model,
+                                       .edge_columns = tiles->config.edge_columns,
+                                       .sampler = tiles->sampler,
+                                       .arena = &tiles->arena};
+    const struct mini_batch *batch = &tile->batch;
+    const enum error_code rc =
+        temporal_inference_draw(&draw, layer, node, tile->span.count, &tile->batch, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < batch->type_count; t++)
+        tile->sources[t] = mini_batch_known(batch, t, batch->hop_count);
+    return rc;
+}
+
+/* The nodes of the span, as partition ids. */
+static enum error_code find_nodes(struct typed_tiles *tiles, const struct typed_span *span,
+                                  uint32_t **out, struct error *err)
+{
+    const struct type_ranges ranges = partition_book_ranges(tiles->config.context->book);
+    const uint32_t first = type_ranges_first(&ranges, span->part, span->type) + span->first;
+    const enum error_code rc = arena_new(&tiles->arena, out, span->count, "node ids", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < span->count; i++)
+        (*out)[i] = first + i;
     return rc;
 }
 
@@ -131,27 +157,120 @@ enum error_code typed_tiles_draw(struct typed_tiles *tiles, int layer,
                                  const struct typed_span *span, struct typed_tile *tile,
                                  struct error *err)
 {
+    uint32_t *node = NULL;
     *tile = (struct typed_tile){.span = *span, .arena = &tiles->arena};
     tile->destinations[span->type] = span->count;
     arena_reset(&tiles->arena);
-    return tiles->config.model->layer[layer - 1].type->uses_edges ? draw_neighbors(tiles, tile, err)
-                                                                  : ERROR_NONE;
+    if (!tiles->is_temporal && !tiles->config.model->layer[layer - 1].type->uses_edges)
+        return ERROR_NONE;
+    const enum error_code rc = find_nodes(tiles, span, &node, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return tiles->is_temporal ? draw_past(tiles, layer, node, tile, err)
+                              : draw_neighbors(tiles, node, tile, err);
+}
+
+/* --- what comes out --- */
+
+/* One layer, from 0, of the rows of one type. */
+static enum error_code compute(struct typed_tiles *tiles, const float *weights, int layer,
+                               const struct typed_layer_input *input, uint32_t type, uint32_t rows,
+                               float **output, struct error *err)
+{
+    const struct model *model = tiles->config.model;
+    const struct model_workspace workspace = {.arena = &tiles->arena,
+                                              .pool = tiles->config.context->pool};
+    const enum error_code rc =
+        arena_new(&tiles->arena, output, rows * (size_t)model_layer_output_dim(model, layer),
+                  "a layer's output", err);
+    return rc == ERROR_NONE ? typed_model_infer_layer(model, weights, layer, input, type,
+                                                      &workspace, *output, err)
+                            : rc;
+}
+
+/* What a layer of a neighbourhood computes of each type, one type at a time. */
+struct past_layer {
+    uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
+    struct relation_block block;
+    struct relation_edges *edges; /* [relations] of the block; NULL: the layer uses none */
+};
+
+static enum error_code find_past_layer(struct typed_tiles *tiles, const struct mini_batch *batch,
+                                       int layer, struct past_layer *out, struct error *err)
+{
+    const struct model_layer *of = &tiles->config.model->layer[layer];
+    *out = (struct past_layer){.edges = NULL};
+    for (uint32_t t = 0; t < batch->type_count; t++)
+        out->destinations[t] = mini_batch_known(batch, t, batch->hop_count - of->hop);
+    if (!of->type->uses_edges)
+        return ERROR_NONE;
+    const enum error_code rc =
+        arena_new(&tiles->arena, &out->edges, batch->relation_count, "relations of a tile", err);
+    if (rc == ERROR_NONE)
+        mini_batch_relation_block(batch, of->hop, out->destinations, out->sources, out->edges,
+                                  &out->block);
+    return rc;
+}
+
+/* The rows of one type that the layer gives: those of the others are left out of what it computes. */
+static enum error_code compute_type(struct typed_tiles *tiles, const float *weights, int layer,
+                                    const struct past_layer *past, const struct input_rows *rows,
+                                    uint32_t type, float **output, struct error *err)
+{
+    const struct partition_book *book = tiles->config.context->book;
+    const uint32_t relations = partition_book_relations(book);
+    uint32_t alone[RELATION_TYPE_COUNT_MAX] = {0};
+    struct relation_block block = past->block;
+    struct relation_edges *edges = NULL;
+    alone[type] = past->destinations[type];
+    enum error_code rc =
+        past->edges ? arena_new(&tiles->arena, &edges, relations, "relations of a tile", err)
+                    : ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && edges && r < relations; r++) {
+        edges[r] = past->edges[r];
+        if (partition_book_relation(book, r)->target_type != type)
+            edges[r].block.destination_count = 0;
+    }
+    block.destination_count = alone;
+    block.edges = edges;
+    const struct typed_layer_input input = {
+        .block = edges ? &block : NULL, .count = alone, .rows = rows};
+    return rc == ERROR_NONE ? compute(tiles, weights, layer, &input, type, alone[type], output, err)
+                            : rc;
+}
+
+/* All layers up to one, from 1, of the neighbourhoods of a tile. */
+static enum error_code compute_past(struct typed_tiles *tiles, const float *weights, int layer,
+                                    const struct typed_tile *tile, float **output,
+                                    struct error *err)
+{
+    struct input_rows rows[2][RELATION_TYPE_COUNT_MAX];
+    enum error_code rc = ERROR_NONE;
+    memcpy(rows[0], tile->rows, sizeof rows[0]);
+    for (int l = 0; rc == ERROR_NONE && l < layer; l++) {
+        struct input_rows *above = rows[(l + 1) % 2];
+        struct past_layer past;
+        rc = find_past_layer(tiles, &tile->batch, l, &past, err);
+        for (uint32_t t = 0; rc == ERROR_NONE && t < tile->batch.type_count; t++) {
+            above[t] =
+                (struct input_rows){.stride = model_layer_output_dim(tiles->config.model, l)};
+            if (past.destinations[t] == 0 || (l + 1 == layer && t != tile->span.type))
+                continue;
+            rc = compute_type(tiles, weights, l, &past, rows[l % 2], t, output, err);
+            above[t].base = *output;
+        }
+    }
+    return rc;
 }
 
 enum error_code typed_tiles_compute(struct typed_tiles *tiles, const float *weights, int layer,
                                     struct typed_tile *tile, float **output, struct error *err)
 {
-    const struct model *model = tiles->config.model;
-    const struct model_workspace workspace = {.arena = &tiles->arena,
-                                              .pool = tiles->config.context->pool};
     const struct typed_layer_input input = {.block = tile->block.edges ? &tile->block : NULL,
                                             .count = tile->destinations,
                                             .sum = tile->sum,
                                             .rows = tile->rows};
-    const enum error_code rc = arena_new(
-        &tiles->arena, output, (size_t)tile->span.count * model_layer_output_dim(model, layer - 1),
-        "a layer's output", err);
-    return rc == ERROR_NONE ? typed_model_infer_layer(model, weights, layer - 1, &input,
-                                                      tile->span.type, &workspace, *output, err)
-                            : rc;
+    return tiles->is_temporal ? compute_past(tiles, weights, layer, tile, output, err)
+                              : compute(tiles, weights, layer - 1, &input, tile->span.type,
+                                        tile->span.count, output, err);
 }

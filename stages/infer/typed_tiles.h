@@ -3,6 +3,9 @@
  *
  * A tile ends at a number of nodes, or of edges in all relations: by the data alone, since the bits of a product may depend on
  * how its rows are cut. It is a neighbourhood of one hop in every relation that ends in the type, without sampling.
+ *
+ * Of a run that samples by times a tile is neighbourhoods of several hops instead, and all layers up to the one that is asked for
+ * are computed on it, from the rows that the lowest one reads (temporal_inference.h).
  */
 #ifndef STAGES_INFER_TYPED_TILES_H
 #define STAGES_INFER_TYPED_TILES_H

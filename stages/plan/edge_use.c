@@ -75,6 +75,27 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
     return ERROR_NONE;
 }
 
+/* Says that the graph lacks a column, and which edge type does if others have it. */
+static enum error_code refuse_without(const struct sampler *sampler,
+                                      const struct dataset_schema *schema, enum edge_column column,
+                                      struct error *err)
+{
+    const struct edge_column_row *of = &edge_column[column];
+    for (uint32_t r = 0; r < schema->edge_type_count; r++)
+        if (schema->lacks[r] >> column & 1)
+            return error_set(err, ERROR_INPUT,
+                             "sample.sampler is %s, which goes by %s of all relations, but "
+                             "relation %s has none: " ADVICE
+                             "add a column \"%s\" to its table of edges, as others have, or write "
+                             "`sampler: " SAMPLER_DEFAULT_NAME "` below `sample:`",
+                             sampler->name, of->plural, schema->edge_type[r].name, of->what);
+    return error_set(err, ERROR_INPUT,
+                     "sample.sampler is %s, which goes by %s, but the graph has none: "
+                     "expected a column \"%s\" in the table of edges, a file %s.npy beside "
+                     "it, or another sampler",
+                     sampler->name, of->plural, of->what, of->file);
+}
+
 /* What the sampler draws by. */
 static enum error_code check_sampler(const struct pipeline_settings *settings,
                                      const struct dataset_schema *schema, struct error *err)
@@ -82,12 +103,7 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
     const struct sampler *sampler = pipeline_sampler(settings);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (sampler->needs >> c & 1 && !edge_widths_have(&schema->edge_width, (enum edge_column)c))
-            return error_set(err, ERROR_INPUT,
-                             "sample.sampler is %s, which goes by %s, but the graph has none: "
-                             "expected a column \"%s\" in the table of edges, a file %s.npy beside "
-                             "it, or another sampler",
-                             sampler->name, edge_column[c].plural, edge_column[c].what,
-                             edge_column[c].file);
+            return refuse_without(sampler, schema, (enum edge_column)c, err);
     if (sampler->refuses_negatives && schema->negative_weight_count > 0)
         return error_set(err, ERROR_INPUT,
                          "%s: the weight is below 0, as are %" PRIu64

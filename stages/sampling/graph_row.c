@@ -36,6 +36,15 @@ enum error_code graph_row_of_relation(const struct topology *topology, uint32_t 
     return ERROR_NONE;
 }
 
+bool graph_row_is_there(const struct topology *topology, uint32_t relation, uint32_t node)
+{
+    if (node >= topology->node_count)
+        return true;
+    const struct topology_part *part =
+        topology_rows(topology, topology_part_of(topology, node), relation);
+    return node - part->first_node < part->node_count;
+}
+
 enum error_code graph_row_neighbor(const struct topology *topology, const struct graph_row *row,
                                    uint32_t k, uint32_t *out, struct error *err)
 {

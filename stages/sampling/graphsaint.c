@@ -40,16 +40,17 @@ static enum error_code weigh_edge(const struct neighbor_request *request,
 static enum error_code weigh(struct batch_builder *b, const struct neighbor_request *request,
                              uint32_t seeds, chance_of_both both, struct error *err)
 {
-    float *weight = NULL, *factor = (float *)(void *)b->factor.data;
+    const struct relation_rows *rows = b->lists->relation;
+    const uint32_t *node = b->lists->node[0].data;
+    float *weight = NULL, *factor = (float *)(void *)rows->factor.data;
     enum error_code rc = batch_builder_weigh_seeds(b, seeds, &weight, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++)
-        weight[i] =
-            (float)(request->graph.chances->mean / chance_of_node(request, b->node.data[i]));
-    for (uint32_t i = 0; rc == ERROR_NONE && i < b->row_count; i++)
-        for (uint32_t e = b->row_start.data[i]; rc == ERROR_NONE && e < b->row_start.data[i + 1];
-             e++)
-            rc = weigh_edge(request, b, b->node.data[b->neighbor.data[e]], b->node.data[i], both,
-                            &factor[e], err);
+        weight[i] = (float)(request->graph.chances->mean / chance_of_node(request, node[i]));
+    for (uint32_t i = 0; rc == ERROR_NONE && i < rows->row_count; i++)
+        for (uint32_t e = rows->row_start.data[i];
+             rc == ERROR_NONE && e < rows->row_start.data[i + 1]; e++)
+            rc = weigh_edge(request, b, node[rows->neighbor.data[e]], node[i], both, &factor[e],
+                            err);
     return rc;
 }
 

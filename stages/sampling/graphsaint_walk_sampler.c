@@ -19,16 +19,18 @@ static float by(double a, uint32_t b)
 static enum error_code weigh(struct batch_builder *b, const struct walk_norm *norm, uint32_t seeds,
                              struct error *err)
 {
-    float *weight = NULL, *factor = (float *)(void *)b->factor.data;
+    const struct relation_rows *rows = b->lists->relation;
+    const uint32_t *own = b->lists->node[0].data;
+    float *weight = NULL, *factor = (float *)(void *)rows->factor.data;
     uint32_t e = 0;
     enum error_code rc = batch_builder_weigh_seeds(b, seeds, &weight, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++)
-        weight[i] = by(norm->mean, norm->node[b->node.data[i]]);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < b->row_count; i++) {
-        const uint32_t in = norm->node[b->node.data[i]];
+        weight[i] = by(norm->mean, norm->node[own[i]]);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < rows->row_count; i++) {
+        const uint32_t in = norm->node[own[i]];
         struct graph_row row;
-        rc = graph_row_of(b->topology, b->node.data[i], &row, err);
-        for (uint32_t k = 0; rc == ERROR_NONE && e < b->row_start.data[i + 1]; k++) {
+        rc = graph_row_of(b->topology, own[i], &row, err);
+        for (uint32_t k = 0; rc == ERROR_NONE && e < rows->row_start.data[i + 1]; k++) {
             uint32_t node = 0; /* the row's edges that were induced, in their order */
             rc = graph_row_neighbor(b->topology, &row, k, &node, err);
             if (rc == ERROR_NONE && known_nodes_has(b->known, node))

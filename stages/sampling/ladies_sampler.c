@@ -45,10 +45,11 @@ static enum error_code add_candidate(struct batch_builder *b, int hop, uint32_t 
 static enum error_code find_candidates(struct batch_builder *b, int hop, struct candidates *c,
                                        struct error *err)
 {
+    const uint32_t known = *batch_builder_known(b, 0, hop);
     enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; rc == ERROR_NONE && i < b->hop_end[hop]; i++) {
+    for (uint32_t i = 0; rc == ERROR_NONE && i < known; i++) {
         struct graph_row row;
-        rc = graph_row_of(b->topology, b->node.data[i], &row, err);
+        rc = graph_row_of(b->topology, b->lists->node[0].data[i], &row, err);
         for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
             uint32_t node = 0;
             rc = graph_row_neighbor(b->topology, &row, k, &node, err);

@@ -16,27 +16,28 @@ enum error_code layer_rows_begin(struct batch_builder *b, const struct neighbor_
                              " already, expected each node once",
                              i, request->seed_node[i], local);
     }
-    b->hop_end[0] = request->seed_count;
+    batch_builder_end_hop(b, 0);
     return rc;
 }
 
 /* The factors of the row that ends now, times what makes their sum the number of its edges. */
 static void normalise(struct batch_builder *b, uint32_t first, uint32_t length)
 {
-    float *factor = (float *)(void *)b->factor.data;
+    float *factor = (float *)(void *)b->lists->relation[0].factor.data;
+    const uint32_t end = b->lists->relation[0].edge_count;
     double sum = 0;
-    for (uint32_t e = first; e < b->edge_count; e++)
+    for (uint32_t e = first; e < end; e++)
         sum += (double)factor[e];
-    for (uint32_t e = first; e < b->edge_count; e++)
+    for (uint32_t e = first; e < end; e++)
         factor[e] = (float)((double)factor[e] * (length / sum));
 }
 
-static enum error_code add_row(struct batch_builder *b, int hop, uint32_t node,
+static enum error_code add_row(struct batch_builder *b, int hop, uint32_t target,
                                const struct layer_choice *choice, struct error *err)
 {
     struct graph_row row;
-    const uint32_t first = b->edge_count;
-    enum error_code rc = graph_row_of(b->topology, node, &row, err);
+    const uint32_t first = b->lists->relation[0].edge_count;
+    enum error_code rc = graph_row_of(b->topology, b->lists->node[0].data[target], &row, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
         uint32_t source = 0, local = 0;
         float factor = 1;
@@ -51,19 +52,20 @@ static enum error_code add_row(struct batch_builder *b, int hop, uint32_t node,
             continue;
         rc = batch_builder_enter(b, source, &local, err);
         if (rc == ERROR_NONE)
-            rc = batch_builder_add_edge(b, local, graph_row_place(&row, k), factor, err);
+            rc = batch_builder_add_edge(b, 0, local, graph_row_place(&row, k), factor, err);
     }
     if (choice->normalises)
         normalise(b, first, row.length);
-    return rc == ERROR_NONE ? batch_builder_end_row(b, err) : rc;
+    return rc == ERROR_NONE ? batch_builder_end_row(b, 0, target, err) : rc;
 }
 
 enum error_code layer_rows_add(struct batch_builder *b, int hop, const struct layer_choice *choice,
                                struct error *err)
 {
+    const uint32_t known = *batch_builder_known(b, 0, hop);
     enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; rc == ERROR_NONE && i < b->hop_end[hop]; i++)
-        rc = add_row(b, hop, b->node.data[i], choice, err);
-    b->hop_end[hop + 1] = b->node_count;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < known; i++)
+        rc = add_row(b, hop, i, choice, err);
+    batch_builder_end_hop(b, hop + 1);
     return rc;
 }

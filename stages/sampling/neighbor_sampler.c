@@ -557,11 +557,9 @@ static enum error_code expand_seeds(struct neighbor_sampler *s,
     return rc;
 }
 
-/* The tables of the batch before: numbers in use are those up to the longest list of a type. */
 static void forget(struct neighbor_sampler *s)
 {
-    known_nodes_forget(&s->known);
-    sampled_lists_clear(&s->lists);
+    sampled_lists_forget(&s->lists, &s->known);
     s->relation = 0;
     s->rows = s->lists.relation;
 }
@@ -591,17 +589,20 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     sampler->notes_places = request->wants_edge_positions;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         sampler->notes_places |= topology->width.of[c] && request->edge_columns >> c & 1;
+    const struct listed_values has = {.degrees = request->wants_degree,
+                                      .places = sampler->notes_places};
     *out = (struct mini_batch){0};
     forget(sampler);
     enum error_code rc = add_seeds(sampler, request, err);
     if (rc == ERROR_NONE)
         rc = expand_seeds(sampler, request, err);
-    sampler->known.count = sampled_lists_longest(lists);
-    if (rc == ERROR_NONE && !is_listed)
+    if (rc == ERROR_NONE && !is_listed) {
+        lists->relation[0].row_count =
+            request->hop_count ? *hop_end(sampler, request, 0, request->hop_count - 1) : 0;
         rc = look_up(sampler, request->wants_degree, wants_sums, err);
+    }
     if (rc == ERROR_NONE)
-        rc = sampled_lists_batch(lists, request->hop_count, request->wants_degree,
-                                 sampler->notes_places, out, err);
+        rc = sampled_lists_batch(lists, request->hop_count, &has, out, err);
     if (rc == ERROR_NONE && !is_listed && request->wants_degree)
         out->degree = sampler->degree.data;
     if (rc == ERROR_NONE && wants_sums)

@@ -67,8 +67,8 @@ enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
     if (!sampler->builder) {
         rc = memory_new(&sampler->builder, 1, "the builder of mini-batches", err);
         if (rc == ERROR_NONE)
-            batch_builder_init(sampler->builder, sampler->topology, &sampler->known,
-                               &sampler->budget, sampler->has_self_loops);
+            batch_builder_init(sampler->builder, sampler->topology, &sampler->ranges,
+                               &sampler->known, &sampler->lists, sampler->has_self_loops);
     }
     *out = sampler->builder;
     return rc;

@@ -5,6 +5,17 @@
 const char *const seed_time_names[] = {
     [SEED_TIME_LAST_EDGE] = "last_edge", [SEED_TIME_FIRST_EDGE] = "first_edge", NULL};
 
+/* Takes the times of a row into account. */
+static int64_t row_time(const struct graph_row *row, bool first, int64_t found)
+{
+    for (uint32_t k = 0; k < row->length; k++) {
+        const int64_t time = graph_row_time(row, k);
+        if (first ? time < found : time > found)
+            found = time;
+    }
+    return found;
+}
+
 enum error_code seed_times_find(const struct topology *topology,
                                 const struct sampler_options *options, const uint32_t *node,
                                 uint32_t count, int64_t *out, struct error *err)
@@ -12,13 +23,13 @@ enum error_code seed_times_find(const struct topology *topology,
     const bool first = options->seed_time == SEED_TIME_FIRST_EDGE;
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        struct graph_row row;
-        rc = graph_row_of(topology, node[i], &row, err);
         out[i] = first ? EDGE_TIME_LAST : EDGE_TIME_FIRST;
-        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
-            const int64_t time = graph_row_time(&row, k);
-            if (first ? time < out[i] : time > out[i])
-                out[i] = time;
+        for (uint32_t r = 0; rc == ERROR_NONE && r < topology_relations(topology); r++) {
+            struct graph_row row = {.length = 0};
+            if (graph_row_is_there(topology, r, node[i]))
+                rc = graph_row_of_relation(topology, r, node[i], &row, err);
+            if (rc == ERROR_NONE)
+                out[i] = row_time(&row, first, out[i]);
         }
     }
     return rc;

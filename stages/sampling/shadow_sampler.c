@@ -78,7 +78,7 @@ static enum error_code draw_members(struct shadow *s, uint32_t seed, struct erro
     known_nodes_forget(s->b->known);
     enum error_code rc = add_member(s, s->request->seed_node[seed], err);
     for (uint32_t hop = 0; rc == ERROR_NONE && hop < depth; hop++) {
-        const struct random_stream stream = subgraph_seed_stream(s->request, seed, hop);
+        const struct random_stream stream = subgraph_seed_stream(s->request, seed, 0, hop);
         const uint32_t end = s->member_count;
         for (; rc == ERROR_NONE && first < end; first++)
             rc = reach(s, s->member[first], &stream, err);
@@ -107,11 +107,14 @@ static enum error_code add_row(struct shadow *s, uint32_t seed, uint32_t node, s
         uint32_t neighbor = 0;
         rc = graph_row_neighbor(s->b->topology, &row, k, &neighbor, err);
         if (rc == ERROR_NONE && known_nodes_has(s->b->known, neighbor))
-            rc = batch_builder_add_edge(s->b,
+            rc = batch_builder_add_edge(s->b, 0,
                                         place_of(s, seed, known_nodes_local(s->b->known, neighbor)),
                                         graph_row_place(&row, k), 1, err);
     }
-    return rc == ERROR_NONE ? batch_builder_end_row(s->b, err) : rc;
+    return rc == ERROR_NONE
+               ? batch_builder_end_row(s->b, 0,
+                                       place_of(s, seed, known_nodes_local(s->b->known, node)), err)
+               : rc;
 }
 
 /* Nodes and rows: the seeds', then those of the other members, seed after seed. */
@@ -119,12 +122,14 @@ static enum error_code add_all(struct shadow *s, struct error *err)
 {
     const uint32_t seeds = s->request->seed_count;
     enum error_code rc = ERROR_NONE;
+    uint32_t local = 0;
     for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
-        rc = batch_builder_add_node(s->b, s->request->seed_node[seed], seed, err);
+        rc = batch_builder_add_node(s->b, s->request->seed_node[seed], seed, &local, err);
+    batch_builder_end_hop(s->b, 0);
     for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
         for (uint32_t i = s->first_member[seed] + 1;
              rc == ERROR_NONE && i < s->first_member[seed + 1]; i++)
-            rc = batch_builder_add_node(s->b, s->member[i], seed, err);
+            rc = batch_builder_add_node(s->b, s->member[i], seed, &local, err);
     for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++) {
         know_members(s, seed);
         rc = add_row(s, seed, s->request->seed_node[seed], err);
@@ -161,9 +166,8 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     s.first_member[request->seed_count] = s.member_count;
     if (rc == ERROR_NONE)
         rc = add_all(&s, err);
-    s.b->hop_end[0] = request->seed_count;
     for (int h = 0; h < request->hop_count; h++)
-        s.b->hop_end[h + 1] = s.b->node_count;
+        batch_builder_end_hop(s.b, h + 1);
     return rc == ERROR_NONE ? batch_builder_finish(s.b, request, BATCH_SUBGRAPH, out, err) : rc;
 }
 

@@ -5,31 +5,46 @@ static bool is_training(const struct neighbor_request *request, uint32_t node)
     return request->graph.is_training[node / 64] >> (node % 64) & 1;
 }
 
+/* Brings the nodes of a type into order; returns how many of them train. */
+static uint32_t order_type(struct batch_builder *b, const struct neighbor_request *request,
+                           uint32_t type, uint32_t *other)
+{
+    const uint32_t count = b->lists->count[type];
+    uint32_t *node = b->lists->node[type].data, others = 0, seeds = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_training(request, node[i]))
+            node[seeds++] = node[i];
+        else
+            other[others++] = node[i];
+    }
+    for (uint32_t i = 0; i < others; i++)
+        node[seeds + i] = other[i];
+    for (uint32_t i = 0; i < count; i++) { /* which are known already */
+        b->known->count = i;
+        known_nodes_add(b->known, node[i]);
+    }
+    return seeds;
+}
+
+static void end_hops(struct batch_builder *b, const struct neighbor_request *request)
+{
+    for (int h = 1; h <= request->hop_count; h++)
+        batch_builder_end_hop(b, h);
+}
+
 enum error_code subgraph_order(struct batch_builder *b, const struct neighbor_request *request,
                                uint32_t *seed_count, struct error *err)
 {
     void *scratch = NULL;
-    const uint32_t count = b->node_count;
-    enum error_code rc = batch_builder_scratch(b, 3, (size_t)count + 1, 1, 0, &scratch, err);
-    uint32_t *other = scratch, others = 0, seeds = 0;
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t node = b->node.data[i];
-        if (is_training(request, node))
-            b->node.data[seeds++] = node;
-        else
-            other[others++] = node;
+    enum error_code rc = ERROR_NONE;
+    *seed_count = 0;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < b->lists->type_count; t++) {
+        rc = batch_builder_scratch(b, 3, (size_t)b->lists->count[t] + 1, 1, 0, &scratch, err);
+        if (rc == ERROR_NONE)
+            *seed_count += *batch_builder_known(b, t, 0) = order_type(b, request, t, scratch);
     }
-    for (uint32_t i = 0; i < others; i++)
-        b->node.data[seeds + i] = other[i];
-    known_nodes_forget(b->known);
-    for (uint32_t i = 0; i < count; i++)
-        known_nodes_add(b->known, b->node.data[i]);
-    b->hop_end[0] = *seed_count = seeds;
-    for (int h = 0; h < request->hop_count; h++)
-        b->hop_end[h + 1] = count;
-    return ERROR_NONE;
+    end_hops(b, request);
+    return rc;
 }
 
 enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor_request *request,
@@ -37,7 +52,7 @@ enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor
 {
     float *weight = NULL;
     uint32_t local = 0;
-    enum error_code rc = b->node_count
+    enum error_code rc = b->lists->count[0]
                              ? ERROR_NONE
                              : batch_builder_enter(b, 0, &local, err); /* parts without nodes */
     if (rc == ERROR_NONE)
@@ -45,19 +60,23 @@ enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor
     if (rc != ERROR_NONE)
         return rc;
     weight[0] = 0;
-    b->hop_end[0] = 1;
-    for (int h = 0; h < request->hop_count; h++)
-        b->hop_end[h + 1] = b->node_count;
+    *batch_builder_known(b, 0, 0) = 1;
+    end_hops(b, request);
     return ERROR_NONE;
 }
 
 struct random_stream subgraph_seed_stream(const struct neighbor_request *request, uint32_t index,
-                                          uint32_t hop)
+                                          uint32_t relation, uint32_t hop)
 {
+    enum { HOP_BITS = 4, RELATION_BITS = 4 };
+    _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
+    const uint32_t low = relation & ((1U << RELATION_BITS) - 1), high = relation >> RELATION_BITS;
+    const enum random_purpose purpose =
+        high ? (enum random_purpose)(RANDOM_RELATION + high) : RANDOM_NEIGHBOR;
     const struct random_stream keys =
         random_stream_of(request->seed, RANDOM_SUBGRAPH, request->round, 0, request->slot);
     uint32_t word[4];
     random_block(&keys, index, 0, word);
-    return random_stream_of((uint64_t)word[0] << 32 | word[1], RANDOM_NEIGHBOR, request->round, hop,
-                            request->slot);
+    return random_stream_of((uint64_t)word[0] << 32 | word[1], purpose, request->round,
+                            hop | low << HOP_BITS, request->slot);
 }

@@ -8,8 +8,8 @@
 #include "stages/sampling/batch_builder.h"
 #include "stages/sampling/neighbor_sampler.h"
 
-/* Brings the nodes that were entered into order: those that train first, which are the seeds; else as they were. Sets
- * hop_end. *seed_count may come out 0. Fails: ERROR_NO_MEMORY. */
+/* Brings the nodes of each type that were entered into order: those that train first, which are the
+ * seeds; else as they were. Sets hop_end. *seed_count may come out 0. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code subgraph_order(struct batch_builder *builder,
                                           const struct neighbor_request *request,
                                           uint32_t *seed_count, struct error *err);
@@ -21,8 +21,9 @@ MUST_CHECK enum error_code subgraph_stand_in(struct batch_builder *builder,
                                              const struct neighbor_request *request,
                                              struct error *err);
 
-/* Draws of seed `index` alone, whichever nodes others come to: a stream under a key of its own. */
+/* Draws of seed `index` alone in a relation, whichever nodes others come to: a stream under a key
+ * of its own. */
 struct random_stream subgraph_seed_stream(const struct neighbor_request *request, uint32_t index,
-                                          uint32_t hop);
+                                          uint32_t relation, uint32_t hop);
 
 #endif

@@ -11,6 +11,10 @@
  *
  * If the seeds are the ends of edges to learn, the edge of a seed is in none of its rows.
  *
+ * Every relation has times. A node is expanded once for a seed, at the hop where it first appears,
+ * in every relation that ends in its type, each with a fan-out of its own, as neighbor_sampler.h
+ * does.
+ *
  * A hop keeps its fan-out of the edges that are early enough: each as likely as the others, none
  * twice; or the latest ones, of equal times those behind in the row (PyG's temporal_strategy
  * "uniform" and "last").
@@ -102,26 +106,30 @@ static enum error_code enter(struct batch_builder *b, uint32_t seed, uint32_t no
     *local = pair_table_find(&b->pairs, seed, node);
     if (*local != PAIR_TABLE_NONE)
         return ERROR_NONE;
-    *local = b->node_count;
-    const enum error_code rc = batch_builder_add_node(b, node, seed, err);
+    const enum error_code rc = batch_builder_add_node(b, node, seed, local, err);
     return rc == ERROR_NONE ? pair_table_add(&b->pairs, b->budget, seed, node, *local, err) : rc;
 }
 
+/* Adds the row of node `index` of the relation's target type. */
 static enum error_code expand(struct batch_builder *b, const struct neighbor_request *request,
-                              int hop, uint32_t index, struct error *err)
+                              uint32_t relation, int hop, uint32_t index, struct error *err)
 {
-    const int64_t fanout = request->fanout[hop];
-    const uint32_t seed = b->seed_of.data[index], node = b->node.data[index];
+    const int64_t fanout = request->fanout[relation * (size_t)request->hop_count + (size_t)hop];
+    const uint32_t type = b->lists->relation[relation].target;
+    const uint32_t seed = b->lists->seed_of[type].data[index];
+    const uint32_t node = b->lists->node[type].data[index];
     struct graph_row row;
     struct candidate *candidate = NULL;
     uint32_t count = 0;
-    enum error_code rc = graph_row_of(b->topology, node, &row, err);
+    enum error_code rc = graph_row_of_relation(b->topology, relation, node, &row, err);
     if (rc == ERROR_NONE)
         rc = find_candidates(b, request, &row, node, seed, &candidate, &count, err);
     if (rc == ERROR_NONE && fanout != FANOUT_ALL && fanout < count) {
-        const struct random_stream stream = subgraph_seed_stream(request, seed, (uint32_t)hop);
-        rc = choose(b, &stream, node, request->options->temporal_strategy, candidate, count,
-                    (uint32_t)fanout, err);
+        const struct random_stream stream =
+            subgraph_seed_stream(request, seed, relation, (uint32_t)hop);
+        if (fanout > 0)
+            rc = choose(b, &stream, node, request->options->temporal_strategy, candidate, count,
+                        (uint32_t)fanout, err);
         count = (uint32_t)fanout;
     }
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
@@ -130,10 +138,45 @@ static enum error_code expand(struct batch_builder *b, const struct neighbor_req
         if (rc == ERROR_NONE)
             rc = enter(b, seed, source, &local, err);
         if (rc == ERROR_NONE)
-            rc = batch_builder_add_edge(b, local, graph_row_place(&row, candidate[i].position), 1,
-                                        err);
+            rc = batch_builder_add_edge(b, relation, local,
+                                        graph_row_place(&row, candidate[i].position), 1, err);
     }
-    return rc == ERROR_NONE ? batch_builder_end_row(b, err) : rc;
+    return rc == ERROR_NONE ? batch_builder_end_row(b, relation, index, err) : rc;
+}
+
+/* Expands what was found at the hop before. */
+static enum error_code expand_hop(struct batch_builder *b, const struct neighbor_request *request,
+                                  int hop, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < b->lists->relation_count; r++) {
+        const uint32_t type = b->lists->relation[r].target;
+        const uint32_t end = *batch_builder_known(b, type, hop);
+        for (uint32_t i = hop ? *batch_builder_known(b, type, hop - 1) : 0;
+             rc == ERROR_NONE && i < end; i++)
+            rc = expand(b, request, r, hop, i, err);
+    }
+    batch_builder_end_hop(b, hop + 1);
+    return rc;
+}
+
+/* Adds the seeds, which stand type by type: number i of the request is number i of the batch. */
+static enum error_code add_seeds(struct batch_builder *b, const struct neighbor_request *request,
+                                 struct error *err)
+{
+    uint32_t type = 0, local = 0;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < request->seed_count; i++) {
+        const uint32_t node = request->seed_node[i], before = type;
+        rc = batch_builder_add_node(b, node, i, &local, err);
+        if (rc == ERROR_NONE)
+            type = batch_builder_type(b, node);
+        must(type >= before);
+        if (rc == ERROR_NONE)
+            rc = pair_table_add(&b->pairs, b->budget, i, node, local, err);
+    }
+    batch_builder_end_hop(b, 0);
+    return rc;
 }
 
 static enum error_code draw(struct neighbor_sampler *sampler,
@@ -149,18 +192,9 @@ static enum error_code draw(struct neighbor_sampler *sampler,
         return rc;
     b->is_disjoint = true;
     b->seed_time = request->times.seed_time;
-    for (uint32_t i = 0; rc == ERROR_NONE && i < request->seed_count; i++) {
-        rc = batch_builder_add_node(b, request->seed_node[i], i, err);
-        if (rc == ERROR_NONE)
-            rc = pair_table_add(&b->pairs, b->budget, i, request->seed_node[i], i, err);
-    }
-    b->hop_end[0] = b->node_count;
-    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++) {
-        for (uint32_t i = hop ? b->hop_end[hop - 1] : 0; rc == ERROR_NONE && i < b->hop_end[hop];
-             i++)
-            rc = expand(b, request, hop, i, err);
-        b->hop_end[hop + 1] = b->node_count;
-    }
+    rc = add_seeds(b, request, err);
+    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++)
+        rc = expand_hop(b, request, hop, err);
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_NESTED, out, err) : rc;
 }
 
@@ -169,4 +203,5 @@ const struct sampler temporal_neighbor_row = {.name = "temporal_neighbor",
                                               .has_neighborhoods = true,
                                               .is_disjoint = true,
                                               .takes_pairs = true,
+                                              .takes_relations = true,
                                               .draw = draw};

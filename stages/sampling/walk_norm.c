@@ -63,11 +63,11 @@ static enum error_code count_edges(struct drawn_walks *out, const uint64_t *firs
                                    const struct batch_builder *b, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; rc == ERROR_NONE && i < b->node_count; i++) {
+    for (uint32_t i = 0; rc == ERROR_NONE && i < b->lists->count[0]; i++) {
         struct graph_row row;
-        rc = graph_row_of(b->topology, b->node.data[i], &row, err);
+        rc = graph_row_of(b->topology, b->lists->node[0].data[i], &row, err);
         if (rc == ERROR_NONE)
-            out->node[b->node.data[i]]++;
+            out->node[b->lists->node[0].data[i]]++;
         for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
             uint32_t node = 0;
             rc = graph_row_neighbor(b->topology, &row, k, &node, err);
@@ -118,7 +118,7 @@ enum error_code drawn_walks_count(struct drawn_walks *out, const struct topology
         rc = draw_one(b, config, (uint32_t)out->drawn, err);
         if (rc == ERROR_NONE)
             rc = count_edges(out, first_edge, b, err);
-        seen += b->node_count;
+        seen += b->lists->count[0];
         out->drawn++;
     }
     memory_free(first_edge);

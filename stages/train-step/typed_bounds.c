@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/relation_fanouts.h"
+#include "stages/sampling/sampler.h"
 #include "store/topology/topology.h"
 
 #include <math.h>
@@ -32,10 +33,10 @@ static double nodes_of_type(const struct partition_book *book, uint32_t type)
     return count;
 }
 
-/* As the sampler goes: each node is expanded once, at the hop behind the one that found it, in all relations that end in
- * its type. */
-static void bound(const struct partition_book *book, const uint64_t *relation_edges,
-                  const int64_t *fanout, struct typed_bounds *out)
+/* Bounds one neighbourhood of out->seeds seeds, as the sampler goes: each node is expanded once, at
+ * the hop behind the one that found it, in all relations that end in its type. */
+static void bound_one(const struct partition_book *book, const uint64_t *relation_edges,
+                      const int64_t *fanout, struct typed_bounds *out)
 {
     const uint32_t relations = out->relation_count;
     double added[RELATION_TYPE_COUNT_MAX] = {0}, all[RELATION_TYPE_COUNT_MAX];
@@ -68,6 +69,22 @@ static void bound(const struct partition_book *book, const uint64_t *relation_ed
     }
 }
 
+/* Bounds a batch: one neighbourhood of all seeds, or one for each of them where they are disjoint. */
+static void bound(const struct stage_context *context, const uint64_t *relation_edges,
+                  const int64_t *fanout, struct typed_bounds *out)
+{
+    const double apart = pipeline_sampler(context->settings)->is_disjoint ? out->seeds : 1;
+    out->seeds /= apart;
+    bound_one(context->book, relation_edges, fanout, out);
+    out->seeds *= apart;
+    for (int h = 0; h <= out->hop_count; h++) {
+        for (uint32_t t = 0; t < out->type_count; t++)
+            out->node[h][t] *= apart;
+        for (uint32_t r = 0; r < out->relation_count; r++)
+            out->edge[(size_t)h * out->relation_count + r] *= apart;
+    }
+}
+
 static enum error_code begin(const struct stage_context *context, int64_t seeds,
                              struct typed_bounds *out, int64_t **fanout, struct error *err)
 {
@@ -94,7 +111,7 @@ enum error_code typed_bounds_of_training(const struct stage_context *context,
         rc = relation_fanouts_of(context->settings, context->book->relation, out->relation_count,
                                  fanout, err);
     if (rc == ERROR_NONE)
-        bound(context->book, relation_edges, fanout, out);
+        bound(context, relation_edges, fanout, out);
     memory_free(fanout);
     return rc;
 }
@@ -108,7 +125,7 @@ enum error_code typed_bounds_of_validation(const struct stage_context *context,
         begin(context, context->schedule->evaluation_seeds_most, out, &fanout, err);
     if (rc == ERROR_NONE) {
         relation_fanouts_of_evaluation(context->settings, out->relation_count, fanout);
-        bound(context->book, relation_edges, fanout, out);
+        bound(context, relation_edges, fanout, out);
     }
     memory_free(fanout);
     return rc;

@@ -112,7 +112,7 @@ static enum error_code pass_bytes(const struct model *model, const struct typed_
 }
 
 /* The arrays of a mini-batch as they are read (mini_batch.h, typed_batch.h): of a node its id, its
- * number and up to four places in the set that finds it twice; of a row its place, start, length
+ * number, up to four places in the set that finds it twice, and the seed that it is of; of a row its place, start, length
  * and degree. */
 static double batch_bytes(const struct typed_bounds *bounds, const struct edge_use *use,
                           const struct partition_book *book)
@@ -124,7 +124,7 @@ static double batch_bytes(const struct typed_bounds *bounds, const struct edge_u
         rows += fmin(
             typed_bounds_edges_at(bounds, bounds->hop_count, r),
             bounds->node[bounds->hop_count - 1][partition_book_relation(book, r)->target_type]);
-    return 24 * nodes + 16 * rows + of_edge * edges +
+    return 28 * nodes + 16 * rows + of_edge * edges +
            (double)bounds->hop_count * bounds->relation_count * sizeof(struct relation_edges);
 }
 

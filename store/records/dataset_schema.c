@@ -104,6 +104,8 @@ static void put_types(struct json_writer *w, const struct dataset_schema *schema
         }
         if (schema->back_plus[i])
             json_put_int64(w, "back", schema->back_plus[i] - 1);
+        if (schema->lacks[i])
+            json_put_int64(w, "lacks", schema->lacks[i]);
         json_close_object(w);
     }
     json_close_array(w);
@@ -342,6 +344,8 @@ static enum error_code get_edge_types(const struct json_node *object, const char
             rc = get_ends(node, out, key, type, err);
         if (rc == ERROR_NONE && json_get(node, "back"))
             rc = get_back(node, out, key, &out->back_plus[i], err);
+        if (rc == ERROR_NONE && json_get(node, "lacks"))
+            rc = get_u32(node, "lacks", key, &out->lacks[i], err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "edge type %u", i);
     }

@@ -17,8 +17,10 @@
  *             each node type has a feature_dim of its own (0: its nodes have no features), each edge type is a
  *             relation with a source and a target type, and feature_dim is that of the target type
  *
- * Two keys stand only where they say something: "pairs_together" of a directed graph whose edges
- * and edges back are held out together, and "back" of an edge type, which is then another relation.
+ * Three keys stand only where they say something: "pairs_together" of a directed graph whose edges
+ * and edges back are held out together; "back" of an edge type, which is then another relation; and
+ * "lacks" of an edge type, a bit for each enum edge_column that the input has for other edge types
+ * alone, so that no edge has it.
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge
  * column that there is, by its name in common/graph/edge_column.h. "time_unit" is there where times
@@ -95,6 +97,8 @@ struct dataset_schema {
     /* A graph with relations has here 1 + the relation with the edges back of most edges of each
      * one, found by content; 0: none. */
     uint16_t back_plus[EDGE_TYPE_COUNT_MAX];
+    /* A bit for each column that the input has for other edge types alone. */
+    uint32_t lacks[EDGE_TYPE_COUNT_MAX];
 };
 
 /* Counts the weight of a stored edge among the sizes of weights. */

@@ -84,10 +84,40 @@ unlike() { # STATUS MESSAGE [options]: of a graph whose types all have features
     [ -z "$(find "$work/unlike" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
 }
 unlike 65 'sample.sampler is weighted_neighbor, which goes by edge weights, but the graph has none' --set sample.sampler=weighted_neighbor
-for sampler in temporal_neighbor shadow; do
-    unlike 78 "sample.sampler is $sampler, which draws from a graph without relations alone" --set sample.sampler=$sampler
-done
+unlike 65 'sample.sampler is temporal_neighbor, which goes by edge times, but the graph has none' --set sample.sampler=temporal_neighbor
+unlike 78 'sample.sampler is shadow, which draws from a graph without relations alone' --set sample.sampler=shadow
 links=(--set ingest.task=link_prediction --set train-step.decoder=distmult)
 unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@]}" --set 'ingest.edge_split=time 80/10/10'
 unlike 78 'sample.negatives is 3, expected fewer than nodes of type venue: the dataset has 3' "${links[@]}" \
     --set 'ingest.edge_split=random 80/10/10' --set sample.negatives=3
+
+# Where the tables of some relations alone have times and weights, that of the first without is named.
+mixed=$work/mixed
+mkdir "$mixed"
+cat >"$mixed/meta.yaml" <<'YAML'
+dataset_name: mixed
+node_data:
+  - file_name: author.csv
+    ntype: author
+  - file_name: paper.csv
+    ntype: paper
+edge_data:
+  - file_name: writes.csv
+    etype: [author, writes, paper]
+  - file_name: cites.csv
+    etype: [paper, cites, paper]
+YAML
+awk 'BEGIN { print "node_id,feat"; for (i = 0; i < 20; i++) print i ",\"" i ", 1\"" }' >"$mixed/author.csv"
+awk 'BEGIN { print "node_id,feat,label,train_mask,val_mask,test_mask"
+    for (i = 0; i < 30; i++) print i ",\"" i ", 1\"," i % 3 "," (i % 3 == 0) "," (i % 3 == 1) "," (i % 3 == 2) }' >"$mixed/paper.csv"
+awk 'BEGIN { print "src_id,dst_id,time,weight"; for (i = 0; i < 30; i++) print i % 20 "," i "," i ",2" }' >"$mixed/writes.csv"
+awk 'BEGIN { print "src_id,dst_id,weight"; for (i = 0; i < 30; i++) print i "," (i + 1) % 30 ",3" }' >"$mixed/cites.csv"
+lacking() { # MESSAGE SAMPLER
+    expect 65 "$1" "$bin/graphmill" run "$(pipeline "$mixed" '  format: dgl_csv\n  add_reverse: true\n')" --directory "$work/lacking" --set sample.sampler="$2"
+    [ -z "$(find "$work/lacking" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $1"
+    rm -rf "$work/lacking"
+}
+lacking 'goes by edge times of all relations, but relation cites has none: add a column "time" to its table of edges' temporal_neighbor
+sed -i 's/,[0-9a-z]*$//' "$mixed/cites.csv"
+lacking 'goes by edge weights of all relations, but relation cites has none: add a column "weight"' weighted_neighbor
+run weighted "$(pipeline "$mixed" '  format: dgl_csv\n  add_reverse: true\n')" --set sample.sampler=neighbor >/dev/null

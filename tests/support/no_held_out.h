@@ -65,4 +65,10 @@ enum error_code dataset_builder_note(struct dataset_builder *builder, enum note_
     return ERROR_NONE;
 }
 
+void dataset_builder_note_lacks(struct dataset_builder *builder, uint32_t edge_type,
+                                unsigned columns)
+{
+    (void)builder, (void)edge_type, (void)columns;
+}
+
 #endif

@@ -65,6 +65,7 @@ void typed_edges_fill(struct typed_edges *edges)
         edges->source[e] = (uint32_t)(key[e] >> 20 & 0xFFFFF);
         edges->relation[e] = (uint16_t)(key[e] & 0xFFFFF);
         edges->weight[e] = (float)e;
+        edges->time[e] = (int64_t)(e * 37 % 100);
     }
 }
 
@@ -182,7 +183,8 @@ void typed_dataset_write(struct store *store)
 
 /* The rows of a relation; arrays have room for all edges. */
 static struct topology_arrays rows_of(const struct typed_edges *edges, uint32_t r,
-                                      uint64_t *row_start, uint32_t *neighbor, float *weight)
+                                      uint64_t *row_start, uint32_t *neighbor, float *weight,
+                                      int64_t *time)
 {
     const uint32_t first = type[relation[r].target].first, count = type[relation[r].target].count;
     uint64_t at = 0;
@@ -192,6 +194,7 @@ static struct topology_arrays rows_of(const struct typed_edges *edges, uint32_t 
         for (; e < TYPED_EDGES && edges->target[e] <= v; e++)
             if (edges->relation[e] == r && edges->target[e] == v) {
                 neighbor[at] = edges->source[e];
+                time[at] = edges->time[e];
                 weight[at++] = edges->weight[e];
             }
     }
@@ -201,7 +204,8 @@ static struct topology_arrays rows_of(const struct typed_edges *edges, uint32_t 
                                     .edge_count = at,
                                     .row_start = row_start,
                                     .neighbor = neighbor,
-                                    .columns = {{{[EDGE_WEIGHT] = 1}}, {[EDGE_WEIGHT] = weight}}};
+                                    .columns = {{{[EDGE_WEIGHT] = 1, [EDGE_TIME] = 1}},
+                                                {[EDGE_WEIGHT] = weight, [EDGE_TIME] = time}}};
 }
 
 void typed_topology_write(struct store *store, const char *partition_id,
@@ -209,11 +213,12 @@ void typed_topology_write(struct store *store, const char *partition_id,
 {
     static uint32_t neighbor[TYPED_RELATIONS][TYPED_EDGES];
     static float weight[TYPED_RELATIONS][TYPED_EDGES];
+    static int64_t time[TYPED_RELATIONS][TYPED_EDGES];
     static uint64_t row_start[TYPED_RELATIONS][TYPED_NODES + 1];
     struct topology_arrays rows[TYPED_RELATIONS];
     struct error err = {0};
     for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
-        rows[r] = rows_of(edges, r, row_start[r], neighbor[r], weight[r]);
+        rows[r] = rows_of(edges, r, row_start[r], neighbor[r], weight[r], time[r]);
     demand(topology_write_relations(store, partition_id, 0, 0, TYPED_NODES, rows, TYPED_RELATIONS,
                                     &err),
            &err);
@@ -242,7 +247,7 @@ struct partition_book typed_book(const char *partition_id)
                                   .feature_dim = TYPED_PAPER_DIM,
                                   .class_count = 3,
                                   .task = TASK_SINGLE_LABEL,
-                                  .edge_width = {{[EDGE_WEIGHT] = 1}},
+                                  .edge_width = {{[EDGE_WEIGHT] = 1, [EDGE_TIME] = 1}},
                                   .book = parts,
                                   .type_count = 3,
                                   .relation_count = TYPED_RELATIONS,

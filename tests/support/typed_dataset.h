@@ -4,7 +4,8 @@
  *     author (60, no features)   paper (90, 5 columns, labels and splits)   venue (10, 3 columns)
  *     writes: author -> paper   cites: paper -> paper   in: paper -> venue   rev_writes: paper -> author
  *
- * Edges are drawn from a fixed stream; the weight of edge e is e. Feature c of node v is v + c / 1024, the label of paper v is
+ * Edges are drawn from a fixed stream; the weight of edge e is e, and its time, which the topology alone
+ * has, 37 e modulo 100. Feature c of node v is v + c / 1024, the label of paper v is
  * v modulo 3; papers are for train, valid, test or nothing by v modulo 4.
  */
 #ifndef TESTS_SUPPORT_TYPED_DATASET_H
@@ -31,6 +32,7 @@ struct typed_edges {
     uint32_t source[TYPED_EDGES], target[TYPED_EDGES]; /* by target, source, relation */
     uint16_t relation[TYPED_EDGES];
     float weight[TYPED_EDGES];
+    int64_t time[TYPED_EDGES];
 };
 
 /* The edges, all different. */

@@ -111,6 +111,13 @@ enum error_code dataset_builder_note(struct dataset_builder *builder, enum note_
     return rc;
 }
 
+void dataset_builder_note_lacks(struct dataset_builder *builder, uint32_t edge_type,
+                                unsigned columns)
+{
+    must(edge_type < EDGE_TYPE_COUNT_MAX);
+    builder->schema.lacks[edge_type] |= columns;
+}
+
 struct value_notes *dataset_builder_notes(struct dataset_builder *builder)
 {
     return &builder->values;

@@ -247,27 +247,42 @@ static enum error_code push_lines(struct edge_file *e, struct error *err)
     return rc == ERROR_NONE ? edge_buffer_flush(&e->buffer, err) : rc;
 }
 
-/* Edges have the columns that all files have. */
+/* The columns of one file, a bit for each. */
+static enum error_code read_header(const struct dgl_csv *d, uint32_t number, unsigned *columns,
+                                   struct error *err)
+{
+    struct edge_file e = {.d = d, .file = &d->meta.edges[number]};
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = false;
+    enum error_code rc = line_reader_open(e.file->path, &reader, err);
+    if (rc == ERROR_NONE)
+        rc = delimited_read(reader, &d->meta.delimiter, &line, &found, err);
+    if (rc == ERROR_NONE && found)
+        rc = take_header(&e, &line, err);
+    line_reader_close(reader);
+    *columns = 0;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        *columns |= e.fields.width.of[c] ? 1U << c : 0;
+    return rc;
+}
+
+/* Edges have the columns that all files have. The schema notes which relations lack one of the
+ * others. */
 static enum error_code find_columns(const struct dgl_csv *d, bool keeps[EDGE_COLUMN_COUNT],
                                     struct error *err)
 {
+    unsigned columns[EDGE_TYPE_COUNT_MAX], all = ~0U, any = 0;
     enum error_code rc = ERROR_NONE;
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        keeps[c] = true;
     for (uint32_t i = 0; rc == ERROR_NONE && i < d->meta.edge_count; i++) {
-        struct edge_file e = {.d = d, .file = &d->meta.edges[i]};
-        struct line_reader *reader = NULL;
-        struct text_line line;
-        bool found = false;
-        rc = line_reader_open(e.file->path, &reader, err);
-        if (rc == ERROR_NONE)
-            rc = delimited_read(reader, &d->meta.delimiter, &line, &found, err);
-        if (rc == ERROR_NONE && found)
-            rc = take_header(&e, &line, err);
-        for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-            keeps[c] &= e.fields.width.of[c] > 0;
-        line_reader_close(reader);
+        rc = read_header(d, i, &columns[i], err);
+        all &= columns[i];
+        any |= columns[i];
     }
+    for (uint32_t i = 0; rc == ERROR_NONE && i < d->meta.edge_count; i++)
+        dataset_builder_note_lacks(d->builder, i, any & ~columns[i]);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        keeps[c] = all >> c & 1;
     return rc;
 }
 

@@ -135,7 +135,19 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
     schema.edge_width.of[EDGE_TIME_F64] = 0;
     schema.edge_width.of[EDGE_TIME] = schema.edge_width.of[EDGE_WEIGHT] = 1;
     assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
+    struct dataset_schema partly = {.feature_dim = 1, .edge_type_count = 3};
+    partly.edge_type[1] = (struct edge_type){.name = "cites"};
+    partly.edge_type[2] = (struct edge_type){.name = "writes"};
+    partly.lacks[1] = 1U << EDGE_TIME;
+    partly.lacks[2] = 1U << EDGE_WEIGHT;
+    assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
+                 "which goes by edge times of all relations, but relation cites has none: add a "
+                 "column \"time\" to its table of edges, as others have, or write `sampler: "
+                 "neighbor` below `sample:`",
+                 &err);
     settings.sample.sampler = SAMPLER_WEIGHTED_NEIGHBOR;
+    assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
+                 "which goes by edge weights of all relations, but relation writes has none", &err);
     assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
                  "edges.csv:17: the weight is below 0, as are 3 in all, and sample.sampler "
                  "weighted_neighbor",

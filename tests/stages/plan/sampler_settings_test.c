@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-enum { SETTINGS_MAX = 3 };
+enum { SETTINGS_MAX = 4 };
 
 static const struct {
     const char *set[SETTINGS_MAX][2];
@@ -22,7 +22,13 @@ static const struct {
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
     {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}},
      "sample.sampler is ladies, which draws from a graph without relations alone: expected "
-     "neighbor, weighted_neighbor or neighbor_with_replacement, or write"},
+     "neighbor, weighted_neighbor, neighbor_with_replacement or temporal_neighbor, or write"},
+    {{{"sample.sampler", "temporal_neighbor"},
+      {"ingest.relations", "true"},
+      {"ingest.task", "link_prediction"},
+      {"ingest.edge_split", "time 80/10/10"}},
+     "sample.sampler is temporal_neighbor, but ingest.relations is true, and held-out edges of "
+     "several relations are inferred layer by layer, which shows them later edges"},
 };
 
 static void what_a_sampler_cannot_do_is_said(void **state)

@@ -161,6 +161,7 @@ static struct neighbor_request request_of(const int64_t *fanout, uint32_t slot)
                                      .seed_node = seed_node,
                                      .seed_count = SEEDS,
                                      .wants_degree = true,
+                                     .options = &sampler_fixture_options,
                                      .edge_columns = 1U << EDGE_WEIGHT};
 }
 
@@ -362,14 +363,16 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
     struct fixture *f = open_fixture(state);
     struct arena scratch = {0};
     struct mini_batch stored = {0};
+    static const int64_t late[SEEDS] = {50, 10, 99, 70, 0, 30, 80, 20, 60, 40};
     int samplers = 0;
     for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
         const struct sampler *sampler = sampler_of(kind);
-        const struct neighbor_request request = request_of(few, 9), other = request_of(all, 10);
+        struct neighbor_request request = request_of(few, 9), other = request_of(all, 10);
         const struct key key = key_mini_batch("r", 1, (int32_t)kind);
         struct mini_batch batch;
         if (!sampler->takes_relations)
             continue;
+        request.times.seed_time = other.times.seed_time = late;
         samplers++;
         assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
         for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
@@ -397,7 +400,7 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
                             batch.edge_count * sizeof *batch.neighbor);
         assert_memory_equal(stored.node, batch.node, batch.node_count * sizeof *batch.node);
     }
-    assert_int_equal(samplers, 3);
+    assert_int_equal(samplers, 4);
     mini_batch_release(&stored);
     arena_release(&scratch);
     close_fixture(f);

@@ -87,6 +87,7 @@ static struct dataset_schema example_with_relations(void)
     schema.target_type = 1;
     schema.feature_dim = schema.node_type[1].feature_dim = 12;
     schema.edge_type[1].source_type = 1;
+    schema.lacks[1] = 1U << EDGE_TIME | 1U << EDGE_WEIGHT;
     return schema;
 }
 
@@ -102,6 +103,7 @@ static void relations_come_back(void **state)
     assert_int_equal(out.target_type, 1);
     assert_memory_equal(out.node_type, schema.node_type, sizeof schema.node_type);
     assert_memory_equal(out.edge_type, schema.edge_type, sizeof schema.edge_type);
+    assert_memory_equal(out.lacks, schema.lacks, sizeof schema.lacks);
     assert_int_equal(dataset_type_of(&out, 1999), 0);
     assert_int_equal(dataset_type_of(&out, 2000), 1);
     assert_string_equal(dataset_relation(&out, 1).name, "writes");

@@ -1,0 +1,360 @@
+/* Neighbourhoods of the past over several relations: against a slow sampler that follows the rule
+ * edge by edge, against chance, and against edges of the future that give everything away. */
+#include "stages/sampling/distinct_positions.h"
+#include "stages/sampling/sampler.h"
+#include "stages/sampling/subgraph.h"
+#include "store/objects/keys.h"
+
+#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+#include "tests/support/typed_dataset.h"
+
+enum { TYPES = 3, HOPS = 2, SEEDS = 6, SLOW_MAX = 20000, LATEST = 70 };
+
+static struct typed_edges edges;
+static const struct relation *relation; /* [TYPED_RELATIONS] */
+
+/* Two authors, three papers of which one stands twice, at two times, and a venue. */
+static const uint32_t seed_node[SEEDS] = {4, 31, 70, 70, 101, TYPED_NODES - 2};
+static const int64_t seed_time[SEEDS] = {50, 12, LATEST, 25, 60, 40};
+static const int64_t few[TYPED_RELATIONS * HOPS] = {3, 2, 2, 2, -1, 1, 0, 3};
+static const int64_t all[TYPED_RELATIONS * HOPS] = {-1, -1, -1, -1, -1, -1, -1, -1};
+static const struct sampler_options last = {.temporal_strategy = TEMPORAL_LAST};
+
+struct fixture {
+    struct temp_store *temp;
+    struct partition_book book;
+    struct topology topology;
+    struct neighbor_sampler *sampler;
+    struct error err;
+};
+
+/* Of a partition of that name, with the edges as they are now. */
+static struct fixture *open_edges(void **state, const char *partition_id)
+{
+    static struct fixture f;
+    f = (struct fixture){.temp = *state};
+    typed_topology_write(f.temp->store, partition_id, &edges);
+    f.book = typed_book(partition_id);
+    relation = f.book.relation;
+    assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
+    assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
+    const struct neighbor_sampler_config config = {.topology = &f.topology, .book = &f.book};
+    assert_ok(neighbor_sampler_new(&config, &f.sampler, &f.err), &f.err);
+    return &f;
+}
+
+static struct fixture *open_fixture(void **state)
+{
+    typed_edges_fill(&edges);
+    return open_edges(state, "p");
+}
+
+static void close_fixture(struct fixture *f)
+{
+    neighbor_sampler_free(f->sampler);
+    topology_close(&f->topology);
+}
+
+static struct neighbor_request request_of(const int64_t *fanout, uint32_t slot)
+{
+    return (struct neighbor_request){.seed = 11,
+                                     .round = 3,
+                                     .slot = slot,
+                                     .hop_count = HOPS,
+                                     .fanout = fanout,
+                                     .seed_node = seed_node,
+                                     .seed_count = SEEDS,
+                                     .times = {.seed_time = seed_time},
+                                     .options = &sampler_fixture_options,
+                                     .wants_degree = true,
+                                     .edge_columns = 1U << EDGE_WEIGHT | 1U << EDGE_TIME};
+}
+
+static struct mini_batch draw(struct fixture *f, const struct neighbor_request *request)
+{
+    struct mini_batch batch = {0};
+    assert_ok(sampler_of(SAMPLER_TEMPORAL_NEIGHBOR)->draw(f->sampler, request, &batch, &f->err),
+              &f->err);
+    assert_int_equal(batch.form, BATCH_NESTED);
+    return batch;
+}
+
+/* --- the slow sampler --- */
+
+struct slow {
+    uint32_t count[TYPES], hop_end[TYPES][HOPS + 1], node[TYPES][SLOW_MAX], seed[TYPES][SLOW_MAX];
+    uint32_t edge_count[TYPED_RELATIONS];
+    uint32_t edge[TYPED_RELATIONS][SLOW_MAX][3]; /* target and source in the batch, number */
+};
+
+static uint32_t type_of(uint32_t node)
+{
+    return node < TYPED_AUTHORS ? 0 : node < TYPED_AUTHORS + TYPED_PAPERS ? 1 : 2;
+}
+
+/* The node of a seed; a seed is always a node of its own. */
+static uint32_t slow_local(struct slow *slow, uint32_t seed, uint32_t node, bool is_seed)
+{
+    const uint32_t type = type_of(node);
+    for (uint32_t i = 0; i < slow->count[type] && !is_seed; i++)
+        if (slow->node[type][i] == node && slow->seed[type][i] == seed)
+            return i;
+    must(slow->count[type] < SLOW_MAX);
+    slow->node[type][slow->count[type]] = node;
+    slow->seed[type][slow->count[type]] = seed;
+    return slow->count[type]++;
+}
+
+static void slow_row(struct slow *slow, const struct neighbor_request *request, uint32_t r, int hop,
+                     uint32_t local)
+{
+    static uint64_t scratch[1024];
+    const uint32_t type = relation[r].target_type;
+    const uint32_t node = slow->node[type][local], seed = slow->seed[type][local];
+    const int64_t fanout = request->fanout[r * HOPS + (uint32_t)hop];
+    const struct random_stream stream = subgraph_seed_stream(request, seed, r, (uint32_t)hop);
+    uint32_t own[TYPED_EDGES], length = 0, position[TYPED_EDGES];
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.relation[e] == r && edges.target[e] == node && edges.time[e] <= seed_time[seed])
+            own[length++] = e;
+    const uint32_t kept = fanout < 0 || fanout > length ? length : (uint32_t)fanout;
+    for (uint32_t k = 0; k < kept; k++)
+        position[k] = k;
+    if (kept > 0 && kept < length)
+        distinct_positions_draw(&stream, node, length, kept, scratch, position);
+    for (uint32_t k = 0; k < kept; k++) {
+        const uint32_t e = own[position[k]];
+        must(slow->edge_count[r] < SLOW_MAX);
+        uint32_t *out = slow->edge[r][slow->edge_count[r]++];
+        out[0] = local;
+        out[1] = slow_local(slow, seed, edges.source[e], false);
+        out[2] = e;
+    }
+}
+
+static void slow_draw(struct slow *slow, const struct neighbor_request *request)
+{
+    memset(slow, 0, sizeof *slow);
+    for (uint32_t i = 0; i < SEEDS; i++)
+        (void)slow_local(slow, i, seed_node[i], true);
+    for (uint32_t t = 0; t < TYPES; t++)
+        slow->hop_end[t][0] = slow->count[t];
+    for (int hop = 0; hop < HOPS; hop++) {
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+            const uint32_t *end = slow->hop_end[relation[r].target_type];
+            for (uint32_t i = hop ? end[hop - 1] : 0; i < end[hop]; i++)
+                slow_row(slow, request, r, hop, i);
+        }
+        for (uint32_t t = 0; t < TYPES; t++)
+            slow->hop_end[t][hop + 1] = slow->count[t];
+    }
+}
+
+static void assert_same(const struct mini_batch *batch, const struct slow *slow)
+{
+    const float *weight = batch->columns.data[EDGE_WEIGHT];
+    for (uint32_t t = 0; t < TYPES; t++) {
+        const uint32_t begin = batch->node_begin[t];
+        assert_int_equal(batch->node_begin[t + 1] - begin, slow->count[t]);
+        assert_memory_equal(batch->node + begin, slow->node[t], slow->count[t] * sizeof(uint32_t));
+        assert_memory_equal(batch->seed_of + begin, slow->seed[t],
+                            slow->count[t] * sizeof(uint32_t));
+        for (int hop = 0; hop <= HOPS; hop++)
+            assert_int_equal(mini_batch_known(batch, t, hop), slow->hop_end[t][hop]);
+    }
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+        uint32_t at = 0;
+        for (uint32_t i = batch->row_begin[r]; i < batch->row_begin[r + 1]; i++)
+            for (uint32_t e = batch->row_start[i + r]; e < batch->row_start[i + r + 1]; e++, at++) {
+                const uint32_t *expected = slow->edge[r][at];
+                assert_int_equal(batch->row[i], expected[0]);
+                assert_int_equal(batch->neighbor[batch->edge_begin[r] + e], expected[1]);
+                assert_true(weight[batch->edge_begin[r] + e] == edges.weight[expected[2]]);
+            }
+        assert_int_equal(at, slow->edge_count[r]);
+    }
+}
+
+/* --- tests --- */
+
+static void draws_follow_the_rule(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    static struct slow slow;
+    for (uint32_t slot = 0; slot < 20; slot++) {
+        const struct neighbor_request request = request_of(slot % 4 ? few : all, slot);
+        const struct mini_batch batch = draw(f, &request);
+        slow_draw(&slow, &request);
+        assert_same(&batch, &slow);
+        assert_memory_equal(batch.seed_time, seed_time, sizeof seed_time);
+    }
+    close_fixture(f);
+}
+
+/* Whatever the strategy and the fan-outs. Degrees are of that time, too. */
+static void no_edge_of_any_relation_is_later_than_its_seed(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    uint32_t seen = 0, reached[TYPED_RELATIONS] = {0};
+    for (uint32_t slot = 0; slot < 500; slot++) {
+        struct neighbor_request request = request_of(slot % 3 ? few : all, slot);
+        request.options = slot % 2 ? &last : request.options;
+        const struct mini_batch batch = draw(f, &request);
+        const int64_t *time = batch.columns.data[EDGE_TIME];
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+            for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
+                const uint32_t at = batch.node_begin[relation[r].target_type] + batch.row[i];
+                const int64_t limit = seed_time[batch.seed_of[at]];
+                uint32_t early = 0;
+                for (uint32_t e = 0; e < TYPED_EDGES; e++)
+                    early += edges.relation[e] == r && edges.target[e] == batch.node[at] &&
+                             edges.time[e] <= limit;
+                assert_int_equal(batch.degree[i], early);
+                for (uint32_t e = batch.row_start[i + r]; e < batch.row_start[i + r + 1]; e++) {
+                    assert_true(time[batch.edge_begin[r] + e] <= limit);
+                    seen++;
+                    reached[r]++;
+                }
+            }
+    }
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+        assert_true(reached[r] > 500);
+    assert_true(seen > 10000);
+    close_fixture(f);
+}
+
+/* Everything that a batch holds, as one number. */
+static uint64_t digest(const struct mini_batch *batch)
+{
+    uint64_t hash = 1;
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        hash = (hash ^ batch->node[i] ^ (uint64_t)batch->seed_of[i] << 32) * 0x9E3779B97F4A7C15U;
+    for (uint32_t e = 0; e < batch->edge_count; e++)
+        hash = (hash ^ batch->neighbor[e]) * 0x9E3779B97F4A7C15U;
+    for (uint32_t i = 0; i < batch->row_count; i++)
+        hash = (hash ^ batch->row[i] ^ (uint64_t)batch->degree[i] << 32) * 0x9E3779B97F4A7C15U;
+    return hash;
+}
+
+/* Edges that are planted after the latest seed, with other sources, are as if they were not there. */
+static void a_planted_future_changes_no_bit(void **state)
+{
+    enum { BATCHES = 40 };
+    static uint64_t before[BATCHES], after[BATCHES];
+    uint32_t planted = 0;
+    struct fixture *f = open_fixture(state);
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        const struct neighbor_request request = request_of(i % 4 ? few : all, i);
+        const struct mini_batch batch = draw(f, &request);
+        before[i] = digest(&batch);
+    }
+    close_fixture(f);
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.time[e] > LATEST) {
+            edges.time[e] += INT64_C(1) << 40;
+            planted++;
+        }
+    f = open_edges(state, "planted");
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        const struct neighbor_request request = request_of(i % 4 ? few : all, i);
+        const struct mini_batch batch = draw(f, &request);
+        after[i] = digest(&batch);
+    }
+    close_fixture(f);
+    assert_true(planted > 100);
+    assert_memory_equal(before, after, sizeof before);
+}
+
+/* Each early source of the longest row of a relation is the one that is kept as often as the others. */
+static void early_edges_are_as_likely_as_each_other(void **state)
+{
+    enum { DRAWS = 30000, AT = 60 };
+    static const int64_t one[TYPED_RELATIONS] = {0, 1, 0, 0};
+    static const int64_t time = AT;
+    struct fixture *f = open_fixture(state);
+    uint32_t best = 0, most = 0, seen[TYPED_NODES] = {0};
+    double chance[TYPED_NODES] = {0};
+    for (uint32_t v = TYPED_AUTHORS; v < TYPED_AUTHORS + TYPED_PAPERS; v++) {
+        uint32_t early = 0;
+        for (uint32_t e = 0; e < TYPED_EDGES; e++)
+            early += edges.relation[e] == 1 && edges.target[e] == v && edges.time[e] <= AT;
+        best = early > most ? v : best;
+        most = early > most ? early : most;
+    }
+    assert_true(most > 3);
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.relation[e] == 1 && edges.target[e] == best && edges.time[e] <= AT)
+            chance[edges.source[e]] += 1.0 / most;
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct neighbor_request request = request_of(one, 0);
+        request.round = i;
+        request.hop_count = 1;
+        request.seed_node = &best;
+        request.seed_count = 1;
+        request.times.seed_time = &time;
+        const struct mini_batch batch = draw(f, &request);
+        assert_int_equal(batch.edge_count, 1);
+        seen[batch.node[batch.node_begin[1] + batch.neighbor[0]]]++;
+    }
+    chi_square_check(seen, chance, TYPED_NODES);
+    close_fixture(f);
+}
+
+/* The time of a node is that of an edge in any relation that ends in its type. */
+static void a_node_has_the_time_of_an_edge_of_any_relation(void **state)
+{
+    static const struct sampler_options first = {.seed_time = SEED_TIME_FIRST_EDGE};
+    struct fixture *f = open_fixture(state);
+    static uint32_t node[TYPED_NODES];
+    static int64_t time[2][TYPED_NODES];
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        node[v] = v;
+    assert_ok(seed_times_find(&f->topology, &last, node, TYPED_NODES, time[0], &f->err), &f->err);
+    assert_ok(seed_times_find(&f->topology, &first, node, TYPED_NODES, time[1], &f->err), &f->err);
+    for (uint32_t v = 0; v < TYPED_NODES; v++) {
+        int64_t latest = EDGE_TIME_FIRST, earliest = EDGE_TIME_LAST;
+        for (uint32_t e = 0; e < TYPED_EDGES; e++)
+            if (edges.target[e] == v) {
+                latest = edges.time[e] > latest ? edges.time[e] : latest;
+                earliest = edges.time[e] < earliest ? edges.time[e] : earliest;
+            }
+        assert_true(time[0][v] == latest && time[1][v] == earliest);
+    }
+    node[0] = TYPED_NODES;
+    assert_fails(seed_times_find(&f->topology, &last, node, 1, time[0], &f->err), ERROR_CORRUPT,
+                 "node 160: expected below 160", &f->err);
+    close_fixture(f);
+}
+
+static void a_batch_reads_back_as_it_was_drawn(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    const struct neighbor_request request = request_of(few, 5);
+    const struct mini_batch drawn = draw(f, &request);
+    const struct key key = key_mini_batch("r", 3, 5);
+    struct mini_batch batch = {0};
+    struct arena scratch = {0};
+    assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
+    assert_ok(mini_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
+    assert_int_equal(batch.node_count, drawn.node_count);
+    assert_true(digest(&batch) == digest(&drawn));
+    assert_memory_equal(batch.seed_time, seed_time, sizeof seed_time);
+    mini_batch_release(&batch);
+    arena_release(&scratch);
+    close_fixture(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(draws_follow_the_rule),
+        test_with_store(no_edge_of_any_relation_is_later_than_its_seed),
+        test_with_store(a_planted_future_changes_no_bit),
+        test_with_store(early_edges_are_as_likely_as_each_other),
+        test_with_store(a_node_has_the_time_of_an_edge_of_any_relation),
+        test_with_store(a_batch_reads_back_as_it_was_drawn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
