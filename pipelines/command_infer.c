@@ -289,7 +289,7 @@ static enum error_code prepare_settings(struct inference *inference, struct erro
     struct local_run *local = &inference->local;
     const struct pipeline_settings *model = &inference->source.card.settings;
     char path[FILE_PATH_SIZE];
-    if (inference->options.nodes && task_learns_graphs(inference->source.card.book.task))
+    if (inference->options.nodes && task_has(inference->source.card.book.task, TASK_HAS_GRAPHS))
         return error_set(err, ERROR_INVALID,
                          "--nodes is given, but the model learns graphs, of which all are "
                          "inferred: " ADVICE "leave it out");

@@ -64,7 +64,7 @@ enum error_code link_scorer_open(struct link_scorer *scorer, const struct run_fo
     const struct run_binding *run = &folder->run;
     const uint64_t share = memory_bytes / SHARE_OF_MEMORY;
     *scorer = (struct link_scorer){.folder = folder, .arena = {.limit = share}};
-    if (run->book.task != TASK_LINK_PREDICTION)
+    if (!task_has(run->book.task, TASK_RANKS))
         return error_set(err, ERROR_INVALID,
                          "run %s learns %s, not links: expected a run with `task: link_prediction` "
                          "below `ingest:`",

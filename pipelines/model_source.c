@@ -41,7 +41,7 @@ static enum error_code build(struct model_source *s, struct error *err)
     enum error_code rc = embedding_tensors_of(settings, book, &embeddings, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!s->may_learn_pairs && task_learns_pairs(book->task))
+    if (!s->may_learn_pairs && task_has(book->task, TASK_HAS_DECODER))
         what = "learns pairs of nodes";
     else if (embeddings.count > 0)
         what = "has learnt an embedding of each node of its graph";

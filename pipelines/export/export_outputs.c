@@ -70,13 +70,14 @@ static enum error_code open_owners(const struct run_folder *folder, struct outpu
     const struct partition_book *book = &run->book;
     owners->what = "node";
     owners->count = book->node_count;
-    if (task_learns_graphs(book->task))
+    if (book->graph_count > 0)
         return find_graphs(folder, owners, err);
     enum error_code rc = export_ids_open(folder, &owners->ids, err);
     if (rc == ERROR_NONE && run->schedule.infers_some) {
         rc = wanted_nodes_get(folder->store, run->plan.id, book->node_count, &owners->wanted, err);
         owners->count = owners->wanted.count;
-    } else if (rc == ERROR_NONE && book->type_count && !task_learns_pairs(book->task)) {
+    } else if (rc == ERROR_NONE && book->type_count &&
+               !task_has(book->task, TASK_SEEDS_ALL_TYPES)) {
         rc = find_target(folder, owners, err);
     }
     return rc;

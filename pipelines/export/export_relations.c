@@ -32,7 +32,7 @@ static enum error_code add_rows(struct step_export *step, struct step_export_row
                             name_of(name, "features.%s", own->type_name[of->type]), of->count, dim,
                             rows);
     }
-    if (rc != ERROR_NONE || of->type != own->target_type || !task_has_labels(own->task))
+    if (rc != ERROR_NONE || of->type != own->target_type || !task_has(own->task, TASK_LABELS_NODES))
         return rc;
     of->count = mini_batch_known(&step->batch, of->type, 0); /* the seeds */
     rc = step_export_read(step, "labels", of, &rows, &dim, err);
@@ -115,6 +115,5 @@ enum error_code step_export_relations(struct step_export *step, struct error *er
     store_release_record(&permutation.view);
     for (uint32_t r = 0; rc == ERROR_NONE && r < step->batch.relation_count; r++)
         rc = add_relation(step, r, err);
-    const struct seed_pairs *pairs = &step->batch.pairs;
-    return rc == ERROR_NONE && pairs->positive_count ? step_export_pairs(step, pairs, err) : rc;
+    return rc == ERROR_NONE && step->batch.pairs.positive_count ? step_export_pairs(step, err) : rc;
 }

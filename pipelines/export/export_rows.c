@@ -249,7 +249,7 @@ enum error_code export_logits(const struct run_folder *folder, const struct arra
                                          .type = folder->run.book.target_type,
                                          .column = "logit",
                                          .by_class = true};
-    if (task_learns_graphs(folder->run.book.task))
+    if (folder->run.book.graph_count > 0)
         return export_logits_of_graphs(folder, target, err);
     return export_rows(folder, &logits, target, err);
 }

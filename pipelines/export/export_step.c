@@ -297,9 +297,9 @@ static enum error_code add_relations_of_pairs(struct step_export *step,
 }
 
 /* The targets of the positives come first, then those of the negatives of each. */
-enum error_code step_export_pairs(struct step_export *step, const struct seed_pairs *pairs,
-                                  struct error *err)
+enum error_code step_export_pairs(struct step_export *step, struct error *err)
 {
+    const struct seed_pairs *pairs = &step->batch.pairs;
     enum error_code rc =
         step_export_integers(step, "pair_source", pairs->source, pairs->positive_count, err);
     if (rc == ERROR_NONE && pairs->relation)
@@ -371,15 +371,15 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
 /* Of a graph without relations: mini-batch, features and labels. */
 static enum error_code add_plain(struct step_export *step, struct error *err)
 {
+    static enum error_code (*const heads[EXAMPLE_COUNT])(struct step_export *, struct error *) = {
+        [EXAMPLE_NODE] = add_labels,
+        [EXAMPLE_PAIR] = step_export_pairs,
+        [EXAMPLE_EDGE] = step_export_pairs,
+        [EXAMPLE_GRAPH] = step_export_graphs};
     enum error_code rc = add_batch(step, err);
     if (rc == ERROR_NONE)
         rc = add_features(step, err);
-    const enum task_kind task = step->folder->run.book.task;
-    if (rc != ERROR_NONE)
-        return rc;
-    return task_has_labels(task)      ? add_labels(step, err)
-           : task_learns_graphs(task) ? step_export_graphs(step, err)
-                                      : step_export_pairs(step, &step->batch.pairs, err);
+    return rc == ERROR_NONE ? heads[task_example_of(step->folder->run.book.task)](step, err) : rc;
 }
 
 enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,

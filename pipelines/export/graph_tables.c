@@ -96,7 +96,7 @@ static enum error_code open_targets(struct graph_tables *tables, struct error *e
 {
     const struct partition_book *book = &tables->folder->run.book;
     struct store *store = tables->folder->store;
-    if (!task_has_labels(book->task))
+    if (!task_has(book->task, TASK_LABELS_NODES))
         return ERROR_NONE;
     const enum error_code rc = merged_labels_get(store, book->dataset_id, &tables->labels, err);
     return rc == ERROR_NONE ? merged_splits_get(store, book->dataset_id, &tables->splits, err) : rc;
@@ -107,7 +107,7 @@ enum error_code graph_tables_open(struct graph_tables *tables, const struct run_
 {
     const struct partition_book *book = &folder->run.book;
     *tables = (struct graph_tables){.folder = folder, .output = output};
-    if (task_learns_graphs(book->task))
+    if (book->graph_count > 0)
         return error_set(err, ERROR_INVALID,
                          "a dataset of many graphs has no partition that DGL distributes");
     enum error_code rc = check_names(book, err);

@@ -58,8 +58,7 @@ MUST_CHECK enum error_code step_export_labels(struct step_export *step, const fl
 /* Of a graph with relations: the mini-batch, features and labels. */
 MUST_CHECK enum error_code step_export_relations(struct step_export *step, struct error *err);
 /* Of a task of pairs: seeds, by their numbers as store/records/seed_pairs.h has them. */
-MUST_CHECK enum error_code step_export_pairs(struct step_export *step,
-                                             const struct seed_pairs *pairs, struct error *err);
+MUST_CHECK enum error_code step_export_pairs(struct step_export *step, struct error *err);
 /* Of a task of graphs: which graph of the batch each seed is of, as PyG's `batch`, and the labels of graphs. */
 MUST_CHECK enum error_code step_export_graphs(struct step_export *step, struct error *err);
 /* What readout and classifier make of the last layer's rows: float32 [graphs, outputs]. */

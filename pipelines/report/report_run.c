@@ -76,7 +76,7 @@ static void read_predictions(struct report_run *report)
     const struct key outputs =
         key_outputs(run->plan.id, report->state.weights_version, run->schedule.outputs_tag);
     struct artifact_handle files = {.path = ""};
-    if (!report->state.finished || report->dataset.task != TASK_SINGLE_LABEL)
+    if (!report->state.finished || !task_has_classes(report->dataset.task, TASK_LABELS_NODES))
         return;
     enum error_code rc = outputs_acquire(report->folder.store, outputs.text, NULL, &files, &why);
     if (rc == ERROR_NONE)

@@ -18,7 +18,7 @@ static enum error_code add_slot(void *context, int slot, const struct evaluation
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section tally has %" PRIu64 " counts, expected %zu",
                          e->view.key, e->tally_size, tally->count_size);
-    if (tally->task->example != EXAMPLE_PAIR &&
+    if (!task_row_has(tally->task, TASK_RANKS) &&
         e->score_count != e->seed_count * tally->column_count)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section score has %" PRIu64 " values, expected %" PRIu64

@@ -30,8 +30,7 @@ struct bank { /* one run */
 bool edge_bank_is_wanted(const struct pipeline_settings *settings)
 {
     struct edge_split split;
-    return pipeline_learns_pairs(settings) && !pipeline_labels_edges(settings) &&
-           !settings->ingest.relations &&
+    return task_has(settings->ingest.task, TASK_RANKS) && !settings->ingest.relations &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_TIME;
 }

@@ -78,7 +78,7 @@ static uint32_t negatives_of(const struct link_outputs *o)
 static const struct task *task_of_labels(const struct link_outputs *o)
 {
     const enum task_kind kind = o->context->book->task;
-    return task_labels_edges(kind) ? task_of(kind) : NULL;
+    return task_has(kind, TASK_LABELS_EDGES) ? task_of(kind) : NULL;
 }
 
 static enum corrupted_end corrupted(const struct link_outputs *o)

@@ -106,7 +106,7 @@ static enum error_code make_line(const struct output_lines *lines, struct piece 
     enum error_code rc = config->table->task->label_check(label, config->label_classes, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "label of %s %" PRIu32,
-                             config->table->task->example == EXAMPLE_GRAPH ? "graph" : "node", own);
+                             task_examples[config->table->task->example].name, own);
     if (split >= 0)
         rc = tally_add(&piece->tally[split], logit, label, 1, err);
     if (rc != ERROR_NONE || !config->path)

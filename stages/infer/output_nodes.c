@@ -118,7 +118,7 @@ enum error_code output_nodes_open(const struct stage_context *context, uint32_t 
 {
     const struct partition_book *book = context->book;
     *out = (struct output_nodes){.count = book->node_count, .book = book->book};
-    const bool of_graphs = task_learns_graphs(book->task);
+    const bool of_graphs = book->graph_count > 0;
     enum error_code rc = of_graphs
                              ? take_graphs(context, out, err)
                              : merged_permutation_get(context->store, book->id, book->node_count,

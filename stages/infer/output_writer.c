@@ -47,22 +47,26 @@ struct outputs {
     struct first_failure failure;
 };
 
-static bool learns_pairs(const struct outputs *o)
-{
-    return task_learns_pairs(o->request->context->book->task);
-}
+/* A head makes the outputs of a task from the rows that the last layer gives for nodes. There is one
+ * for each kind of example. */
+struct output_head {
+    /* Embeddings are of the nodes of all types, which in a dataset stand one behind the other. */
+    bool of_all_types;
+    bool has_lines; /* each row is a line of predictions.csv */
+    enum error_code (*open_rows)(struct outputs *o, struct error *err);
+    enum error_code (*read_range)(struct outputs *o, uint32_t first, struct error *err);
+    /* Opens the same rows for a pass over them that only counts. */
+    enum error_code (*open_pass)(const struct outputs *o, struct outputs *pass, struct error *err);
+    enum error_code (*finish)(struct outputs *o, struct error *err);
+};
+static const struct output_head *head_of(const struct outputs *o);
 
-static bool learns_graphs(const struct outputs *o)
-{
-    return task_learns_graphs(o->request->context->book->task);
-}
-
-/* Rows of the files: of a task of pairs those of all types, which in a dataset stand one behind the other. */
+/* Returns how many rows the files have. */
 static uint32_t row_count(const struct outputs *o)
 {
     if (o->request->wanted)
         return o->request->wanted->count;
-    return learns_pairs(o) ? o->request->context->book->node_count : o->nodes.count;
+    return head_of(o)->of_all_types ? o->request->context->book->node_count : o->nodes.count;
 }
 
 static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
@@ -90,7 +94,7 @@ static enum error_code open_layer(const struct outputs *o, int layer, struct fea
         .layer = layer,
         .weights = request->identity,
         .part_count = context->book->part_count,
-        .book = learns_graphs(o) ? context->book->book : o->nodes.book,
+        .book = o->nodes.book,
         .tensor = tensor,
         .only_read = true,
     };
@@ -180,15 +184,16 @@ static struct output_lines_config lines_config(const struct outputs *o, struct t
 static enum error_code open_files(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
+    const struct model *model = o->request->model;
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    o->table = (struct prediction_table){
-        .task = task_of(context->book->task),
-        .class_count = learns_graphs(o) ? o->request->model->config.graph_outputs
-                                        : model_output_dim(o->request->model),
-        .ids = &o->nodes.ids,
-        .first_node = o->nodes.first_node,
-        .words = &o->nodes.words};
+    o->table = (struct prediction_table){.task = task_of(context->book->task),
+                                         .class_count = model->config.graph_outputs
+                                                            ? model->config.graph_outputs
+                                                            : model_output_dim(model),
+                                         .ids = &o->nodes.ids,
+                                         .first_node = o->nodes.first_node,
+                                         .words = &o->nodes.words};
     if (context->settings->infer.embeddings) {
         rc = file_path(path, err, "%s/embeddings.npy", o->folder);
         if (rc == ERROR_NONE)
@@ -204,7 +209,7 @@ static enum error_code open_files(struct outputs *o, struct error *err)
         rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
     const struct output_lines_config lines =
         lines_config(o, o->tally, *o->predictions ? o->predictions : NULL);
-    if (rc == ERROR_NONE && !learns_pairs(o))
+    if (rc == ERROR_NONE && head_of(o)->has_lines)
         rc = output_lines_open(&lines, &o->lines, err);
     return rc;
 }
@@ -292,19 +297,28 @@ static enum error_code open_graphs(struct outputs *o, struct output_rows *rows, 
     return graph_outputs_open(&o->graphs, &config, rows, err);
 }
 
-/* Rows as the parts have them. */
-static enum error_code open_layers(struct outputs *o, struct error *err)
+static enum error_code open_nodes(struct outputs *o, struct error *err)
 {
     const int layers = o->request->model->config.layer_count;
-    enum error_code rc = open_layer(o, layers, &o->logits, err);
-    if (rc == ERROR_NONE && learns_graphs(o))
-        return open_graphs(o, &o->rows, err);
-    if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings &&
-        !learns_pairs(o)) /* which are of the last layer itself */
+    enum error_code rc = ERROR_NONE;
+    if (layers > 1 && o->request->context->settings->infer.embeddings)
         rc = open_layer(o, layers - 1, &o->embeddings, err);
-    if (rc == ERROR_NONE && !learns_pairs(o))
+    if (rc == ERROR_NONE)
         rc = open_labels(o, &o->labels, err);
     return rc == ERROR_NONE ? open_range(o, err) : rc;
+}
+
+static enum error_code open_members(struct outputs *o, struct error *err)
+{
+    return open_graphs(o, &o->rows, err);
+}
+
+/* Opens the rows as the parts have them. */
+static enum error_code open_layers(struct outputs *o, struct error *err)
+{
+    const enum error_code rc =
+        open_layer(o, o->request->model->config.layer_count, &o->logits, err);
+    return rc == ERROR_NONE ? head_of(o)->open_rows(o, err) : rc;
 }
 
 static enum error_code open_all(struct outputs *o, struct error *err)
@@ -312,8 +326,8 @@ static enum error_code open_all(struct outputs *o, struct error *err)
     const struct partition_book *book = o->request->context->book;
     enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
     if (rc == ERROR_NONE)
-        rc = output_nodes_open(o->request->context, learns_pairs(o) ? 0 : book->target_type,
-                               &o->nodes, err);
+        rc = output_nodes_open(o->request->context,
+                               head_of(o)->of_all_types ? 0 : book->target_type, &o->nodes, err);
     if (rc == ERROR_NONE)
         rc = init_tallies(o, err);
     if (rc == ERROR_NONE)
@@ -387,6 +401,16 @@ static enum error_code write_range(struct outputs *o, struct error *err)
     return first_failure_end(&o->failure, err);
 }
 
+static enum error_code read_nodes(struct outputs *o, uint32_t first, struct error *err)
+{
+    return output_rows_read(&o->rows, first, err);
+}
+
+static enum error_code read_graphs(struct outputs *o, uint32_t first, struct error *err)
+{
+    return graph_outputs_read(&o->graphs, &o->rows, first, err);
+}
+
 /* `count`: of all nodes. */
 static enum error_code go_through_rows(struct outputs *o, uint32_t count, struct error *err)
 {
@@ -394,8 +418,7 @@ static enum error_code go_through_rows(struct outputs *o, uint32_t count, struct
     if (o->request->wanted) /* which are there */
         return write_range(o, err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < count; first = o->rows.end) {
-        rc = learns_graphs(o) ? graph_outputs_read(&o->graphs, &o->rows, first, err)
-                              : output_rows_read(&o->rows, first, err);
+        rc = head_of(o)->read_range(o, first, err);
         if (rc == ERROR_NONE)
             rc = write_range(o, err);
     }
@@ -411,7 +434,7 @@ static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal 
     return rc == ERROR_NONE ? outputs_seal_add(seal, "embeddings.npy", size, &sum, err) : rc;
 }
 
-/* Of a task of pairs on a graph with relations: behind the rows of the types before. */
+/* Writes the rows of a type behind those of the types before it. */
 static enum error_code write_type(struct outputs *o, uint32_t type, struct error *err)
 {
     output_rows_release(&o->rows);
@@ -428,14 +451,14 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
 {
     const uint32_t types = partition_book_types(o->request->context->book);
     enum error_code rc = go_through_rows(o, o->nodes.count, err);
-    for (uint32_t t = 1; rc == ERROR_NONE && learns_pairs(o) && t < types; t++)
+    for (uint32_t t = 1; rc == ERROR_NONE && head_of(o)->of_all_types && t < types; t++)
         rc = write_type(o, t, err);
     return rc == ERROR_NONE && o->lines
                ? output_lines_finish(o->lines, &o->predictions_size, &o->predictions_sum, err)
                : rc;
 }
 
-/* Of a task of pairs: what is held beside the embeddings is given back first. */
+/* Releases what only the embeddings need before pairs are scored. */
 static enum error_code write_links(struct outputs *o, struct error *err)
 {
     const struct partition_book *book = o->request->context->book;
@@ -455,26 +478,36 @@ static enum error_code write_links(struct outputs *o, struct error *err)
 
 /* --- columns of scores --- */
 
+static enum error_code open_graph_pass(const struct outputs *o, struct outputs *pass,
+                                       struct error *err)
+{
+    (void)o;
+    pass->rows = (struct output_rows){0};
+    return open_graphs(pass, &pass->rows, err);
+}
+
+static enum error_code open_node_pass(const struct outputs *o, struct outputs *pass,
+                                      struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    if (o->request->wanted)
+        return ERROR_NONE;
+    pass->rows =
+        (struct output_rows){.source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
+                             .permutation = &o->nodes.permutation,
+                             .folder = o->folder,
+                             .pool = context->pool};
+    return output_rows_init(&pass->rows, OUTPUT_PIECE_ROWS,
+                            context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
+}
+
 /* Goes over all rows again, and counts them alone. */
 static enum error_code count_rows(const struct outputs *o, struct tally *tally, struct error *err)
 {
-    const struct stage_context *context = o->request->context;
     struct outputs pass = {.request = o->request, .rows = o->rows, .logits = o->logits};
     struct output_lines_config config = lines_config(o, tally, NULL);
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = head_of(o)->open_pass(o, &pass, err);
     config.rows = &pass.rows;
-    if (learns_graphs(o)) {
-        pass.rows = (struct output_rows){0};
-        rc = open_graphs(&pass, &pass.rows, err);
-    } else if (!o->request->wanted) {
-        pass.rows = (struct output_rows){
-            .source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
-            .permutation = &o->nodes.permutation,
-            .folder = o->folder,
-            .pool = context->pool};
-        rc = output_rows_init(&pass.rows, OUTPUT_PIECE_ROWS,
-                              context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
-    }
     if (rc == ERROR_NONE)
         rc = output_lines_open(&config, &pass.lines, err);
     if (rc == ERROR_NONE)
@@ -523,6 +556,29 @@ static enum error_code measure_other_columns(struct outputs *o, struct error *er
     return rc;
 }
 
+static const struct output_head *head_of(const struct outputs *o)
+{
+    static const struct output_head of_pairs = {.of_all_types = true,
+                                                .open_rows = open_range,
+                                                .read_range = read_nodes,
+                                                .finish = write_links};
+    static const struct output_head of_nodes = {.has_lines = true,
+                                                .open_rows = open_nodes,
+                                                .read_range = read_nodes,
+                                                .open_pass = open_node_pass,
+                                                .finish = measure_other_columns};
+    static const struct output_head of_graphs = {.has_lines = true,
+                                                 .open_rows = open_members,
+                                                 .read_range = read_graphs,
+                                                 .open_pass = open_graph_pass,
+                                                 .finish = measure_other_columns};
+    static const struct output_head *const heads[EXAMPLE_COUNT] = {[EXAMPLE_NODE] = &of_nodes,
+                                                                   [EXAMPLE_PAIR] = &of_pairs,
+                                                                   [EXAMPLE_EDGE] = &of_pairs,
+                                                                   [EXAMPLE_GRAPH] = &of_graphs};
+    return heads[task_example_of(o->request->context->book->task)];
+}
+
 static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *seal,
                                         struct error *err)
 {
@@ -537,9 +593,9 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     if (rc == ERROR_NONE && needs_ids(o))
         rc = outputs_seal_add_file(seal, o->folder, "node_ids.csv", err);
     if (rc == ERROR_NONE && context->settings->infer.predictions)
-        rc = learns_pairs(o) ? outputs_seal_add_file(seal, o->folder, "predictions.csv", err)
-                             : outputs_seal_add(seal, "predictions.csv", o->predictions_size,
-                                                &o->predictions_sum, err);
+        rc = head_of(o)->has_lines ? outputs_seal_add(seal, "predictions.csv", o->predictions_size,
+                                                      &o->predictions_sum, err)
+                                   : outputs_seal_add_file(seal, o->folder, "predictions.csv", err);
     return rc == ERROR_NONE ? output_publish(context, o->folder, seal, err) : rc;
 }
 
@@ -550,11 +606,10 @@ enum error_code output_writer_run(const struct output_request *request, struct e
     enum error_code rc = memory_new(&seal, 1, "a seal", err);
     if (rc == ERROR_NONE)
         rc = open_all(&outputs, err);
-    if (rc == ERROR_NONE && (!learns_pairs(&outputs) || outputs.embedding_file.fd_plus_one))
+    if (rc == ERROR_NONE && (head_of(&outputs)->has_lines || outputs.embedding_file.fd_plus_one))
         rc = write_rows(&outputs, err);
     if (rc == ERROR_NONE)
-        rc = learns_pairs(&outputs) ? write_links(&outputs, err)
-                                    : measure_other_columns(&outputs, err);
+        rc = head_of(&outputs)->finish(&outputs, err);
     if (rc == ERROR_NONE)
         rc = output_metrics_write(request, outputs.folder, outputs.tally, outputs.measured,
                                   &outputs.edge_bank, seal, err);

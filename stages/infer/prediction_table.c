@@ -10,7 +10,7 @@
 
 static bool is_of_graphs(const struct task *task)
 {
-    return task && task->example == EXAMPLE_GRAPH;
+    return task && task_row_has(task, TASK_HAS_GRAPHS);
 }
 
 const char *prediction_header(const struct task *task)

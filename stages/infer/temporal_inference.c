@@ -19,7 +19,7 @@ struct tile { /* one run */
 bool temporal_inference_is_wanted(const struct stage_context *context)
 {
     return sampler_goes_by_time(pipeline_sampler(context->settings)) &&
-           !task_learns_pairs(context->book->task);
+           task_has(context->book->task, TASK_LABELS_NODES);
 }
 
 /* Hops of the layers below `layer`, counted from 0. */

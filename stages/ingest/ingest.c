@@ -71,7 +71,7 @@ static bool uses_seed(const struct pipeline_settings *settings, bool has_feature
     if (dataset_format_has(settings, FORMAT_IS_GENERATED) ||
         strcmp(settings->ingest.split, "given") != 0)
         return true;
-    if (pipeline_learns_pairs(settings) &&
+    if (task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES) &&
         (pipeline_edge_split(settings, &edges, NULL) != ERROR_NONE ||
          edges.kind == EDGE_SPLIT_RANDOM || edges.kind == EDGE_SPLIT_LEAVE_ONE_OUT))
         return true;
@@ -127,7 +127,8 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
     static const struct training_advice of_graphs = {ADVICE_GRAPHS};
-    return pipeline_learns_graphs(settings) ? &of_graphs : &input_format_of(settings)->advice;
+    return task_has(settings->ingest.task, TASK_HAS_GRAPHS) ? &of_graphs
+                                                            : &input_format_of(settings)->advice;
 }
 
 struct remarks {
@@ -271,7 +272,8 @@ static void print_summary(const struct dataset_schema *schema, bool unchanged, i
                  " direction=%s warnings=%d\n",
                  unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
                  types, schema->feature_dim, schema->class_count,
-                 task_learns_pairs(schema->task) ? dataset_pair_count(schema) : schema->train_count,
+                 task_has(schema->task, TASK_HOLDS_OUT_EDGES) ? dataset_pair_count(schema)
+                                                              : schema->train_count,
                  schema->valid_count, schema->test_count,
                  schema->undirected ? "undirected" : "directed", warnings);
 }
@@ -457,7 +459,7 @@ static enum error_code find_dataset(const struct stage_context *context,
     bool found = false;
     struct remarks remarks = {.are_said = !context->is_replay};
     enum error_code rc = ERROR_NONE;
-    if (pipeline_has_node_files(context->settings) && !pipeline_learns_pairs(context->settings) &&
+    if (pipeline_has_node_files(context->settings) && pipeline_reads_targets(context->settings) &&
         !context->settings->ingest.class_count)
         rc = node_files_check(context->settings, err);
     if (rc == ERROR_NONE)

@@ -102,8 +102,7 @@ enum error_code given_ends_check(struct store *store, const struct pipeline_sett
     const bool trains = settings->sample.negative == NEGATIVE_GIVEN;
     const bool ranks = settings->infer.ranking == RANKING_GIVEN;
     struct edge_splits splits = {0};
-    if (!schema->has_relations || !task_learns_pairs(schema->task) ||
-        task_labels_edges(schema->task) || (!trains && !ranks))
+    if (!schema->has_relations || !task_has(schema->task, TASK_RANKS) || (!trains && !ranks))
         return ERROR_NONE;
     enum error_code rc =
         merged_edge_splits_get(store, schema->id, schema->node_count, &splits, err);

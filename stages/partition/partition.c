@@ -221,7 +221,7 @@ static void describe_types(const struct partition_job *job, struct graph_types *
 static uint32_t pair_types(const struct dataset_schema *schema)
 {
     struct relation_reverses reverses;
-    if (!task_learns_pairs(schema->task) || !schema->edge_width.of[EDGE_TYPE])
+    if (!task_has(schema->task, TASK_HOLDS_OUT_EDGES) || !schema->edge_width.of[EDGE_TYPE])
         return 0;
     dataset_reverses(schema, &reverses);
     return schema->has_relations ? relation_forward_end(&reverses) : schema->edge_type_count;

@@ -39,8 +39,6 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
     const int64_t corrupt = settings->sample.corrupt;
     struct relation_reverses reverses;
     enum error_code rc = ERROR_NONE;
-    if (task_labels_edges(schema->task))
-        return ERROR_NONE;
     if (settings->sample.pairs == PAIRS_WALKS)
         return error_set(err, ERROR_INVALID,
                          "sample.pairs is walks, but pairs of a walk are of no relation: expected "
@@ -64,12 +62,10 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
 static enum error_code check_pairs(const struct pipeline_settings *settings,
                                    const struct dataset_schema *schema, struct error *err)
 {
-    if (!task_learns_pairs(schema->task))
+    if (!task_has(schema->task, TASK_RANKS))
         return ERROR_NONE;
     if (schema->has_relations)
         return check_relations(settings, schema, err);
-    if (task_labels_edges(schema->task))
-        return ERROR_NONE;
     if (settings->sample.pairs == PAIRS_WALKS && schema->edge_width.of[EDGE_TYPE])
         return error_set(
             err, ERROR_INVALID,
@@ -82,7 +78,7 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
 static enum error_code read_graphs(struct partition_input *input, struct error *err)
 {
     const int64_t parts = input->context->settings->partition.parts;
-    if (!task_learns_graphs(input->schema.task))
+    if (!task_has(input->schema.task, TASK_HAS_GRAPHS))
         return ERROR_NONE;
     const enum error_code rc = merged_graphs_get(input->context->store, input->schema.id,
                                                  input->schema.node_count, &input->graphs, err);
@@ -98,7 +94,7 @@ static enum error_code read_graphs(struct partition_input *input, struct error *
 static enum error_code check_method(const struct pipeline_settings *settings,
                                     const struct dataset_schema *schema, struct error *err)
 {
-    if (task_learns_graphs(schema->task) && settings->partition.loads[0])
+    if (task_has(schema->task, TASK_HAS_GRAPHS) && settings->partition.loads[0])
         return error_set(err, ERROR_INVALID,
                          "partition.loads is given, but ingest.task is %s, of which each graph is "
                          "whole in a part, whatever was read of it",

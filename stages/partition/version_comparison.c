@@ -400,7 +400,7 @@ static enum error_code compare_rows(struct version_comparison *c, struct error *
 {
     struct store *store = c->input->context->store;
     const struct dataset_schema *schema = &c->input->schema;
-    const bool has_labels = task_has_labels(schema->task);
+    const bool has_labels = task_has(schema->task, TASK_LABELS_NODES);
     struct node_labels labels = {0};
     enum error_code rc = ERROR_NONE;
     if (has_labels)

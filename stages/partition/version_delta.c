@@ -160,7 +160,8 @@ struct row_bytes {
 static struct row_bytes bytes_of(const struct version_comparison *c, uint32_t type)
 {
     const struct dataset_schema *schema = &c->input->schema;
-    const bool has_labels = task_has_labels(schema->task) && type == schema->target_type;
+    const bool has_labels =
+        task_has(schema->task, TASK_LABELS_NODES) && type == schema->target_type;
     return (struct row_bytes){
         .edge = sizeof(uint32_t) + edge_widths_bytes(&schema->edge_width),
         .features = dataset_type(schema, type).feature_dim * tensor_type_bytes(c->feature_type),

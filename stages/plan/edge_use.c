@@ -54,7 +54,8 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
                             struct error *err)
 {
     *out = (struct edge_use){.sampled = pipeline_sampler(settings)->needs};
-    if (pipeline_learns_pairs(settings) && settings->train_step.decoder != DECODER_NONE &&
+    if (task_has(settings->ingest.task, TASK_HAS_DECODER) &&
+        settings->train_step.decoder != DECODER_NONE &&
         decoder_type_of(settings->train_step.decoder)->by_relation)
         out->sampled |= 1U << EDGE_TYPE;
     for (int i = 0; i < SWITCH_COUNT; i++) {

@@ -39,7 +39,7 @@ enum error_code graph_targets_open(struct graph_targets *targets, struct store *
                                    const struct partition_book *book, struct error *err)
 {
     *targets = (struct graph_targets){.label_bytes = 0};
-    if (!task_learns_graphs(book->task))
+    if (book->graph_count == 0)
         return ERROR_NONE;
     enum error_code rc = graph_targets_index(&targets->index, store, book, err);
     if (rc == ERROR_NONE)

@@ -335,13 +335,10 @@ bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings);
 /* Whether labels, features and splits lie in files beside the input that settings name
  * (ingest.labels, ...), and not in it. */
 bool pipeline_has_node_files(const struct pipeline_settings *settings);
-/* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
-bool pipeline_learns_pairs(const struct pipeline_settings *settings);
-bool pipeline_labels_edges(const struct pipeline_settings *settings);
+/* Whether the input is read for the labels and splits of nodes or graphs. */
+bool pipeline_reads_targets(const struct pipeline_settings *settings);
 /* Whether a method (enum partition_method) can go by measured loads, partition.loads. */
 bool pipeline_takes_loads(int64_t method);
-/* Whether it is of graphs. */
-bool pipeline_learns_graphs(const struct pipeline_settings *settings);
 /* What the field of their labels is called; NULL of other tasks. */
 const char *pipeline_edge_label(const struct pipeline_settings *settings);
 /* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with

@@ -29,8 +29,6 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
 {
     static const char *const names[] = {NULL, "valid_edges", "test_edges"};
     struct edge_split split;
-    if (!pipeline_learns_pairs(s))
-        return ERROR_NONE;
     const enum error_code rc = pipeline_edge_split(s, &split, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -75,8 +73,6 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     const struct sampler *sampler = pipeline_sampler(s);
     char names[SAMPLER_NAMES_SIZE];
     struct edge_split split;
-    if (!pipeline_learns_pairs(s))
-        return ERROR_NONE;
     if (!sampler->takes_pairs)
         return error_set(
             err, ERROR_INVALID,
@@ -99,7 +95,7 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
                          "edges would be inferred from later ones: expected `edge_split: time "
                          "80/10/10`",
                          sampler->name, s->ingest.edge_split);
-    if (!pipeline_labels_edges(s) && s->sample.pairs == PAIRS_WALKS)
+    if (task_has(s->ingest.task, TASK_RANKS) && s->sample.pairs == PAIRS_WALKS)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler is %s, but sample.pairs is walks, whose pairs have no "
                          "time: expected edges",
@@ -126,8 +122,6 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
 {
     const bool by_batch =
         s->sample.negative == NEGATIVE_IN_BATCH || s->sample.negative == NEGATIVE_SHARED;
-    if (!pipeline_learns_pairs(s) || pipeline_labels_edges(s))
-        return ERROR_NONE;
     if (s->sample.negative == NEGATIVE_GIVEN && !s->ingest.negative_file[0][0])
         return error_set(
             err, ERROR_INVALID,
@@ -172,22 +166,20 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
 static enum error_code check_edge_labels(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name(s->ingest.task);
-    if (!pipeline_labels_edges(s))
-        return ERROR_NONE;
+    const bool has_classes = task_has_classes(s->ingest.task, TASK_LABELS_EDGES);
     if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but edges of a generated graph have no labels", task);
     if (!s->ingest.edge_label[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_label is empty, expected the name of the column of labels");
-    if (s->ingest.edge_label_form == EDGE_LABEL_SIGN && s->ingest.task != TASK_EDGE_CLASSIFICATION)
+    if (s->ingest.edge_label_form == EDGE_LABEL_SIGN && !has_classes)
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_label_form is sign, which makes two classes: expected "
                          "as_given with %s",
                          task);
     const enum decoder_kind decoder = s->train_step.decoder;
-    if (s->ingest.task == TASK_EDGE_CLASSIFICATION &&
-        (decoder == DECODER_NONE || !decoder_type_of(decoder)->takes_outputs))
+    if (has_classes && (decoder == DECODER_NONE || !decoder_type_of(decoder)->takes_outputs))
         return error_set(err, ERROR_INVALID,
                          "train-step.decoder is %s, which has one score: expected one of concat, "
                          "mlp, bilinear, distmult for the classes of %s",
@@ -199,15 +191,16 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
 static enum error_code check_graphs(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name(s->ingest.task);
+    const bool of_graphs = task_has(s->ingest.task, TASK_HAS_GRAPHS);
     const enum partition_method method = (enum partition_method)s->partition.method;
     const struct sampler *sampler = pipeline_sampler(s);
     char names[SAMPLER_NAMES_SIZE], formats[SETTING_TEXT_LONG];
-    if (!pipeline_learns_graphs(s) && dataset_format_has(s, FORMAT_IS_OF_GRAPHS))
+    if (!of_graphs && dataset_format_has(s, FORMAT_IS_OF_GRAPHS))
         return error_set(err, ERROR_INVALID,
                          "ingest.format is %s, which is of many graphs: expected ingest.task "
                          "graph_classification or graph_regression",
                          dataset_format_of(s)->name);
-    if (!pipeline_learns_graphs(s))
+    if (!of_graphs)
         return ERROR_NONE;
     dataset_format_list(FORMAT_HAS_GRAPHS, " or ", formats, sizeof formats);
     if (!dataset_format_has(s, FORMAT_HAS_GRAPHS))
@@ -458,7 +451,7 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
     if (s->ingest.relations)
         return refuse_layers("ingest.relations is true",
                              "and a layer of a graph with relations is one of each node type", err);
-    if (pipeline_learns_pairs(s) || pipeline_learns_graphs(s)) {
+    if (task_has(s->ingest.task, TASK_HAS_DECODER | TASK_HAS_READOUT)) {
         char task[64];
         (void)snprintf(task, sizeof task, "ingest.task is %s", task_name(s->ingest.task));
         return refuse_layers(task, "whose decoder or readout is no layer", err);
@@ -506,6 +499,23 @@ static enum error_code check_partition(const struct pipeline_settings *s, struct
                      name);
 }
 
+typedef enum error_code (*setting_check)(const struct pipeline_settings *s, struct error *err);
+
+/* The checks of what each kind of example is learnt with. */
+static enum error_code check_examples(const struct pipeline_settings *s, struct error *err)
+{
+    enum { CHECKS_MAX = 3 };
+    static const setting_check checks[EXAMPLE_COUNT][CHECKS_MAX] = {
+        [EXAMPLE_PAIR] = {check_edge_split, check_pair_sampler, check_negatives},
+        [EXAMPLE_EDGE] = {check_edge_split, check_pair_sampler, check_edge_labels},
+    };
+    const setting_check *check = checks[task_example_of(s->ingest.task)];
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < CHECKS_MAX && check[i]; i++)
+        rc = check[i](s, err);
+    return rc;
+}
+
 enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
 {
     static const char allowed[] =
@@ -532,7 +542,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "infer.model is '%.100s', expected nothing: graphmill infer MODEL --on "
                          "DATASET sets it",
                          s->infer.model);
-    if (s->ingest.class_count && (s->ingest.task == TASK_UNKNOWN || pipeline_learns_pairs(s)))
+    if (s->ingest.class_count &&
+        (s->ingest.task == TASK_UNKNOWN || task_has(s->ingest.task, TASK_HOLDS_OUT_EDGES)))
         return error_set(err, ERROR_INVALID,
                          "ingest.class_count is %" PRId64
                          ", which goes with an ingest.task whose labels it counts",
@@ -543,35 +554,13 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          ", which of a graph with relations goes with an ingest.target_type, the "
                          "node type that has the classes",
                          s->ingest.class_count);
-    enum error_code rc = check_beside_input(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_time_format(s, err);
-    if (rc == ERROR_NONE)
-        rc = relation_fanouts_check(s, err);
-    if (rc == ERROR_NONE)
-        rc = embedding_tensors_check(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_edge_split(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_pair_sampler(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_history(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_negatives(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_edge_labels(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_graphs(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_model(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_sampler(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_sums(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_staleness(s, err);
-    if (rc == ERROR_NONE)
-        rc = check_pipeline(s, err);
+    static const setting_check checks[] = {
+        check_beside_input, check_time_format, relation_fanouts_check, embedding_tensors_check,
+        check_examples,     check_history,     check_graphs,           check_model,
+        check_sampler,      check_sums,        check_staleness,        check_pipeline};
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof checks / sizeof *checks; i++)
+        rc = checks[i](s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

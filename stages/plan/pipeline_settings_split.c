@@ -95,7 +95,7 @@ enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
 bool pipeline_gives_edges(const struct pipeline_settings *settings)
 {
     struct edge_split split;
-    return pipeline_learns_pairs(settings) &&
+    return task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES) &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_GIVEN;
 }
@@ -108,8 +108,8 @@ const struct sampler *pipeline_sampler(const struct pipeline_settings *settings)
 bool pipeline_learns_events(const struct pipeline_settings *settings)
 {
     struct edge_split split;
-    return pipeline_learns_pairs(settings) && sampler_goes_by_time(pipeline_sampler(settings)) &&
-           !settings->ingest.relations &&
+    return task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES) &&
+           sampler_goes_by_time(pipeline_sampler(settings)) && !settings->ingest.relations &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_TIME;
 }
@@ -194,25 +194,15 @@ void pipeline_settings_date(struct pipeline_settings *settings, const char *text
         date_inner(settings);
 }
 
-bool pipeline_learns_pairs(const struct pipeline_settings *settings)
+bool pipeline_reads_targets(const struct pipeline_settings *settings)
 {
-    return task_learns_pairs(settings->ingest.task);
+    return !task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES);
 }
 
 bool pipeline_may_have_edge_splits(const struct pipeline_settings *settings)
 {
-    return !pipeline_labels_edges(settings) && pipeline_gives_edges(settings) &&
+    return task_has(settings->ingest.task, TASK_RANKS) && pipeline_gives_edges(settings) &&
            dataset_format_has(settings, FORMAT_HOLDS_OUT_EDGES);
-}
-
-bool pipeline_labels_edges(const struct pipeline_settings *settings)
-{
-    return task_labels_edges(settings->ingest.task);
-}
-
-bool pipeline_learns_graphs(const struct pipeline_settings *settings)
-{
-    return task_learns_graphs(settings->ingest.task);
 }
 
 bool pipeline_has_node_files(const struct pipeline_settings *settings)
@@ -222,15 +212,17 @@ bool pipeline_has_node_files(const struct pipeline_settings *settings)
 
 const char *pipeline_edge_label(const struct pipeline_settings *settings)
 {
-    return pipeline_labels_edges(settings) ? settings->ingest.edge_label : NULL;
+    return task_has(settings->ingest.task, TASK_LABELS_EDGES) ? settings->ingest.edge_label : NULL;
 }
 
 int64_t pipeline_negatives(const struct pipeline_settings *settings)
 {
-    return pipeline_labels_edges(settings) ? 0 : settings->sample.negatives;
+    return task_has(settings->ingest.task, TASK_LABELS_EDGES) ? 0 : settings->sample.negatives;
 }
 
 int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings)
 {
-    return pipeline_labels_edges(settings) ? 0 : settings->sample.evaluation_negatives;
+    return task_has(settings->ingest.task, TASK_LABELS_EDGES)
+               ? 0
+               : settings->sample.evaluation_negatives;
 }

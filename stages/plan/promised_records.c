@@ -47,6 +47,12 @@ static enum error_code expect_of_merged(const struct search *search, const char 
 static enum error_code expect_of_schema(const struct search *search,
                                         const struct dataset_schema *schema, struct error *err)
 {
+    static const struct {
+        const char *name;
+        unsigned traits; /* of the tasks whose datasets have the record */
+    } of_task[] = {{"labels", TASK_LABELS_NODES | TASK_HAS_GRAPHS},
+                   {"graphs", TASK_HAS_GRAPHS},
+                   {"edge_splits", TASK_HOLDS_OUT_EDGES}};
     bool is_merged = false;
     enum error_code rc = expect_of_merged(search, schema->id, &is_merged, err);
     if (rc != ERROR_NONE || is_merged)
@@ -56,12 +62,9 @@ static enum error_code expect_of_schema(const struct search *search,
         rc = expect(search, key_edge_chunk(schema->id, (int64_t)i), err);
     for (uint64_t i = 0; rc == ERROR_NONE && i < schema->feature_chunk_count; i++)
         rc = expect(search, key_feature_chunk(schema->id, (int64_t)i), err);
-    if (rc == ERROR_NONE && task_has_targets(schema->task))
-        rc = expect(search, key_dataset(schema->id, "labels"), err);
-    if (rc == ERROR_NONE && task_learns_graphs(schema->task))
-        rc = expect(search, key_dataset(schema->id, "graphs"), err);
-    if (rc == ERROR_NONE && task_learns_pairs(schema->task))
-        rc = expect(search, key_dataset(schema->id, "edge_splits"), err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof of_task / sizeof *of_task; i++)
+        if (task_has(schema->task, of_task[i].traits))
+            rc = expect(search, key_dataset(schema->id, of_task[i].name), err);
     if (rc == ERROR_NONE && schema->node_id_form != NODE_ID_CONSECUTIVE)
         rc = expect(search, key_dataset(schema->id, "node_ids"), err);
     return rc;
@@ -115,7 +118,7 @@ static enum error_code expect_nodes(const struct search *search, const struct pa
         return expect(search, key_partition(book->id, "placement"), err);
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)
         rc = expect(search, key_partition(book->id, wholes[i]), err);
-    return rc == ERROR_NONE && task_learns_pairs(book->task)
+    return rc == ERROR_NONE && task_has(book->task, TASK_HOLDS_OUT_EDGES)
                ? expect(search, key_partition(book->id, "edge_splits"), err)
                : rc;
 }
@@ -127,7 +130,7 @@ static enum error_code expect_of_book(const struct search *search,
     enum error_code rc = expect_nodes(search, book, err);
     if (rc == ERROR_NONE)
         rc = expect(search, key_partition(book->id, "report"), err);
-    if (rc == ERROR_NONE && task_learns_graphs(book->task))
+    if (rc == ERROR_NONE && book->graph_count > 0)
         rc = expect(search, key_partition(book->id, "graphs"), err);
     for (int part = 0; part < book->part_count; part++)
         for (size_t i = 0; rc == ERROR_NONE && i < sizeof pieces / sizeof *pieces; i++)

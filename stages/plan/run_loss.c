@@ -17,9 +17,9 @@ static enum error_code check_kind(const struct task *task, enum loss kind, struc
     char names[128] = "";
     if (task_loss_of(task, kind) != LOSS_COUNT)
         return ERROR_NONE;
-    if (task->example == EXAMPLE_PAIR && kind == LOSS_AUTO)
+    if (task->loss_count == 0 && kind == LOSS_AUTO)
         return ERROR_NONE;
-    if (task->example == EXAMPLE_PAIR)
+    if (task->loss_count == 0)
         return error_set(err, ERROR_INVALID,
                          "train-step.loss is %s, which is of nodes: the loss of %s is "
                          "train-step.link_loss",
@@ -101,7 +101,7 @@ static enum error_code count_classes(struct store *store, const struct partition
     const size_t row_bytes = task->label_width(book->class_count) * sizeof(float);
     struct node_labels labels = {0};
     struct node_splits splits = {0};
-    if (task->example == EXAMPLE_EDGE)
+    if (task_row_has(task, TASK_LABELS_EDGES))
         return count_edge_classes(store, book, count, labelled, err);
     enum error_code rc = merged_labels_get(store, book->dataset_id, &labels, err);
     if (rc == ERROR_NONE &&

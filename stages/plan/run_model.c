@@ -47,7 +47,8 @@ static int giver_of_classes(const struct pipeline_settings *settings)
 
 static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
 {
-    return pipeline_learns_pairs(settings) ? settings->train_step.decoder : DECODER_NONE;
+    return task_has(settings->ingest.task, TASK_HAS_DECODER) ? settings->train_step.decoder
+                                                             : DECODER_NONE;
 }
 
 /* What stands behind the layers: the decoder of pairs, or a readout of graphs and its matrix. */
@@ -56,7 +57,7 @@ static void set_head(struct model_config *config, const struct pipeline_settings
 {
     config->decoder = decoder_of(settings);
     config->decoder_outputs = outputs;
-    if (!pipeline_learns_graphs(settings))
+    if (!task_has(settings->ingest.task, TASK_HAS_READOUT))
         return;
     config->readout = settings->train_step.readout;
     config->graph_outputs = outputs;
@@ -80,7 +81,7 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
                                   .layer_count = count,
                                   .edge_dim = widths->edge};
     const int giver = giver_of_classes(settings);
-    const bool has_head = pipeline_learns_pairs(settings) || pipeline_learns_graphs(settings);
+    const bool has_head = task_has(settings->ingest.task, TASK_HAS_DECODER | TASK_HAS_READOUT);
     /* with which the last width is free */
     enum error_code rc = ERROR_NONE;
     set_head(&config, settings, widths->scores);
@@ -244,9 +245,9 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     types.pair_relations = book->pair_type_count;
-    types.gives_all = is_typed && task_learns_pairs(book->task);
+    types.gives_all = is_typed && task_has(book->task, TASK_HAS_DECODER);
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
-    const bool has_head = task_learns_pairs(book->task) || task_learns_graphs(book->task);
+    const bool has_head = task_has(book->task, TASK_HAS_DECODER | TASK_HAS_READOUT);
     const struct widths widths = {.input = input_dim,
                                   .output = has_head ? settings->train_step.layer.output_dim
                                                      : book->class_count,

@@ -46,7 +46,7 @@ static enum error_code make_imported(struct schedule *s, const struct pipeline_s
 static int64_t seeds_of(const struct pipeline_settings *settings, int64_t examples,
                         int64_t negatives, enum negative_kind negative)
 {
-    if (!pipeline_learns_pairs(settings))
+    if (!task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES))
         return examples;
     if (sampler_goes_by_time(pipeline_sampler(settings))) /* each end is one of its own */
         return examples * (2 + negatives);

@@ -44,6 +44,7 @@ static const char *const missing_names[] = {[MISSING_NONE] = "none",
                                             [MISSING_DEGREE_RANDOM] = "degree+random",
                                             NULL};
 #define TASK_CHOICE(number, name) [number] = #name,
+#define TASK_HELP(number, name)   "; " #name
 static const char *const task_names[] = {[TASK_UNKNOWN] = "auto",
                                          TASK_LIST(TASK_CHOICE)[TASK_NONE] = NULL};
 #define PARTITIONER_CHOICE(number, name, help) [number] = #name,
@@ -257,7 +258,7 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     TEXT(DATASET, "ingest.sparse_columns", ingest.sparse_columns, "", "folder: how many columns sparse features have whose last ones are 0 in all rows (1902), by node type as in `paper: 1902; author: 334`; empty: num_features of meta.json, else as many as their entries reach (graphmill infer sets it)"),
     PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column, of a graph with relations behind `type,NAME` (graphmill infer writes it)"),
-    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns), single_label, multi_label, node_regression; link_prediction; edge_classification, edge_regression; graph_classification, graph_regression"),
+    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns)" TASK_LIST(TASK_HELP)),
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
     CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),
     TEXT(PAIRS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "tasks of edges: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files, or by a set of OGB itself)"),

@@ -226,7 +226,7 @@ static enum error_code count_touched(const struct drift *d, const struct node_sp
                                           .newer_of = d->newer_of,
                                           .mark = d->mark,
                                           .mask = TOUCHED};
-    if (task_learns_graphs(d->newer.schema.task))
+    if (task_has(d->newer.schema.task, TASK_HAS_GRAPHS))
         return touched_graphs_count(&graphs, splits, touched, err);
     for (uint32_t i = 0; i < splits->count[SPLIT_TRAIN]; i++)
         *touched += (d->mark[splits->node[SPLIT_TRAIN][i]] & TOUCHED) != 0;
@@ -238,7 +238,7 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
 {
     const uint32_t count = d->newer.schema.node_count;
     const bool all_train =
-        task_learns_pairs(d->newer.schema.task); /* any may be an end of a link */
+        task_has(d->newer.schema.task, TASK_SEEDS_ALL_TYPES); /* any may be an end of a link */
     struct node_splits splits = {0};
     uint32_t touched = 0;
     enum error_code rc = ERROR_NONE;

@@ -5,7 +5,7 @@
 enum error_code graph_units_open(struct graph_units *units, const struct stage_context *context,
                                  struct error *err)
 {
-    *units = (struct graph_units){.is_wanted = task_learns_graphs(context->book->task)};
+    *units = (struct graph_units){.is_wanted = context->book->graph_count > 0};
     return units->is_wanted ? graph_targets_index(&units->index, context->store, context->book, err)
                             : ERROR_NONE;
 }

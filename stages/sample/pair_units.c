@@ -94,10 +94,10 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     const struct partition_book *book = context->book;
     const uint64_t budget = context->memory_bytes / SHARE_OF_MEMORY;
     *units = (struct pair_units){.topology = topology};
-    if (!task_learns_pairs(book->task))
+    if (!task_has(book->task, TASK_HOLDS_OUT_EDGES))
         return ERROR_NONE;
     units->is_wanted = true;
-    units->is_labelled = task_labels_edges(book->task);
+    units->is_labelled = task_has(book->task, TASK_LABELS_EDGES);
     units->is_timed = sampler_goes_by_time(pipeline_sampler(context->settings));
     enum error_code rc = merged_part_links_get(context->store, book, &units->splits, err);
     if (rc == ERROR_NONE)

@@ -149,7 +149,7 @@ static enum error_code open_rows(const struct stage_context *context, struct ste
     const struct source_nodes all = {0, book->book};
     enum error_code rc = ERROR_NONE;
     out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
-    if (task_has_labels(book->task))
+    if (task_has(book->task, TASK_LABELS_NODES))
         rc = open_source(context, &all, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
                          &out->labels, err);
     if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
@@ -170,7 +170,7 @@ static enum error_code open_typed_rows(const struct stage_context *context, stru
     if (rc == ERROR_NONE)
         rc = typed_features_open(context, out->plan.feature_bytes, &out->types, err);
     const struct source_nodes targets = {target, out->types.book[target]};
-    if (rc == ERROR_NONE && task_has_labels(context->book->task))
+    if (rc == ERROR_NONE && task_has(context->book->task, TASK_LABELS_NODES))
         rc = open_source(context, &targets, "labels", label_dim, PRECISION_FP32,
                          out->plan.label_bytes, &out->labels, err);
     return rc == ERROR_NONE ? embedding_input_open(context, &out->embedding, err) : rc;

@@ -55,19 +55,34 @@ struct step {
         logits; /* [seeds, class_count]; of a task of pairs or graphs [seeds, hidden], what the decoder or the readout reads */
     float *slope; /* as large: gradient of the loss for the logits */
     struct model_workspace workspace;
-    struct pair_step pairs;   /* of a task of pairs */
-    struct graph_step graphs; /* of a task of graphs */
+    struct pair_step pairs;   /* of tasks with a decoder */
+    struct graph_step graphs; /* of tasks with a readout */
     float *head_gradient;     /* [trained_count], of either */
 };
 
-static bool learns_pairs(const struct stage_context *context)
-{
-    return task_learns_pairs(context->book->task);
-}
+/* --- heads --- */
 
-static bool learns_graphs(const struct stage_context *context)
+/* A head makes the outputs of examples from what the last layer gives for nodes. `begin` is NULL
+ * where there is nothing to prepare. */
+struct head {
+    const char *examples; /* how messages call them */
+    enum error_code (*begin)(const struct stage_context *context, struct train_step *t,
+                             enum batch_use use, struct step *step, struct error *err);
+    /* The loss, and its gradient for the logits and for the tensors of the head. */
+    enum error_code (*find_loss)(const struct stage_context *context, struct train_step *t,
+                                 struct step *step, struct loss_result *loss, struct error *err);
+    enum error_code (*count)(struct train_step *t, struct step *step, struct error *err);
+};
+
+static const struct head *head_of(const struct stage_context *context);
+
+static enum error_code check_loss(const struct stage_context *context, const struct train_step *t,
+                                  const struct step *step, const struct loss_result *loss,
+                                  struct error *err)
 {
-    return task_learns_graphs(context->book->task);
+    const uint64_t columns = model_output_dim(&t->input.model);
+    return step_loss_check(loss, head_of(context)->examples, step->logits,
+                           step->batch.seed_count * columns, err);
 }
 
 /* The graphs of the batch. */
@@ -91,6 +106,88 @@ static enum error_code begin_graphs(const struct stage_context *context, struct 
                : rc;
 }
 
+static enum error_code begin_pairs(const struct stage_context *context, struct train_step *t,
+                                   enum batch_use use, struct step *step, struct error *err)
+{
+    (void)use;
+    (void)err;
+    step->pairs = (struct pair_step){.model = &t->input.model,
+                                     .weights = t->input.weights.value,
+                                     .pairs = &step->batch.pairs,
+                                     .row = step->logits,
+                                     .workspace = &step->workspace,
+                                     .loss = pair_step_loss(context->settings)};
+    return ERROR_NONE;
+}
+
+static enum error_code begin_edges(const struct stage_context *context, struct train_step *t,
+                                   enum batch_use use, struct step *step, struct error *err)
+{
+    const enum error_code rc = begin_pairs(context, t, use, step, err);
+    step->pairs.task = task_of(context->book->task);
+    step->pairs.rule = &t->loss.rule;
+    return rc;
+}
+
+static enum error_code loss_of_nodes(const struct stage_context *context, struct train_step *t,
+                                     struct step *step, struct loss_result *loss, struct error *err)
+{
+    return step_loss_of_seeds(context, &t->loss.rule, &step->batch, step->logits, step->labels,
+                              step->slope, loss, err);
+}
+
+static enum error_code loss_of_graphs(const struct stage_context *context, struct train_step *t,
+                                      struct step *step, struct loss_result *loss,
+                                      struct error *err)
+{
+    *loss = graph_step_forward(&step->graphs);
+    const enum error_code rc = check_loss(context, t, step, loss, err);
+    return rc == ERROR_NONE
+               ? graph_step_backward(&step->graphs, step->slope, &step->head_gradient, err)
+               : rc;
+}
+
+static enum error_code loss_of_pairs(const struct stage_context *context, struct train_step *t,
+                                     struct step *step, struct loss_result *loss, struct error *err)
+{
+    enum error_code rc = pair_step_forward(&step->pairs, true, loss, err);
+    if (rc == ERROR_NONE)
+        rc = check_loss(context, t, step, loss, err);
+    return rc == ERROR_NONE ? pair_step_backward(&step->pairs, step->batch.seed_count, step->slope,
+                                                 &step->head_gradient, err)
+                            : rc;
+}
+
+static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)
+{
+    struct loss_result loss;
+    const enum error_code rc = pair_step_forward(&step->pairs, false, &loss, err);
+    return rc == ERROR_NONE ? pair_step_count(&step->pairs, &loss, &t->tally, err) : rc;
+}
+
+static enum error_code count_graphs(struct train_step *t, struct step *step, struct error *err)
+{
+    (void)graph_step_forward(&step->graphs);
+    return tally_add(&t->tally, step->graphs.output, step->graphs.label, step->graphs.graph_count,
+                     err);
+}
+
+static enum error_code count_nodes(struct train_step *t, struct step *step, struct error *err)
+{
+    return tally_add(&t->tally, step->logits, step->labels, step->batch.seed_count, err);
+}
+
+static const struct head *head_of(const struct stage_context *context)
+{
+    static const struct head heads[EXAMPLE_COUNT] = {
+        [EXAMPLE_NODE] = {"seeds", NULL, loss_of_nodes, count_nodes},
+        [EXAMPLE_PAIR] = {"pairs", begin_pairs, loss_of_pairs, count_pairs},
+        [EXAMPLE_EDGE] = {"pairs", begin_edges, loss_of_pairs, count_pairs},
+        [EXAMPLE_GRAPH] = {"graphs", begin_graphs, loss_of_graphs, count_graphs},
+    };
+    return &heads[task_example_of(context->book->task)];
+}
+
 /* Of `limit` for both arenas of a unit: what is left beside one that has that much. */
 static size_t left_beside(const struct train_step *t, size_t used)
 {
@@ -112,7 +209,7 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
     enum error_code rc = step_input_weights(context, &t->input, version, err);
     if (rc == ERROR_NONE)
         rc = step_input_batch(context, &t->input, use, key, &t->arena, &step->batch, err);
-    if (rc == ERROR_NONE && task_has_labels(context->book->task))
+    if (rc == ERROR_NONE && t->input.labels)
         rc = step_input_labels(context, &t->input, &step->batch, &t->arena, &step->labels, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     const size_t count = (size_t)step->batch.seed_count * model_output_dim(&t->input.model);
@@ -121,18 +218,9 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
     if (rc == ERROR_NONE && use == BATCH_TRAINING)
         rc = arena_new(&t->arena, &step->slope, count, "the gradient of the logits", err);
     step->workspace = (struct model_workspace){&t->arena, context->pool};
-    step->pairs = (struct pair_step){.model = &t->input.model,
-                                     .weights = t->input.weights.value,
-                                     .pairs = &step->batch.pairs,
-                                     .row = step->logits,
-                                     .workspace = &step->workspace,
-                                     .loss = pair_step_loss(context->settings)};
-    if (task_labels_edges(context->book->task)) {
-        step->pairs.task = task_of(context->book->task);
-        step->pairs.rule = &t->loss.rule;
-    }
-    return rc == ERROR_NONE && learns_graphs(context) ? begin_graphs(context, t, use, step, err)
-                                                      : rc;
+    return rc == ERROR_NONE && head_of(context)->begin
+               ? head_of(context)->begin(context, t, use, step, err)
+               : rc;
 }
 
 static enum error_code forward(const struct stage_context *context, struct train_step *t,
@@ -143,16 +231,6 @@ static enum error_code forward(const struct stage_context *context, struct train
     const struct model_input input = step_batch_input(&step->batch, dropout);
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
-}
-
-static enum error_code check_loss(const struct step *step, const struct loss_result *loss,
-                                  uint32_t class_count, struct error *err)
-{
-    const char *what = step->batch.pairs.positive_count ? "pairs"
-                       : step->graphs.graph_count       ? "graphs"
-                                                        : "seeds";
-    return step_loss_check(loss, what, step->logits, (uint64_t)step->batch.seed_count * class_count,
-                           err);
 }
 
 /* Into gradient [value_count], and with a learnable embedding into the sparse sections of `out`. */
@@ -180,29 +258,6 @@ static enum error_code backward(const struct stage_context *context, struct trai
                ? embedding_input_gradient(context, nodes, types, &t->arena, &t->gradient_arena, out,
                                           err)
                : rc;
-}
-
-/* The loss, and its gradient for the logits. */
-static enum error_code find_loss(const struct stage_context *context, struct train_step *t,
-                                 struct step *step, struct loss_result *loss, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    if (learns_graphs(context)) {
-        *loss = graph_step_forward(&step->graphs);
-        rc = check_loss(step, loss, model_output_dim(&t->input.model), err);
-        return rc == ERROR_NONE
-                   ? graph_step_backward(&step->graphs, step->slope, &step->head_gradient, err)
-                   : rc;
-    }
-    if (!learns_pairs(context))
-        return step_loss_of_seeds(context, &t->loss.rule, &step->batch, step->logits, step->labels,
-                                  step->slope, loss, err);
-    rc = pair_step_forward(&step->pairs, true, loss, err);
-    if (rc == ERROR_NONE)
-        rc = check_loss(step, loss, model_output_dim(&t->input.model), err);
-    return rc == ERROR_NONE ? pair_step_backward(&step->pairs, step->batch.seed_count, step->slope,
-                                                 &step->head_gradient, err)
-                            : rc;
 }
 
 /* A replay chooses nothing. */
@@ -241,7 +296,7 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     if (rc != ERROR_NONE)
         return rc;
     struct loss_result loss;
-    rc = find_loss(context, t, &step, &loss, err);
+    rc = head_of(context)->find_loss(context, t, &step, &loss, err);
     const struct loss_result of_slot = step_loss_of_slot(&loss);
     *value = gradient;
     *out = (struct gradient){.weights_version = (uint64_t)version,
@@ -340,25 +395,6 @@ static enum error_code train(const struct stage_context *context, struct train_s
     return rc == ERROR_NONE ? publish(context, t, unit, &gradient, err) : rc;
 }
 
-static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)
-{
-    struct loss_result loss;
-    const enum error_code rc = pair_step_forward(&step->pairs, false, &loss, err);
-    return rc == ERROR_NONE ? pair_step_count(&step->pairs, &loss, &t->tally, err) : rc;
-}
-
-static enum error_code count_graphs(struct train_step *t, struct step *step, struct error *err)
-{
-    (void)graph_step_forward(&step->graphs);
-    return tally_add(&t->tally, step->graphs.output, step->graphs.label, step->graphs.graph_count,
-                     err);
-}
-
-static enum error_code count_seeds(struct train_step *t, struct step *step, struct error *err)
-{
-    return tally_add(&t->tally, step->logits, step->labels, step->batch.seed_count, err);
-}
-
 static enum error_code compute_evaluation(const struct stage_context *context, struct train_step *t,
                                           const struct unit *unit, struct evaluation *out,
                                           struct error *err)
@@ -371,11 +407,9 @@ static enum error_code compute_evaluation(const struct stage_context *context, s
     if (rc != ERROR_NONE)
         return rc;
     tally_reset(&t->tally);
-    rc = learns_pairs(context)    ? count_pairs(t, &step, err)
-         : learns_graphs(context) ? count_graphs(t, &step, err)
-                                  : count_seeds(t, &step, err);
+    rc = head_of(context)->count(t, &step, err);
     if (rc == ERROR_NONE)
-        rc = check_loss(&step, &t->tally.loss, model_output_dim(&t->input.model), err);
+        rc = check_loss(context, t, &step, &t->tally.loss, err);
     *out = (struct evaluation){.version = (uint64_t)unit->round,
                                .seed_count = t->tally.loss.label_count,
                                .correct_count = t->tally.loss.correct_count,

@@ -45,7 +45,7 @@ static void bound_one(const struct partition_book *book, const uint64_t *relatio
     const double seeds = out->seeds;
     double most = 0; /* of all types that may be seeds: of pairs any */
     for (uint32_t t = 0; t < out->type_count; t++)
-        if (task_learns_pairs(book->task) || t == book->target_type) {
+        if (task_has(book->task, TASK_SEEDS_ALL_TYPES) || t == book->target_type) {
             out->node[0][t] = added[t] = fmin(seeds, all[t]);
             most += out->node[0][t];
         }

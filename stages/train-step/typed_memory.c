@@ -144,7 +144,7 @@ static double labels_bytes(const struct partition_book *book, uint32_t label_dim
 {
     const struct type_ranges ranges = partition_book_ranges(book);
     double nodes = 0;
-    if (!task_has_labels(book->task))
+    if (!task_has(book->task, TASK_LABELS_NODES))
         return 0;
     for (int p = 0; p < ranges.part_count; p++)
         nodes += type_ranges_count(&ranges, p, book->target_type);

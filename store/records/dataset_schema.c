@@ -502,7 +502,8 @@ static enum error_code check_labels(const struct dataset_schema *schema, const c
                          labelled ? "1 or more" : "0 without a task", schema->class_count);
     const uint64_t in_splits =
         (uint64_t)schema->train_count + schema->valid_count + schema->test_count;
-    if (task_has_targets(schema->task) && in_splits > schema->node_count)
+    if (task_has(schema->task, TASK_LABELS_NODES | TASK_HAS_GRAPHS) &&
+        in_splits > schema->node_count)
         return error_set(err, ERROR_CORRUPT,
                          "%s: splits: expected at most %u nodes in all, found %" PRIu64, key,
                          schema->node_count, in_splits);

@@ -33,7 +33,7 @@ static enum error_code get_task(struct node_labels *out, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     out->task = task_named(name, strlen(name));
-    if (!task_has_targets(out->task))
+    if (!task_has(out->task, TASK_LABELS_NODES | TASK_HAS_GRAPHS))
         return error_set(err, ERROR_CORRUPT,
                          "%s: \"task\": expected one that this program has, found %s",
                          out->view.key, name);

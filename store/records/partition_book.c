@@ -50,7 +50,7 @@ static enum error_code check_ranges(const struct partition_book *book, struct er
 
 uint64_t partition_book_train_count(const struct partition_book *book)
 {
-    if (!task_learns_pairs(book->task))
+    if (!task_has(book->task, TASK_HOLDS_OUT_EDGES))
         return book->train_count;
     return book->relation ? book->pair_count : book->edge_count;
 }
@@ -88,7 +88,7 @@ uint32_t partition_book_dim(const struct partition_book *book, uint32_t type)
 bool partition_book_has_shard(const struct partition_book *book, uint32_t type)
 {
     return partition_book_dim(book, type) > 0 ||
-           (type == book->target_type && task_has_labels(book->task));
+           (type == book->target_type && task_has(book->task, TASK_LABELS_NODES));
 }
 
 struct type_ranges partition_book_ranges(const struct partition_book *book)
@@ -171,7 +171,7 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
         record_add(&record, pair_types_name, ELEMENT_U32, &book->pair_type_count, 1);
     if (book->graph_count)
         record_add(&record, graphs_name, ELEMENT_U64, graph_facts, GRAPH_FACT_COUNT);
-    if (book->relation && task_learns_pairs(book->task))
+    if (book->relation && task_has(book->task, TASK_HOLDS_OUT_EDGES))
         record_add(&record, pair_count_name, ELEMENT_U64, &book->pair_count, 1);
     add_relations(&record, book);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
@@ -249,11 +249,11 @@ static enum error_code read_pair_types(struct partition_book *out, struct error 
 static enum error_code read_graphs(struct partition_book *out, struct error *err)
 {
     const void *data = NULL;
-    if (task_learns_graphs(out->task) != record_has(&out->view, graphs_name))
+    const bool has_graphs = task_has(out->task, TASK_HAS_GRAPHS);
+    if (has_graphs != record_has(&out->view, graphs_name))
         return error_set(err, ERROR_CORRUPT, "expected %s section \"%s\" of task %s",
-                         task_learns_graphs(out->task) ? "a" : "no", graphs_name,
-                         task_name(out->task));
-    if (!task_learns_graphs(out->task))
+                         has_graphs ? "a" : "no", graphs_name, task_name(out->task));
+    if (!has_graphs)
         return ERROR_NONE;
     const enum error_code rc = record_section_get(&out->view, graphs_name, ELEMENT_U64,
                                                   GRAPH_FACT_COUNT, &data, NULL, err);
@@ -278,7 +278,7 @@ static enum error_code read_graphs(struct partition_book *out, struct error *err
 static enum error_code read_pair_count(struct partition_book *out, struct error *err)
 {
     const void *data = NULL;
-    if (!task_learns_pairs(out->task) || !out->relation)
+    if (!task_has(out->task, TASK_HOLDS_OUT_EDGES) || !out->relation)
         return ERROR_NONE;
     const enum error_code rc =
         record_section_get(&out->view, pair_count_name, ELEMENT_U64, 1, &data, NULL, err);

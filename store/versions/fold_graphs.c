@@ -66,7 +66,7 @@ static enum error_code take_graphs(struct fold_state *state, uint32_t which,
 enum error_code fold_graphs_take(struct fold_state *state, uint32_t which, struct error *err)
 {
     const struct dataset_delta *delta = &state->fold->delta[which];
-    const bool has_graphs = task_learns_graphs(state->fold->base.task);
+    const bool has_graphs = task_has(state->fold->base.task, TASK_HAS_GRAPHS);
     enum error_code rc = ERROR_NONE;
     if (has_graphs && !state->graph_base && delta->base_graphs)
         rc = begin(state, delta, err);

@@ -166,7 +166,8 @@ static inline uint32_t version_relation_of(const struct version_fold *fold,
 /* What its nodes, or its graphs, have labels of, or NULL. */
 static inline const struct task *version_label_task(const struct dataset_schema *schema)
 {
-    return task_has_targets(schema->task) ? task_of(schema->task) : NULL;
+    return task_has(schema->task, TASK_LABELS_NODES | TASK_HAS_GRAPHS) ? task_of(schema->task)
+                                                                       : NULL;
 }
 
 /* The columns of an added edge: index edge->index of what is returned. */

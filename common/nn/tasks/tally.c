@@ -175,7 +175,7 @@ static enum error_code measure_columns(const struct tally *tally, struct column_
         rc = metrics_column(tally->score + c, tally->truth + c,
                             tally->score_count / tally->column_count, tally->column_count, &column,
                             err);
-        if (isnan(column.roc_auc) && tally->task->example != EXAMPLE_PAIR) /* OGB leaves it out */
+        if (isnan(column.roc_auc) && !task_row_has(tally->task, TASK_RANKS)) /* OGB leaves it out */
             continue;
         add_column(roc_auc, column.roc_auc);
         add_column(average_precision, column.average_precision);
@@ -233,20 +233,14 @@ enum error_code tally_measure(const struct tally *tally, enum metric metric, dou
     return ERROR_NONE;
 }
 
-/* In metrics.json. */
-static const char *const example_name[] = {[EXAMPLE_NODE] = "nodes",
-                                           [EXAMPLE_PAIR] = "pairs",
-                                           [EXAMPLE_EDGE] = "edges",
-                                           [EXAMPLE_GRAPH] = "graphs"};
-
 enum error_code tally_put_members(const struct tally *tally, struct json_writer *json,
                                   struct error *err)
 {
     const struct task *task = tally->task;
     enum error_code rc = ERROR_NONE;
     json_put_int64(
-        json, example_name[task->example],
-        (int64_t)(task->example == EXAMPLE_PAIR ? tally->score_count : tally->loss.label_count));
+        json, task_examples[task->example].plural,
+        (int64_t)(task_row_has(task, TASK_RANKS) ? tally->score_count : tally->loss.label_count));
     for (int i = 0; i < task->metric_count && rc == ERROR_NONE; i++) {
         double value = 0;
         if (!task_has_metric(task, task->metric[i].metric, tally->class_count) ||

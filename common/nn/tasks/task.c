@@ -35,43 +35,35 @@ enum task_kind task_named(const char *name, size_t size)
     return TASK_UNKNOWN;
 }
 
-bool task_has_labels(enum task_kind kind)
+const struct task_example_row task_examples[EXAMPLE_COUNT] = {
+    [EXAMPLE_NODE] = {"node", "nodes", TASK_LABELS_NODES},
+    [EXAMPLE_PAIR] = {"pair", "pairs",
+                      TASK_HOLDS_OUT_EDGES | TASK_RANKS | TASK_SEEDS_ALL_TYPES | TASK_HAS_DECODER},
+    [EXAMPLE_EDGE] = {"edge", "edges",
+                      TASK_LABELS_EDGES | TASK_HOLDS_OUT_EDGES | TASK_SEEDS_ALL_TYPES |
+                          TASK_HAS_DECODER},
+    [EXAMPLE_GRAPH] = {"graph", "graphs", TASK_HAS_GRAPHS | TASK_HAS_READOUT},
+};
+
+enum task_example task_example_of(enum task_kind kind)
 {
     const struct task *task = task_of(kind);
-    return task && task->example == EXAMPLE_NODE;
+    return task ? task->example : EXAMPLE_NODE;
 }
 
-bool task_learns_graphs(enum task_kind kind)
+bool task_has(enum task_kind kind, unsigned traits)
 {
-    const struct task *task = task_of(kind);
-    return task && task->example == EXAMPLE_GRAPH;
+    return task_of(kind) && task_row_has(task_of(kind), traits);
 }
 
-bool task_has_targets(enum task_kind kind)
+bool task_has_classes(enum task_kind kind, unsigned traits)
 {
-    return task_has_labels(kind) || task_learns_graphs(kind);
+    return task_has(kind, traits) && task_of(kind)->is_class_number;
 }
 
 const char *task_subject(enum task_kind kind)
 {
-    static const char *const name[] = {[EXAMPLE_NODE] = "node",
-                                       [EXAMPLE_PAIR] = "pair",
-                                       [EXAMPLE_EDGE] = "edge",
-                                       [EXAMPLE_GRAPH] = "graph"};
-    const struct task *task = task_of(kind);
-    return name[task ? task->example : EXAMPLE_NODE];
-}
-
-bool task_learns_pairs(enum task_kind kind)
-{
-    const struct task *task = task_of(kind);
-    return task && (task->example == EXAMPLE_PAIR || task->example == EXAMPLE_EDGE);
-}
-
-bool task_labels_edges(enum task_kind kind)
-{
-    const struct task *task = task_of(kind);
-    return task && task->example == EXAMPLE_EDGE;
+    return task_examples[task_example_of(kind)].name;
 }
 
 enum task_kind task_of_columns(uint32_t columns)

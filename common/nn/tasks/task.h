@@ -8,7 +8,8 @@
  *
  * To add one: a file beside this one with a `const struct task task_<name>`, its row in task_list.h (and a row there for
  * what only it measures), its test, a line in pipelines/README.md. ingest.task, checkpoint.metric, the records, training,
- * validation and inference take it from there; tests/tree/tables_agree_test.sh says what was forgotten.
+ * validation and inference take it from there; tests/tree/tables_agree_test.sh says what was forgotten, and
+ * tests/tree/tasks_test.sh that no other file names it.
  */
 #ifndef COMMON_NN_TASKS_TASK_H
 #define COMMON_NN_TASKS_TASK_H
@@ -30,8 +31,35 @@ enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
 
 /* clang-format on */
 
-/* What one thing to learn from is. */
-enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR, EXAMPLE_EDGE, EXAMPLE_GRAPH };
+/* An example is one thing to learn from.
+ *   EXAMPLE_NODE   the last layer gives the outputs of a node
+ *   EXAMPLE_PAIR   an edge, or a pair of nodes that is none: a decoder (common/nn/links/) makes a score
+ *                  from the rows of both ends. There are no labels, and the fields of labels say so
+ *   EXAMPLE_EDGE   an edge with a label: a decoder makes the outputs from the rows of both ends
+ *   EXAMPLE_GRAPH  a readout (common/nn/readout/) makes one row from the rows of a graph's nodes
+ * A stage that does otherwise for each of them has one table with a row for each, as train_step.c. */
+enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR, EXAMPLE_EDGE, EXAMPLE_GRAPH, EXAMPLE_COUNT };
+
+/* Facts that follow from the examples. Other code asks for the fact that it needs, and not for the
+ * task. */
+/* clang-format off */
+enum task_trait {
+    TASK_LABELS_NODES = 1,     /* nodes have labels and splits */
+    TASK_LABELS_EDGES = 2,     /* edges have labels, in the column ingest.edge_label */
+    TASK_HAS_GRAPHS = 4,       /* graphs have labels and splits, and stay whole in a part */
+    TASK_HOLDS_OUT_EDGES = 8,  /* splits are of edges; those of nodes and their labels are not read */
+    TASK_RANKS = 16,           /* pairs that are no edges are drawn, and edges are ranked among them */
+    TASK_SEEDS_ALL_TYPES = 32, /* nodes of every type may be seeds, not those of the target type alone */
+    TASK_HAS_DECODER = 64,     /* train-step.decoder makes the outputs */
+    TASK_HAS_READOUT = 128     /* train-step.readout makes the outputs */
+};
+/* clang-format on */
+
+struct task_example_row {
+    const char *name, *plural; /* messages call one of them, and several, so */
+    unsigned traits;           /* enum task_trait, of the tasks that learn from them */
+};
+extern const struct task_example_row task_examples[EXAMPLE_COUNT];
 
 struct loss_result {
     double sum;             /* over the labelled rows; divide by their number for the mean */
@@ -63,10 +91,7 @@ struct task_metric {
 /* A row of labels is `label_width` elements of four bytes. */
 struct task {
     const char *name;
-    /* EXAMPLE_EDGE: edges with labels. EXAMPLE_PAIR: the examples are edges, and pairs that are none, of which a decoder (common/nn/links/) makes scores
-     * out of the model's outputs. Nodes then have no labels, and the fields of labels say so; what follows
-     * them is NULL. EXAMPLE_GRAPH: labels and splits are of graphs, of whose nodes' rows a readout (common/nn/readout/) makes one. */
-    enum task_example example;
+    enum task_example example; /* EXAMPLE_PAIR: losses, counts of outputs and lines are NULL */
     bool
         is_class_number; /* a label is the number of its node's only class, an int32; else labels are float32 */
     bool (*takes_columns)(uint32_t columns);
@@ -123,13 +148,16 @@ const struct task *task_of(enum task_kind kind);
 const char *task_name(enum task_kind kind);
 /* TASK_UNKNOWN when there is no such name. */
 enum task_kind task_named(const char *name, size_t size);
-/* Of any kind: whether nodes have labels; whether nodes or graphs have; whether the examples are graphs; whether they are pairs of
- * nodes, of which a decoder makes outputs; whether these are edges with labels. */
-bool task_has_labels(enum task_kind kind);
-bool task_has_targets(enum task_kind kind);
-bool task_learns_graphs(enum task_kind kind);
-bool task_learns_pairs(enum task_kind kind);
-bool task_labels_edges(enum task_kind kind);
+/* The examples of the task; EXAMPLE_NODE where there is no task. */
+enum task_example task_example_of(enum task_kind kind);
+/* Whether the task has one of `traits`; false where there is no task. */
+bool task_has(enum task_kind kind, unsigned traits);
+static inline bool task_row_has(const struct task *task, unsigned traits)
+{
+    return (task_examples[task->example].traits & traits) != 0;
+}
+/* Whether labels are numbers of classes, and the task has one of `traits`. */
+bool task_has_classes(enum task_kind kind, unsigned traits);
 /* What one of its examples is called: "node", "graph", ...; "node" where there is no task. */
 const char *task_subject(enum task_kind kind);
 /* The first row that takes so many columns of labels. */

@@ -269,7 +269,7 @@ enum error_code dataset_builder_set_labels(struct dataset_builder *builder, cons
                                            struct error *err)
 {
     must(builder->schema.node_count > 0);
-    if (pipeline_learns_pairs(builder->config.settings))
+    if (builder->edges.holdout.is_wanted)
         return ERROR_NONE;
     return node_targets_set_labels(&builder->targets, where, first_line, labels, err);
 }
@@ -298,7 +298,7 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
                                           const int64_t *node, uint64_t count, struct error *err)
 {
     must(builder->schema.node_count > 0);
-    if (pipeline_learns_pairs(builder->config.settings))
+    if (builder->edges.holdout.is_wanted)
         return ERROR_NONE;
     return node_targets_set_split(&builder->targets, split, where, first_line, node, count, err);
 }
@@ -399,8 +399,7 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
     const struct training_advice *advice = builder->config.advice;
     const char *path = builder->config.settings->ingest.path;
     const char *subject = task_subject((enum task_kind)builder->config.settings->ingest.task);
-    if (!advice || pipeline_learns_pairs(builder->config.settings) ||
-        builder->targets.expected_classes)
+    if (!advice || builder->edges.holdout.is_wanted || builder->targets.expected_classes)
         return ERROR_NONE;
     if (builder->targets.class_count == 0)
         return error_set(err, ERROR_INPUT,
@@ -451,10 +450,10 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
     if (rc == ERROR_NONE && builder->targets.expected_classes && !builder->targets.label)
         rc = node_targets_set_none(&builder->targets, (enum task_kind)settings->ingest.task, err);
     if (rc == ERROR_NONE && shares.is_random && shares.kind != SPLIT_IS_COLUMN &&
-        shares.kind != SPLIT_IS_MASKS && !pipeline_learns_pairs(settings))
+        shares.kind != SPLIT_IS_MASKS && !builder->edges.holdout.is_wanted)
         rc = node_targets_draw_splits(&builder->targets, &shares, (uint64_t)settings->seed, err);
     if (rc == ERROR_NONE)
-        rc = pipeline_learns_pairs(settings)
+        rc = builder->edges.holdout.is_wanted
                  ? edge_holdout_prepare(&builder->edges.holdout, &builder->edges.spool, err)
                  : node_targets_check(&builder->targets, (enum task_kind)settings->ingest.task,
                                       &builder->schema.task, err);
@@ -565,7 +564,7 @@ static enum error_code finish_pairs(struct dataset_builder *builder, struct erro
     const char *path = builder->config.settings->ingest.path;
     schema->task = (enum task_kind)builder->config.settings->ingest.task;
     schema->class_count = /* a link has one score */
-        task_labels_edges(schema->task) ? builder->edges.labels.class_count : 1;
+        task_has(schema->task, TASK_LABELS_EDGES) ? builder->edges.labels.class_count : 1;
     schema->valid_count = (uint32_t)holdout->held[HELD_OUT_VALID].count;
     schema->test_count = (uint32_t)holdout->held[HELD_OUT_TEST].count;
     if (schema->edge_count == 0)
@@ -594,7 +593,7 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
     if (rc == ERROR_NONE)
         rc = dataset_edges_write(&builder->edges, builder->config.store,
                                  builder->config.memory_bytes, builder->uses_degree, err);
-    if (rc == ERROR_NONE && pipeline_learns_pairs(builder->config.settings))
+    if (rc == ERROR_NONE && builder->edges.holdout.is_wanted)
         rc = finish_pairs(builder, err);
     if (rc == ERROR_NONE)
         rc = store_features(builder, err);

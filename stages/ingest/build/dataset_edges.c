@@ -35,7 +35,7 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         rc = memory_new(&edges->is_linked, schema->node_count / 8 + 1, "marks of nodes", err);
     if (rc == ERROR_NONE)
         rc = edge_labels_init(&edges->labels, settings, err);
-    if (rc == ERROR_NONE && settings->ingest.task == TASK_LINK_PREDICTION && !schema->has_relations)
+    if (rc == ERROR_NONE && task_has(settings->ingest.task, TASK_RANKS) && !schema->has_relations)
         rc = edge_sides_open(&edges->sides, schema->node_count, err);
     return rc == ERROR_NONE ? edge_spool_open(&edges->spool, path, err) : rc;
 }

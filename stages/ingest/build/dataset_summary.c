@@ -370,8 +370,8 @@ static void say_held_edges(const struct lines *lines)
     say(lines, false,
         "%s: %" PRIu64 " stored edges to train on, %" PRIu32 " held out for validation, %" PRIu32
         " for the test; labels and splits of nodes are not used",
-        task_labels_edges(schema->task) ? "labels of edges" : "links", dataset_pair_count(schema),
-        schema->valid_count, schema->test_count);
+        task_has(schema->task, TASK_LABELS_EDGES) ? "labels of edges" : "links",
+        dataset_pair_count(schema), schema->valid_count, schema->test_count);
     say_edges_back(lines);
     say_overlap(lines);
     say_repeats(lines);
@@ -389,11 +389,13 @@ static void say_targets(const struct lines *lines)
     const struct dataset_summary *summary = lines->summary;
     char sizes[SUMMARY_LINE_SIZE], words[SUMMARY_LINE_SIZE];
     const struct task *task = task_of(schema->task);
-    if (task_learns_pairs(schema->task))
-        say_held_edges(lines);
-    if (!task_has_targets(schema->task))
+    if (!task)
         return;
-    if (task_learns_graphs(schema->task))
+    if (task_row_has(task, TASK_HOLDS_OUT_EDGES)) {
+        say_held_edges(lines);
+        return;
+    }
+    if (summary->graph_count)
         say(lines, false, "graphs: %" PRIu32 " of %.1f nodes on average", summary->graph_count,
             (double)schema->node_count / summary->graph_count);
     task->describe(schema->class_count, words, sizeof words);

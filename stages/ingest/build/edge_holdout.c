@@ -21,15 +21,15 @@ enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                   const struct dataset_schema *schema, uint64_t memory_bytes,
                                   struct error *err)
 {
-    *holdout = (struct edge_holdout){.schema = schema,
-                                     .seed = (uint64_t)settings->seed,
-                                     .memory_bytes = memory_bytes,
-                                     .negatives.memory_bytes = memory_bytes,
-                                     .hold_out_reverse =
-                                         (enum hold_out_reverse)settings->ingest.hold_out_reverse,
-                                     .keeps_repeats = settings->ingest.duplicates == EDGES_KEEP,
-                                     .is_wanted = pipeline_learns_pairs(settings),
-                                     .keeps_messages = pipeline_history(settings) == HISTORY_ALL};
+    *holdout = (struct edge_holdout){
+        .schema = schema,
+        .seed = (uint64_t)settings->seed,
+        .memory_bytes = memory_bytes,
+        .negatives.memory_bytes = memory_bytes,
+        .hold_out_reverse = (enum hold_out_reverse)settings->ingest.hold_out_reverse,
+        .keeps_repeats = settings->ingest.duplicates == EDGES_KEEP,
+        .is_wanted = task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES),
+        .keeps_messages = pipeline_history(settings) == HISTORY_ALL};
     return holdout->is_wanted ? pipeline_edge_split(settings, &holdout->split, err) : ERROR_NONE;
 }
 

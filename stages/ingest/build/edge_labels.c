@@ -11,7 +11,7 @@ enum error_code edge_labels_init(struct edge_labels *labels,
                                  const struct pipeline_settings *settings, struct error *err)
 {
     *labels = (struct edge_labels){0};
-    if (!pipeline_labels_edges(settings))
+    if (!task_has(settings->ingest.task, TASK_LABELS_EDGES))
         return ERROR_NONE;
     const struct field name = {settings->ingest.edge_label, strlen(settings->ingest.edge_label)};
     *labels = (struct edge_labels){

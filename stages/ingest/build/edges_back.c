@@ -7,7 +7,7 @@
 static bool draws_pairs(const struct pipeline_settings *settings)
 {
     struct edge_split split;
-    return pipeline_learns_pairs(settings) &&
+    return task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES) &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            (split.kind == EDGE_SPLIT_RANDOM || split.kind == EDGE_SPLIT_LEAVE_ONE_OUT);
 }

@@ -27,6 +27,7 @@ static const char *const table_endings[] = {".csv", ".csv.gz", ".csv.zst", ".npy
 struct folder { /* one run */
     const char *path;
     enum task_kind task;
+    bool of_graphs;             /* labels and splits are of graphs */
     bool draws_splits;          /* the files of splits are left alone */
     bool has_relations;         /* types are told apart */
     const char *sparse_columns; /* the setting */
@@ -265,7 +266,7 @@ static enum error_code read_graphs(const struct folder *folder, struct error *er
 {
     char path[FILE_PATH_SIZE];
     struct integer_column graphs = {0};
-    if (!task_learns_graphs(folder->task))
+    if (!folder->of_graphs)
         return ERROR_NONE;
     enum error_code rc = input_files_find(folder->path, "node-graph", table_endings, path, err);
     if (rc == ERROR_NONE && !path[0])
@@ -291,14 +292,13 @@ static enum error_code read_labels(const struct folder *folder, struct error *er
 {
     char path[FILE_PATH_SIZE];
     const struct folder_meta *meta = &folder->meta;
-    const bool of_graphs = task_learns_graphs(folder->task);
     const enum error_code rc = input_files_find(
-        folder->path, of_graphs ? "graph-label" : "node-label", table_endings, path, err);
+        folder->path, folder->of_graphs ? "graph-label" : "node-label", table_endings, path, err);
     if (rc != ERROR_NONE || !path[0])
         return rc;
-    return label_reader_run(path,
-                            of_graphs ? dataset_builder_graphs(folder->builder) : meta->node_count,
-                            meta->class_count, folder->task, folder->builder, err);
+    return label_reader_run(
+        path, folder->of_graphs ? dataset_builder_graphs(folder->builder) : meta->node_count,
+        meta->class_count, folder->task, folder->builder, err);
 }
 
 enum error_code folder_reader_split(const char *path, enum split split, uint64_t node_count,
@@ -317,7 +317,7 @@ static enum error_code read_split(const struct folder *folder, const char *path,
                                   struct error *err)
 {
     struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
-    if (!names_of(folder) || task_learns_graphs(folder->task))
+    if (!names_of(folder) || folder->of_graphs)
         return folder_reader_split(path, split, folder->meta.node_count, folder->builder, err);
     const enum error_code rc =
         node_files_push_split(&file, split, &folder->names, folder->builder, err);
@@ -342,6 +342,7 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
                                    struct error *err)
 {
     const struct folder_meta *meta = &folder->meta;
+    const bool reads_targets = pipeline_reads_targets(settings);
     enum error_code rc = folder_meta_read(folder->path, &folder->meta, err);
     folder->meta.edge_label = pipeline_edge_label(settings);
     if (rc == ERROR_NONE && folder->has_relations)
@@ -364,9 +365,9 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
                                   err);
     if (rc == ERROR_NONE)
         rc = read_features(folder, has_node_types, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+    if (rc == ERROR_NONE && reads_targets)
         rc = read_labels(folder, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+    if (rc == ERROR_NONE && reads_targets)
         rc = read_splits(folder, err);
     if (rc == ERROR_NONE)
         rc = held_edge_files_push(settings, names_of(folder), folder->builder, err);
@@ -386,6 +387,7 @@ static enum error_code folder_run(const struct pipeline_settings *settings, uint
         return rc;
     *folder = (struct folder){.path = settings->ingest.path,
                               .task = (enum task_kind)settings->ingest.task,
+                              .of_graphs = task_has(settings->ingest.task, TASK_HAS_GRAPHS),
                               .draws_splits = shares.is_random,
                               .has_relations = settings->ingest.relations,
                               .sparse_columns = settings->ingest.sparse_columns,

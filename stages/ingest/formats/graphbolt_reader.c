@@ -308,7 +308,7 @@ static enum error_code read_task(const struct graphbolt *g, struct error *err)
     static const char *const key[SPLIT_COUNT] = {"train_set", "validation_set", "test_set"};
     const struct yaml_node *task = NULL;
     enum error_code rc = find_task(g, &task, err);
-    if (rc != ERROR_NONE || pipeline_learns_pairs(g->settings))
+    if (rc != ERROR_NONE || !pipeline_reads_targets(g->settings))
         return rc;
     for (int s = 0; rc == ERROR_NONE && task && s < SPLIT_COUNT; s++)
         rc = read_set(g, task, key[s], (enum split)s, err);

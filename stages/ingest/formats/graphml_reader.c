@@ -113,8 +113,9 @@ static enum error_code take_number(const struct graphml *g, const struct graphml
 /* Classes are words or numbers; several labels, and what a regression learns, are numbers. */
 static bool are_words(const struct graphml *g)
 {
-    const int64_t task = g->settings->ingest.task;
-    return g->keys.label_count == 1 && (task == TASK_UNKNOWN || task == TASK_SINGLE_LABEL);
+    const enum task_kind task = (enum task_kind)g->settings->ingest.task;
+    return g->keys.label_count == 1 &&
+           (task == TASK_UNKNOWN || task_has_classes(task, TASK_LABELS_NODES));
 }
 
 static enum error_code take_label(struct graphml *g, const struct graphml_key *key,
@@ -469,7 +470,7 @@ static enum error_code check_labels(struct graphml *g, struct error *err)
         return ERROR_NONE;
     }
     const uint64_t words = g->classes.words.count;
-    if (pipeline_learns_pairs(g->settings) || words != g->names.ids.count || words <= 2 ||
+    if (!pipeline_reads_targets(g->settings) || words != g->names.ids.count || words <= 2 ||
         g->labelled != words)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
@@ -521,7 +522,7 @@ static enum error_code prepare(struct graphml *g, struct error *err)
     enum error_code rc = edge_buffer_init(&g->buffer, g->builder, g->path, &width, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&g->feature, (size_t)g->keys.feature_count + 1, "features of a node", err);
-    if (rc == ERROR_NONE && g->keys.label_count && !pipeline_learns_pairs(g->settings))
+    if (rc == ERROR_NONE && g->keys.label_count && pipeline_reads_targets(g->settings))
         rc = label_table_columns(&g->labels, g->keys.label_count, err);
     return rc;
 }
@@ -533,7 +534,7 @@ static enum error_code push_targets(const struct graphml *g, struct error *err)
     if (rc == ERROR_NONE && g->labels.column_count)
         rc = label_table_push(&g->labels, 0, g->builder, err);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT && !shares.is_random; s++)
-        if (g->split[s].count && !pipeline_learns_pairs(g->settings))
+        if (g->split[s].count)
             rc = dataset_builder_set_split(g->builder, (enum split)s, g->path, 0, g->split[s].node,
                                            g->split[s].count, err);
     return rc == ERROR_NONE ? held_edge_files_push(g->settings, &g->names, g->builder, err) : rc;

@@ -141,7 +141,7 @@ static enum error_code read_labels(const struct graphsaint *g, struct error *err
     char path[FILE_PATH_SIZE];
     struct json_document *document = NULL;
     enum error_code rc = find_file(g, "class_map.json", path, err);
-    if (rc != ERROR_NONE || !path[0] || pipeline_learns_pairs(g->settings))
+    if (rc != ERROR_NONE || !path[0] || !pipeline_reads_targets(g->settings))
         return rc;
     struct label_table table = {.path = path,
                                 .node_count = g->node_count,
@@ -189,7 +189,7 @@ static enum error_code read_splits(const struct graphsaint *g, struct error *err
     enum error_code rc = pipeline_split_shares(g->settings, &shares, err);
     if (rc == ERROR_NONE)
         rc = find_file(g, "role.json", path, err);
-    if (rc != ERROR_NONE || !path[0] || shares.is_random || pipeline_learns_pairs(g->settings))
+    if (rc != ERROR_NONE || !path[0] || shares.is_random || !pipeline_reads_targets(g->settings))
         return rc;
     rc = read_json(path, &document, err);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {

@@ -132,7 +132,7 @@ enum error_code held_edge_files_push(const struct pipeline_settings *settings,
     static const char *const split_name[SPLIT_COUNT] = {
         [SPLIT_TRAIN] = "training", [SPLIT_VALID] = "valid", [SPLIT_TEST] = "test"};
     enum error_code rc = need_files(settings, err);
-    for (int i = 0; rc == ERROR_NONE && i < 2 * SPLIT_COUNT && pipeline_learns_pairs(settings);
+    for (int i = 0; rc == ERROR_NONE && i < 2 * SPLIT_COUNT && !pipeline_reads_targets(settings);
          i++) {
         const int split = i % SPLIT_COUNT;
         const bool lists_edges = i < SPLIT_COUNT;
@@ -142,7 +142,7 @@ enum error_code held_edge_files_push(const struct pipeline_settings *settings,
                                  .names = names,
                                  .builder = builder,
                                  .type_count = dataset_builder_edge_types(builder)};
-        if (!file.path[0] || (!lists_edges && pipeline_labels_edges(settings)))
+        if (!file.path[0] || (!lists_edges && task_has(settings->ingest.task, TASK_LABELS_EDGES)))
             continue;
         rc = visit(&file, lists_edges ? take_edge : take_negatives, err);
         if (rc == ERROR_NONE && file.count == 0)

@@ -266,7 +266,7 @@ static enum error_code visit_labels(struct hgb *h, hgb_visitor visit, struct err
 
 static enum error_code push_labels(struct hgb *h, struct error *err)
 {
-    if (pipeline_learns_pairs(h->settings))
+    if (!pipeline_reads_targets(h->settings))
         return ERROR_NONE;
     enum error_code rc = visit_labels(h, note_label, err);
     if (rc == ERROR_NONE)
@@ -312,7 +312,7 @@ static enum error_code check_edge_files(const struct hgb *h, struct error *err)
     bool any = false;
     for (int s = 0; s < SPLIT_SHARE_COUNT; s++)
         any |= h->settings->ingest.edge_file[s][0] || h->settings->ingest.negative_file[s][0];
-    if (!any || h->nodes.are_in_order || !pipeline_learns_pairs(h->settings))
+    if (!any || h->nodes.are_in_order || pipeline_reads_targets(h->settings))
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s: expected nodes in the order of their types, since files of edges name "

@@ -167,9 +167,10 @@ static enum error_code sum_held_edges(const struct pipeline_settings *settings,
                   {"train_negatives", settings->ingest.negative_file[0]},
                   {"valid_negatives", settings->ingest.negative_file[1]},
                   {"test_negatives", settings->ingest.negative_file[2]}};
-    const size_t count = pipeline_labels_edges(settings) ? 2 : sizeof beside / sizeof *beside;
+    const size_t count =
+        task_has(settings->ingest.task, TASK_LABELS_EDGES) ? 2 : sizeof beside / sizeof *beside;
     enum error_code rc = ERROR_NONE;
-    for (size_t i = 0; rc == ERROR_NONE && i < count && pipeline_learns_pairs(settings); i++) {
+    for (size_t i = 0; rc == ERROR_NONE && i < count && !pipeline_reads_targets(settings); i++) {
         if (!beside[i].path[0])
             continue;
         rc = sum_file(notes, sum, beside[i].path, beside[i].setting, err);

@@ -187,7 +187,7 @@ static enum error_code read_papers(struct linqs *l, struct error *err)
 /* Features, and labels where they are learnt. */
 static enum error_code push_papers(struct linqs *l, struct error *err)
 {
-    const bool has_labels = !pipeline_learns_pairs(l->settings);
+    const bool has_labels = pipeline_reads_targets(l->settings);
     l->labels = (struct label_table){.path = l->content,
                                      .node_count = l->names.ids.count,
                                      .task = (enum task_kind)l->settings->ingest.task};

@@ -54,7 +54,7 @@ enum error_code node_files_open(struct node_files *files, const struct pipeline_
         files->marks = file_of(settings->ingest.labels, KEYED_WORDS);
     for (int s = 0; s < SPLIT_COUNT; s++)
         files->split[s] = file_of(settings->ingest.split_file[s], KEYED_ID_ONLY);
-    if (pipeline_learns_pairs(settings)) { /* nothing is learnt of nodes */
+    if (!pipeline_reads_targets(settings)) { /* nothing is learnt of nodes */
         files->labels.path = files->marks.path = NULL;
         for (int s = 0; s < SPLIT_COUNT; s++)
             files->split[s].path = NULL;

@@ -151,7 +151,7 @@ static enum error_code push_labels(const struct archive *a, const char *name, ui
 {
     char path[FILE_PATH_SIZE];
     const enum error_code rc = npz_folder_find(&a->folder, "", name, path, err);
-    if (rc != ERROR_NONE || !path[0] || pipeline_learns_pairs(a->settings))
+    if (rc != ERROR_NONE || !path[0] || !pipeline_reads_targets(a->settings))
         return rc;
     return label_reader_run(path, nodes, 0, (enum task_kind)a->settings->ingest.task, a->builder,
                             err);
@@ -240,7 +240,7 @@ static enum error_code run_node_tasks(struct archive *a, struct error *err)
         rc = push_features(a, nodes, err);
     if (rc == ERROR_NONE)
         rc = push_labels(a, "node_labels", nodes, err);
-    if (rc == ERROR_NONE && !a->draws_splits && !pipeline_learns_pairs(a->settings))
+    if (rc == ERROR_NONE && !a->draws_splits && pipeline_reads_targets(a->settings))
         rc = push_masks(a, nodes, err);
     return rc;
 }

@@ -56,6 +56,7 @@ struct ogb { /* one run */
     const char *path;
     char raw[FILE_PATH_SIZE];
     enum task_kind task;
+    bool of_graphs;         /* labels and splits are of graphs */
     const char *split_name; /* ingest.split_name */
     bool draws_splits;      /* the files of splits are left alone */
     uint64_t node_count;
@@ -83,16 +84,15 @@ static enum error_code read_counts(const struct ogb *ogb, const char *stem, cons
                                    struct integer_column *column, uint64_t *sum, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    const bool of_graphs = task_learns_graphs(ogb->task);
     enum error_code rc = find_needed(ogb, stem, array, path, err);
     *sum = 0;
     if (rc == ERROR_NONE)
-        rc = integer_column_read(column, path, of_graphs ? GRAPHS_MAX : GRAPHS_READ, err);
-    if (rc == ERROR_NONE && (of_graphs ? column->count == 0 : column->count != 1)) {
+        rc = integer_column_read(column, path, ogb->of_graphs ? GRAPHS_MAX : GRAPHS_READ, err);
+    if (rc == ERROR_NONE && (ogb->of_graphs ? column->count == 0 : column->count != 1)) {
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected one number (a data set of one graph), found %" PRIu64, path,
                        column->count);
-        if (!of_graphs)
+        if (!ogb->of_graphs)
             rc = error_add(err, rc,
                            "; " ADVICE
                            "write `task: graph_classification` below `ingest:` for one of many");
@@ -111,7 +111,7 @@ static enum error_code set_graphs(const struct ogb *ogb, struct error *err)
 {
     int64_t *graph = NULL;
     uint64_t node = 0;
-    if (!task_learns_graphs(ogb->task))
+    if (!ogb->of_graphs)
         return ERROR_NONE;
     enum error_code rc = memory_new(&graph, ogb->node_count + 1, "the graph of each node", err);
     for (uint64_t g = 0; rc == ERROR_NONE && g < ogb->nodes.count; g++)
@@ -165,7 +165,7 @@ static enum error_code read_table(const struct ogb *ogb, const char *path,
 {
     struct edge_ends of_graphs =
         edge_ends_of_graphs(ogb->nodes.value, ogb->edges.value, ogb->nodes.count);
-    struct edge_ends *ends = task_learns_graphs(ogb->task) ? &of_graphs : NULL;
+    struct edge_ends *ends = ogb->of_graphs ? &of_graphs : NULL;
     return ogb->binary.is_there
                ? folder_edges_read_npy(path, files, ends, ogb->builder, found, err)
                : folder_edges_read_csv(path, NULL, NULL, files, ends, ogb->builder, found, err);
@@ -217,13 +217,13 @@ static enum error_code read_features(const struct ogb *ogb, struct error *err)
 /* Labels and splits are of these. */
 static uint64_t subject_count(const struct ogb *ogb)
 {
-    return task_learns_graphs(ogb->task) ? ogb->nodes.count : ogb->node_count;
+    return ogb->of_graphs ? ogb->nodes.count : ogb->node_count;
 }
 
 static enum error_code read_labels(struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    const char *stem = task_learns_graphs(ogb->task) ? "graph-label" : "node-label";
+    const char *stem = ogb->of_graphs ? "graph-label" : "node-label";
     const enum error_code rc = ogb->binary.is_there
                                    ? ogb_binary_labels(&ogb->binary, ogb->builder, path, err)
                                    : input_files_find(ogb->raw, stem, endings, path, err);
@@ -289,7 +289,8 @@ static enum error_code read_links(const struct pipeline_settings *settings, stru
     char folder[FILE_PATH_SIZE];
     const bool is_given = pipeline_gives_edges(settings);
     enum error_code rc = find_splits(ogb, folder, err);
-    if (rc == ERROR_NONE && ogb->splits.is_there && !is_given && !pipeline_labels_edges(settings))
+    if (rc == ERROR_NONE && ogb->splits.is_there && !is_given &&
+        !task_has(settings->ingest.task, TASK_LABELS_EDGES))
         log_warn("%s is not used: write `edge_split: given` below `ingest:` to hold out the edges "
                  "that it lists",
                  ogb->splits.file[SPLIT_TEST]);
@@ -321,11 +322,12 @@ static enum error_code check_form(const struct ogb *ogb, struct error *err)
 static enum error_code read_all(const struct pipeline_settings *settings, struct ogb *ogb,
                                 struct error *err)
 {
+    const bool reads_targets = pipeline_reads_targets(settings);
     bool has_types = false;
     enum error_code rc = ogb_types_are_there(ogb->raw, &has_types, err);
     if (rc != ERROR_NONE || has_types)
         return rc == ERROR_NONE ? ogb_types_run(settings, ogb->raw, ogb->builder, err) : rc;
-    rc = ogb_binary_open(&ogb->binary, ogb->raw, task_learns_graphs(ogb->task), ogb->builder, err);
+    rc = ogb_binary_open(&ogb->binary, ogb->raw, ogb->of_graphs, ogb->builder, err);
     if (rc == ERROR_NONE)
         rc = check_form(ogb, err);
     if (rc == ERROR_NONE)
@@ -340,11 +342,11 @@ static enum error_code read_all(const struct pipeline_settings *settings, struct
         rc = read_edges(ogb, err);
     if (rc == ERROR_NONE)
         rc = read_features(ogb, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+    if (rc == ERROR_NONE && reads_targets)
         rc = read_labels(ogb, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+    if (rc == ERROR_NONE && reads_targets)
         rc = read_splits(ogb, err);
-    if (rc == ERROR_NONE && pipeline_learns_pairs(settings))
+    if (rc == ERROR_NONE && !reads_targets)
         rc = read_links(settings, ogb, err);
     return rc == ERROR_NONE ? held_edge_files_push(settings, NULL, ogb->builder, err) : rc;
 }
@@ -357,6 +359,7 @@ static enum error_code ogb_run(const struct pipeline_settings *settings, uint64_
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct ogb ogb = {.path = settings->ingest.path,
                       .task = (enum task_kind)settings->ingest.task,
+                      .of_graphs = task_has(settings->ingest.task, TASK_HAS_GRAPHS),
                       .split_name = settings->ingest.split_name,
                       .draws_splits = shares.is_random,
                       .builder = builder};

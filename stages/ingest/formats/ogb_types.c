@@ -348,7 +348,7 @@ static enum error_code take_targets(struct ogb_types *o, struct error *err)
                          o->settings->ingest.path);
     enum error_code rc =
         ogb_split_find(o->settings->ingest.path, o->settings->ingest.split_name, folder, err);
-    if (rc == ERROR_NONE && pipeline_learns_pairs(o->settings))
+    if (rc == ERROR_NONE && !pipeline_reads_targets(o->settings))
         folder[0] = '\0';
     if (rc == ERROR_NONE)
         rc = ogb_split_arrays_find(&o->splits, folder, err);

@@ -180,7 +180,7 @@ static enum error_code push_held(struct openke *o, struct error *err)
     const struct pipeline_settings *settings = o->settings;
     enum error_code rc = ERROR_NONE;
     if (!pipeline_gives_edges(settings)) {
-        if (o->file[SPLIT_TEST][0] && pipeline_learns_pairs(settings))
+        if (o->file[SPLIT_TEST][0] && !pipeline_reads_targets(settings))
             log_warn("%s is not used, and neither is valid2id.txt: ingest.edge_split is '%s'; with "
                      "`edge_split: given` their triples are held out",
                      o->file[SPLIT_TEST], settings->ingest.edge_split);

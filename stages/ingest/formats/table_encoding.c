@@ -223,7 +223,7 @@ enum error_code table_encoding_find_classes(struct keyed_file *labels,
                                             struct column_encoding *out, struct error *err)
 {
     struct class_search search = {.file = labels};
-    if (!labels->path || (task != TASK_UNKNOWN && task != TASK_SINGLE_LABEL))
+    if (!labels->path || (task != TASK_UNKNOWN && !task_has_classes(task, TASK_LABELS_NODES)))
         return ERROR_NONE;
     node_id_assigner_init(&search.words, true, 0);
     enum error_code rc = keyed_file_visit(labels, nodes, note_class, &search, err);

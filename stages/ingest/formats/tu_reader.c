@@ -243,7 +243,7 @@ static enum error_code read_classes(const struct tu *tu, struct error *err)
 static enum error_code read_labels(const struct tu *tu, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    if (tu->task == TASK_GRAPH_CLASSIFICATION)
+    if (task_has_classes(tu->task, TASK_HAS_GRAPHS))
         return read_classes(tu, err);
     enum error_code rc = find(tu, "graph_attributes", path, err);
     if (rc == ERROR_NONE && !path[0])

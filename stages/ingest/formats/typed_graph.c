@@ -252,7 +252,7 @@ enum error_code typed_graph_take_labels(struct typed_graph *graph, const struct 
                                         const struct integer_column *node, struct error *err)
 {
     const struct node_type *type = &graph->meta.node_type[rows->type];
-    if (pipeline_learns_pairs(graph->settings))
+    if (!pipeline_reads_targets(graph->settings))
         return ERROR_NONE;
     const enum error_code rc = typed_labels_take(&graph->labels, rows, type, node, err);
     graph->labels.path = graph->where; /* that of the rows ends with them */
@@ -266,7 +266,7 @@ enum error_code typed_graph_take_label(struct typed_graph *graph, uint32_t type,
     struct label_table *table = &graph->labels;
     struct delimited list;
     enum error_code rc = ERROR_NONE;
-    if (pipeline_learns_pairs(graph->settings))
+    if (!pipeline_reads_targets(graph->settings))
         return ERROR_NONE;
     table->path = where;
     if (table->column_count == 0)
@@ -340,7 +340,7 @@ enum error_code typed_graph_push_targets(struct typed_graph *graph, struct error
         rc = label_table_push(&graph->labels, 0, graph->builder, err);
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT && !shares.is_random; s++) {
         const struct split_nodes *nodes = &graph->split[s];
-        if (nodes->count && !pipeline_learns_pairs(graph->settings))
+        if (nodes->count)
             rc = dataset_builder_set_split(graph->builder, (enum split)s, nodes->where,
                                            nodes->first_line, nodes->node, nodes->count, err);
     }

@@ -156,7 +156,7 @@ enum error_code unread_files_visit(const struct pipeline_settings *settings, unr
                             .known = format->known,
                             .draws_splits = shares.is_random,
                             .has_relations =
-                                settings->ingest.relations || pipeline_learns_pairs(settings),
+                                settings->ingest.relations || !pipeline_reads_targets(settings),
                             .meta = format->has_meta ? &meta : NULL,
                             .visit = visit,
                             .context = context};

@@ -103,7 +103,7 @@ static enum error_code grow_edges(struct update_reader *reader, const struct edg
     if (rc == ERROR_NONE)
         rc = memory_grow(&reader->edge_place, &reader->room.edge_place, wanted,
                          "lines of new edges", err);
-    if (rc == ERROR_NONE && task_learns_pairs(reader->schema->task))
+    if (rc == ERROR_NONE && task_has(reader->schema->task, TASK_HOLDS_OUT_EDGES))
         rc = memory_grow(&reader->new_held, &reader->room.new_held, wanted, "new edges", err);
     if (rc != ERROR_NONE || wanted <= reader->room.columns)
         return rc;

@@ -45,7 +45,7 @@ enum error_code update_graphs_open(struct update_reader *reader, struct error *e
 {
     const struct dataset_schema *schema = reader->schema;
     struct update_graphs *graphs = &reader->graphs;
-    if (!task_learns_graphs(schema->task))
+    if (!task_has(schema->task, TASK_HAS_GRAPHS))
         return ERROR_NONE;
     enum error_code rc =
         merged_graphs_get(reader->store, schema->id, schema->node_count, &graphs->index, err);

@@ -6,7 +6,7 @@
 
 enum error_code update_labels_open(struct update_reader *reader, struct error *err)
 {
-    return task_labels_edges(reader->schema->task)
+    return task_has(reader->schema->task, TASK_LABELS_EDGES)
                ? edge_labels_init(&reader->labels, reader->settings, err)
                : ERROR_NONE;
 }

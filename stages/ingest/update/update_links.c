@@ -106,7 +106,7 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
 {
     const struct dataset_schema *schema = reader->schema;
     struct edge_splits splits;
-    if (!task_learns_pairs(schema->task))
+    if (!task_has(schema->task, TASK_HOLDS_OUT_EDGES))
         return ERROR_NONE;
     enum error_code rc =
         merged_edge_splits_get(reader->store, schema->id, schema->node_count, &splits, err);
@@ -123,7 +123,7 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
  * has each link once. */
 static bool has_repeats(const struct update_reader *reader)
 {
-    return task_labels_edges(reader->schema->task) ||
+    return task_has(reader->schema->task, TASK_LABELS_EDGES) ||
            (reader->settings->ingest.duplicates == EDGES_KEEP &&
             reader->link_split.kind != EDGE_SPLIT_GIVEN);
 }
@@ -177,7 +177,7 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
     const bool draws = reader->link_split.kind == EDGE_SPLIT_RANDOM;
     const uint64_t key = update_edge_key(reader, source, target);
     *is_held = false;
-    if (!task_learns_pairs(schema->task))
+    if (!task_has(schema->task, TASK_HOLDS_OUT_EDGES))
         return 0;
     const struct held_query same = {.key = update_pair_key(reader, key, relation),
                                     .relation = reader->reverses.forward[relation],

@@ -180,7 +180,7 @@ static enum error_code take_target(struct update_reader *reader, const struct no
     *split = 0;
     if (delimited_next(line->values, &field))
         rc = take_split(line, &field, split, err);
-    if (rc == ERROR_NONE && *split && task_learns_pairs(reader->schema->task))
+    if (rc == ERROR_NONE && *split && task_has(reader->schema->task, TASK_HOLDS_OUT_EDGES))
         rc = error_set(err, ERROR_INPUT,
                        "%s:%" PRId64 ": split: expected nothing, since the dataset learns links, "
                        "found '%.*s'",

@@ -156,7 +156,7 @@ static enum error_code count_edges(struct version_draft *m, struct error *err)
         rc = memory_new(&m->in_degree, nodes, "degrees", err);
     if (rc == ERROR_NONE && m->makes_features && !m->schema.undirected)
         rc = memory_new(&m->out_degree, nodes, "degrees", err);
-    if (rc == ERROR_NONE && task_labels_edges(m->schema.task) &&
+    if (rc == ERROR_NONE && task_has(m->schema.task, TASK_LABELS_EDGES) &&
         task_of(m->schema.task)->is_in_class)
         rc = memory_new(&m->train_class, m->schema.class_count, "classes", err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < nodes;) {
@@ -365,7 +365,7 @@ static enum error_code begin_schema(struct version_draft *m, struct error *err)
 static enum error_code count_links(struct version_draft *m, struct error *err)
 {
     struct edge_splits splits;
-    if (!task_learns_pairs(m->schema.task))
+    if (!task_has(m->schema.task, TASK_HOLDS_OUT_EDGES))
         return ERROR_NONE;
     const enum error_code rc =
         version_edge_splits(m->fold, m->store, m->train_class, &m->repeated, &splits, err);

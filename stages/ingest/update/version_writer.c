@@ -306,7 +306,7 @@ static enum error_code write_targets(const struct version_draft *m, struct error
         rc = node_labels_put(m->store, m->id, &labels, err);
         store_release_record(&labels.view);
     }
-    if (rc == ERROR_NONE && task_learns_pairs(m->schema.task)) {
+    if (rc == ERROR_NONE && task_has(m->schema.task, TASK_HOLDS_OUT_EDGES)) {
         rc = version_edge_splits(m->fold, m->store, m->train_class, NULL, &links, err);
         if (rc != ERROR_NONE)
             return rc;

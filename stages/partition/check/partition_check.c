@@ -324,7 +324,7 @@ static enum error_code check_edge_splits(const struct partition_check *check, st
 {
     const struct key key = key_partition(check->book->id, "edge_splits");
     struct edge_splits expected = {0}, found = {0};
-    if (!task_learns_pairs(check->schema->task))
+    if (!task_has(check->schema->task, TASK_HOLDS_OUT_EDGES))
         return ERROR_NONE;
     enum error_code rc = merged_edge_splits_get(check->store, check->schema->id,
                                                 check->book->node_count, &expected, err);
@@ -366,8 +366,8 @@ enum error_code partition_check(const struct partition_check *check, struct erro
     if (rc == ERROR_NONE)
         rc = check_edges(check, err);
     if (rc == ERROR_NONE)
-        rc = task_learns_graphs(check->schema->task) ? graph_check(check, err)
-                                                     : check_splits(check, err);
+        rc = task_has(check->schema->task, TASK_HAS_GRAPHS) ? graph_check(check, err)
+                                                            : check_splits(check, err);
     if (rc == ERROR_NONE)
         rc = check_edge_splits(check, err);
     if (rc == ERROR_NONE)

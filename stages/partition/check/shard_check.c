@@ -220,7 +220,8 @@ enum error_code shard_check(struct store *store, const struct dataset_schema *sc
                             enum tensor_type feature_type, struct error *err)
 {
     struct node_labels labels = {0};
-    const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
+    const struct task *task =
+        task_has(schema->task, TASK_LABELS_NODES) ? task_of(schema->task) : NULL;
     enum error_code rc = ERROR_NONE;
     if (task)
         rc = merged_labels_get(store, schema->id, &labels, err);

@@ -300,7 +300,7 @@ enum error_code part_delta_shards(const struct part_writer *writer, const struct
                                   struct error *err)
 {
     const struct dataset_schema *schema = writer->schema;
-    const bool has_labels = task_has_labels(schema->task);
+    const bool has_labels = task_has(schema->task, TASK_LABELS_NODES);
     struct node_labels labels = {0};
     enum error_code rc = ERROR_NONE;
     if (has_labels)

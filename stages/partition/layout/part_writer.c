@@ -446,7 +446,7 @@ enum error_code part_writer_shards(const struct part_writer *writer, struct erro
     struct node_labels labels = {0};
     struct label_rows label_rows = {0};
     enum error_code rc = ERROR_NONE;
-    if (task_has_labels(writer->schema->task)) {
+    if (task_has(writer->schema->task, TASK_LABELS_NODES)) {
         rc = merged_labels_get(writer->store, writer->schema->id, &labels, err);
         if (rc == ERROR_NONE)
             rc = open_labels(writer->schema, &labels, &label_rows, err);
@@ -511,7 +511,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     uint64_t count[EDGE_SPLITS_END_LISTS] = {0};
     uint32_t *renumbered[EDGE_SPLITS_END_LISTS] = {NULL};
     const bool has_types = schema->edge_width.of[EDGE_TYPE] != 0;
-    if (!task_learns_pairs(schema->task))
+    if (!task_has(schema->task, TASK_HOLDS_OUT_EDGES))
         return ERROR_NONE;
     enum error_code rc =
         merged_edge_splits_get(writer->store, schema->id, n->node_count, &splits, err);

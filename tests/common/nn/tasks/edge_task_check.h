@@ -55,9 +55,10 @@ static inline void edge_task_check_examples(const struct task *task)
 {
     const enum task_kind kind = task_named(task->name, strlen(task->name));
     assert_ptr_equal(task_of(kind), task);
-    assert_true(task_learns_pairs(kind) && task_labels_edges(kind) && !task_has_labels(kind));
-    assert_true(task_learns_pairs(TASK_LINK_PREDICTION) &&
-                !task_labels_edges(TASK_LINK_PREDICTION));
+    assert_true(task_has(kind, TASK_HOLDS_OUT_EDGES) && task_has(kind, TASK_LABELS_EDGES) &&
+                !task_has(kind, TASK_LABELS_NODES));
+    assert_true(task_has(TASK_LINK_PREDICTION, TASK_HOLDS_OUT_EDGES) &&
+                !task_has(TASK_LINK_PREDICTION, TASK_LABELS_EDGES));
     for (uint32_t columns = 1; columns < 4; columns++)
         assert_false(task->takes_columns(columns));
 }

@@ -41,8 +41,10 @@ static void graphs_are_its_examples(void **state)
     const enum task_kind kind = task_named("graph_classification", strlen("graph_classification"));
     (void)state;
     assert_ptr_equal(task_of(kind), task);
-    assert_true(task_learns_graphs(kind) && task_has_targets(kind) && !task_has_labels(kind));
-    assert_false(task_learns_pairs(kind) || task_labels_edges(kind));
+    assert_true(task_has(kind, TASK_HAS_GRAPHS) &&
+                task_has(kind, TASK_LABELS_NODES | TASK_HAS_GRAPHS) &&
+                !task_has(kind, TASK_LABELS_NODES));
+    assert_false(task_has(kind, TASK_HOLDS_OUT_EDGES) || task_has(kind, TASK_LABELS_EDGES));
     assert_true(task->takes_columns(1) && !task->takes_columns(2) && !task->takes_columns(0));
     assert_string_equal(task_subject(kind), "graph");
     assert_int_equal(task_of_columns(1), TASK_SINGLE_LABEL);

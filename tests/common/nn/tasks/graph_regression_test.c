@@ -37,11 +37,15 @@ static void graphs_are_its_examples(void **state)
     const enum task_kind kind = task_named("graph_regression", strlen("graph_regression"));
     (void)state;
     assert_ptr_equal(task_of(kind), task);
-    assert_true(task_learns_graphs(kind) && task_has_targets(kind) && !task_learns_pairs(kind));
+    assert_true(task_has(kind, TASK_HAS_GRAPHS) &&
+                task_has(kind, TASK_LABELS_NODES | TASK_HAS_GRAPHS) &&
+                !task_has(kind, TASK_HOLDS_OUT_EDGES));
     assert_true(task->takes_columns(1) && task->takes_columns(3) && !task->takes_columns(0));
-    assert_false(task_learns_graphs(TASK_NODE_REGRESSION) || task_learns_graphs(TASK_NONE));
-    assert_true(task_has_targets(TASK_NODE_REGRESSION) && !task_has_targets(TASK_NONE) &&
-                !task_has_targets(TASK_EDGE_REGRESSION));
+    assert_false(task_has(TASK_NODE_REGRESSION, TASK_HAS_GRAPHS) ||
+                 task_has(TASK_NONE, TASK_HAS_GRAPHS));
+    assert_true(task_has(TASK_NODE_REGRESSION, TASK_LABELS_NODES | TASK_HAS_GRAPHS) &&
+                !task_has(TASK_NONE, TASK_LABELS_NODES | TASK_HAS_GRAPHS) &&
+                !task_has(TASK_EDGE_REGRESSION, TASK_LABELS_NODES | TASK_HAS_GRAPHS));
 }
 
 int main(void)

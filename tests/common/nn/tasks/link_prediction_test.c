@@ -54,8 +54,8 @@ static void nodes_have_no_labels(void **state)
     struct error err = {0};
     double column = 1;
     (void)state;
-    assert_false(task_has_labels(TASK_LINK_PREDICTION));
-    assert_true(task_learns_pairs(TASK_LINK_PREDICTION));
+    assert_false(task_has(TASK_LINK_PREDICTION, TASK_LABELS_NODES));
+    assert_true(task_has(TASK_LINK_PREDICTION, TASK_HOLDS_OUT_EDGES));
     assert_fails(task_link_prediction.label_take(&column, 1, 0, NULL, &err), ERROR_INPUT,
                  "expected no label", &err);
     assert_int_equal(task_link_prediction.label_width(7), 0);

@@ -16,12 +16,9 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
         assert_true(task->takes_columns && task->label_take && task->label_width);
         assert_true(task->label_check && task->has_label && task->class_count && task->describe);
         assert_non_null(task->count_size);
-        assert_true(task_has_targets(kind) != task_learns_pairs(kind));
-        assert_int_equal(task_learns_pairs(kind),
-                         task->example == EXAMPLE_PAIR || task->example == EXAMPLE_EDGE);
-        assert_int_equal(task_has_labels(kind), task->example == EXAMPLE_NODE);
-        assert_int_equal(task_learns_graphs(kind), task->example == EXAMPLE_GRAPH);
-        assert_int_equal(task_labels_edges(kind), task->example == EXAMPLE_EDGE);
+        assert_int_equal(task_example_of(kind), task->example);
+        assert_string_equal(task_subject(kind), task_examples[task->example].name);
+        assert_int_equal(task_has_classes(kind, ~0U), task->is_class_number);
         if (task->example != EXAMPLE_PAIR)
             assert_true(task->loss && task->count && task->print);
         assert_true(task_has_metric(task, METRIC_LOSS, 2));
@@ -34,6 +31,30 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
     assert_int_equal(task_named("none", 4), TASK_NONE);
     assert_int_equal(task_named("", 0), TASK_UNKNOWN);
     assert_int_equal(task_named("single", 6), TASK_UNKNOWN);
+}
+
+/* Labels, splits and heads fit together, whatever the examples are. */
+static void traits_of_examples_agree(void **state)
+{
+    (void)state;
+    const unsigned labels = TASK_LABELS_NODES | TASK_LABELS_EDGES | TASK_HAS_GRAPHS;
+    const unsigned heads = TASK_HAS_DECODER | TASK_HAS_READOUT;
+    for (int e = 0; e < EXAMPLE_COUNT; e++) {
+        const struct task_example_row *row = &task_examples[e];
+        const unsigned label = row->traits & labels, head = row->traits & heads;
+        assert_true(row->name[0] && strncmp(row->plural, row->name, strlen(row->name)) == 0);
+        assert_true((label & (label - 1)) == 0 && (head & (head - 1)) == 0);
+        assert_true((label == 0) == ((row->traits & TASK_RANKS) != 0));
+        assert_true((row->traits & TASK_HOLDS_OUT_EDGES) == 0 || head == TASK_HAS_DECODER);
+        assert_true((head == TASK_HAS_READOUT) == (label == TASK_HAS_GRAPHS));
+        assert_true((head == 0) == (label == TASK_LABELS_NODES));
+    }
+    for (enum task_kind kind = TASK_UNKNOWN; kind < TASK_KIND_COUNT;
+         kind += TASK_NONE - TASK_UNKNOWN) {
+        assert_false(task_has(kind, ~0U) || task_has_classes(kind, ~0U));
+        assert_int_equal(task_example_of(kind), EXAMPLE_NODE);
+        assert_string_equal(task_subject(kind), "node");
+    }
 }
 
 static void every_metric_has_names_and_someone_who_measures_it(void **state)
@@ -116,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
+        cmocka_unit_test(traits_of_examples_agree),
         cmocka_unit_test(every_metric_has_names_and_someone_who_measures_it),
         cmocka_unit_test(rows_count_in_the_loss_by_their_weights),
         cmocka_unit_test(every_loss_is_of_a_task_and_the_first_is_taken),

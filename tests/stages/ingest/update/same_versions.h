@@ -68,9 +68,9 @@ static inline void materialise(struct store *from, const char *id, struct store 
         assert_ok(feature_chunk_put(to, copy, (int64_t)c, &chunk, &err), &err);
         store_release_record(&chunk.view);
     }
-    if (task_learns_graphs(schema.task))
+    if (task_has(schema.task, TASK_HAS_GRAPHS))
         materialise_graphs(from, &schema, to, copy);
-    if (task_has_targets(schema.task)) {
+    if (task_has(schema.task, TASK_LABELS_NODES | TASK_HAS_GRAPHS)) {
         assert_ok(merged_labels_get(from, id, &labels, &err), &err);
         assert_ok(node_labels_put(to, copy, &labels, &err), &err);
         store_release_record(&labels.view);
