@@ -22,6 +22,8 @@ enum error_code typed_tiles_new(const struct typed_tiles_config *config, struct 
     const uint32_t relations = partition_book_relations(config->context->book);
     const struct neighbor_sampler_config sampler = {.topology = config->topology,
                                                     .book = config->context->book,
+                                                    .has_self_loops =
+                                                        config->context->book->self_loop_count > 0,
                                                     .budget_bytes = config->neighbor_bytes};
     struct typed_tiles *tiles = NULL;
     enum error_code rc = memory_new(&tiles, 1, "tiles of node types", err);
@@ -90,6 +92,7 @@ static enum error_code draw_neighbors(struct typed_tiles *tiles, struct typed_ti
                                       struct error *err)
 {
     const struct partition_book *book = tiles->config.context->book;
+    const struct model *model = tiles->config.model;
     const struct type_ranges ranges = partition_book_ranges(book);
     const struct typed_span *span = &tile->span;
     const uint32_t first = type_ranges_first(&ranges, span->part, span->type) + span->first;
@@ -98,12 +101,15 @@ static enum error_code draw_neighbors(struct typed_tiles *tiles, struct typed_ti
     enum error_code rc = arena_new(&tiles->arena, &node, span->count, "node ids", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < span->count; i++)
         node[i] = first + i;
-    const struct neighbor_request request = {.hop_count = 1,
-                                             .fanout = tiles->all_neighbors,
-                                             .seed_node = node,
-                                             .seed_count = span->count,
-                                             .wants_degree = tiles->config.model->needs_degree,
-                                             .edge_columns = tiles->config.edge_columns};
+    const struct neighbor_request request = {
+        .hop_count = 1,
+        .fanout = tiles->all_neighbors,
+        .seed_node = node,
+        .seed_count = span->count,
+        .wants_degree = tiles->config.model->needs_degree,
+        .wants_ends = model->divides_by_ends,
+        .wants_weight_sum = model->divides_by_ends && tiles->config.edge_columns >> EDGE_WEIGHT & 1,
+        .edge_columns = tiles->config.edge_columns};
     if (rc == ERROR_NONE)
         rc = neighbor_sampler_draw(tiles->sampler, &request, &tile->batch, err);
     if (rc == ERROR_NONE)
@@ -147,6 +153,7 @@ enum error_code typed_tiles_compute(struct typed_tiles *tiles, const float *weig
     const struct typed_layer_input input = {.block = tile->block.edges ? &tile->block : NULL,
                                             .count = tile->destinations,
                                             .sum = tile->sum,
+                                            .start = tile->has_start ? tile->start : NULL,
                                             .rows = tile->rows};
     const enum error_code rc = arena_new(
         &tiles->arena, output, (size_t)tile->span.count * model_layer_output_dim(model, layer - 1),
