@@ -29,6 +29,9 @@ struct message_block {
     /* With edge values, where a layer asks for its degree: the sum of the values of a node's edges in the whole graph,
      * where an edge from itself counts what it has, and 1 if there is none. */
     const float *value_sum; /* likewise */
+    /* The same two of sources, in a bipartite block whose layer divides by what both ends have: edges that begin at a source. */
+    const uint32_t *source_degree; /* [source_count] */
+    const float *source_value_sum; /* [source_count] */
     /* Rows of edges, row e is that of neighbor[e]; NULL: there are none, or no layer asks for them. */
     const float *edge_feature; /* [row_start[destination_count], edge_feature_dim] */
     uint32_t edge_feature_dim;

@@ -46,6 +46,17 @@ void relation_reverses_add(struct relation_reverses *reverses, uint32_t relation
         reverses->reverse[relation] = (uint16_t)(back_plus - 1);
 }
 
+void relation_source_degrees(const struct relation *relation, uint32_t count, uint16_t *out)
+{
+    struct relation_reverses reverses;
+    relation_reverses_of(relation, count, &reverses);
+    for (uint32_t r = 0; r < count; r++) {
+        const bool is_own = relation[r].source_type == relation[r].target_type;
+        const bool is_forward = relation_is_forward(&reverses, r);
+        out[r] = is_own ? (uint16_t)r : is_forward ? reverses.reverse[r] : reverses.forward[r];
+    }
+}
+
 uint32_t relation_forward_end(const struct relation_reverses *reverses)
 {
     uint32_t end = 0;

@@ -175,8 +175,7 @@ static void add_buffers(struct model *model, struct model_layer *layer, int numb
     }
 }
 
-/* The layer whose output the lowest of its kind below `number` reads. */
-static int start_of(const struct model_config *config, int number)
+int model_layer_start(const struct model_config *config, int number)
 {
     int first = number;
     while (first > 0 && config->layer[first - 1].kind == config->layer[number].kind)
@@ -215,10 +214,10 @@ static enum error_code add_layer(struct model *model, int number, struct error *
         layer->edge_dim = config->edge_dim;
     layer_fill_options(layer);
     if (layer->type->reads_start)
-        layer->second_input = start_of(config, number);
+        layer->second_input = model_layer_start(config, number);
     model->hop_count += layer->type->uses_edges;
     model->reads_edges |= layer->type->reads_edges;
-    model->needs_value_sum |= layer->type->needs_value_sum;
+    model->divides_by_ends |= layer->type->divides_by_ends;
     model->needs_degree |= layer->type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
     const enum error_code rc = layer_row_check(layer, err);
     if (rc != ERROR_NONE)
@@ -393,10 +392,8 @@ static enum error_code check_layer(const struct model_config *config, int number
                          "its width is %" PRIu32 " and that of the first layer %" PRIu32
                          ", and jumping_knowledge max wants the same of all",
                          own->output_dim, config->layer[0].output_dim);
-    if (type->reads_start && start_of(config, number) < 0)
-        return error_set(err, ERROR_INVALID,
-                         "it also reads the output of a layer of another kind below it, and there "
-                         "is none");
+    if (type->reads_start && model_layer_start(config, number) < 0)
+        return error_set(err, ERROR_INVALID, LAYER_WITHOUT_START);
     for (int i = 0; type->prefix && !*type->prefix && i < number; i++)
         if (config->layer[i].kind == own->kind)
             return error_set(err, ERROR_INVALID,

@@ -231,7 +231,7 @@ struct model {
     uint64_t trained_count;
     bool needs_degree;    /* a layer wants message_block.degree */
     unsigned reads_edges; /* what its layers do of edges, as in layer.h; so is the next */
-    bool needs_value_sum;
+    bool divides_by_ends;
 };
 
 /* Sets what stands between the two matrices of a layer of gin by its option `inner`: `norm` and
@@ -376,6 +376,11 @@ static inline uint32_t model_output_dim(const struct model *model)
 {
     return model->config.layer[model->config.layer_count - 1].output_dim;
 }
+/* The layer whose output the lowest of the layers of its kind reads that lie directly on each other below layer `number`,
+ * itself among them; -1: there is none. */
+int model_layer_start(const struct model_config *config, int number);
+#define LAYER_WITHOUT_START                                                                        \
+    "it also reads the output of a layer of another kind below it, and there is none"
 /* Columns that layer `layer` (from 0) reads / gives. */
 uint32_t model_layer_input_dim(const struct model *model, int layer);
 uint32_t model_layer_output_dim(const struct model *model, int layer);

@@ -160,13 +160,15 @@ static enum error_code open_topology(const struct stage_context *context, struct
     return rc;
 }
 
-/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of them; in a graph with
- * relations degrees are those of destinations. */
+/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of them. In a graph with
+ * relations only a layer that divides by both ends of an edge does so. */
 static enum error_code open_parts(const struct stage_context *context,
                                   const struct infer_state *state, int part, struct error *err)
 {
-    return temporal_inference_is_wanted(context) ||
-                   (!state->typed && (state->model.needs_degree || state->edge_use.weight_sum))
+    const bool weighs_sources = state->typed
+                                    ? state->model.divides_by_ends
+                                    : state->model.needs_degree || state->edge_use.weight_sum;
+    return temporal_inference_is_wanted(context) || weighs_sources
                ? topology_open_parts(&state->topology, context->pool, err)
                : topology_open_part(&state->topology, part, err);
 }

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "common/nn/operators/gather.h"
 #include "common/nn/typed/typed_model.h"
 #include "stages/infer/layer_shard.h"
 #include "stages/infer/temporal_inference.h"
@@ -11,9 +12,12 @@
 #include "stages/infer/typed_windows.h"
 #include "store/features/feature_source.h"
 
+#include <string.h>
+
 struct typed_inference {
     struct typed_inference_config config;
     struct type_inputs *inputs;    /* NULL: none are open */
+    struct type_inputs *start;     /* of a layer with a second_input: its rows; else NULL */
     struct typed_windows *windows; /* over them; NULL: tiles read their sources' rows */
     uint64_t own_bytes; /* with windows: for the rows of a tile's own nodes, and those in memory */
     int input_layer;    /* the layer that reads them */
@@ -39,6 +43,8 @@ void typed_inference_close_inputs(struct typed_inference *inference)
     inference->windows = NULL;
     type_inputs_close(inference->inputs);
     inference->inputs = NULL;
+    type_inputs_close(inference->start);
+    inference->start = NULL;
     inference->input_layer = 0;
 }
 
@@ -70,10 +76,21 @@ static void tell_memory(const struct typed_inference *inference)
                                                          : "are read as tiles want them");
 }
 
+static bool has_start(const struct typed_inference *inference, int layer)
+{
+    return model_of(inference)->layer[layer - 1].second_input >= 0;
+}
+
+/* What the rows that a layer reads may take: half of it if it reads others beside them. */
+static uint64_t rows_bytes(const struct typed_inference *inference, int layer)
+{
+    return inference->config.rows_bytes / (has_start(inference, layer) ? 2 : 1);
+}
+
 /* What the budget has beside the rows of a tile's own nodes. */
 static enum error_code open_windows(struct typed_inference *inference, int layer, struct error *err)
 {
-    const uint64_t all = inference->config.rows_bytes;
+    const uint64_t all = rows_bytes(inference, layer);
     inference->own_bytes = type_inputs_need(inference->inputs, TYPED_TILE_NODES);
     const struct typed_windows_config config = {
         .tiles = inference->config.tiles,
@@ -92,22 +109,54 @@ static enum error_code open_inputs(struct typed_inference *inference,
                                    struct error *err)
 {
     const struct stage_context *context = inference->config.context;
-    const struct type_inputs_config config = {.context = context,
-                                              .model = model_of(inference),
-                                              .identity = identity,
-                                              .layer = layer,
-                                              .budget_bytes = inference->config.rows_bytes};
+    struct type_inputs_config config = {.context = context,
+                                        .model = model_of(inference),
+                                        .identity = identity,
+                                        .layer = layer,
+                                        .budget_bytes = rows_bytes(inference, layer)};
     if (inference->input_layer == layer)
         return ERROR_NONE;
     typed_inference_close_inputs(inference);
     enum error_code rc = type_inputs_open(&config, &inference->inputs, err);
     if (rc == ERROR_NONE)
         rc = open_windows(inference, layer, err);
+    if (rc == ERROR_NONE &&
+        has_start(inference, layer)) { /* what the next layer above that one reads */
+        config.layer = model_of(inference)->layer[layer - 1].second_input + 2;
+        rc = type_inputs_open(&config, &inference->start, err);
+    }
     if (rc != ERROR_NONE)
         return rc;
     inference->input_layer = layer;
     tell_memory(inference);
     return ERROR_NONE;
+}
+
+static size_t place_of(const struct input_rows *rows, uint32_t i)
+{
+    return rows->row_index ? rows->row_index[i] : i;
+}
+
+/* Fetches the rows of the tile's own nodes that its layer reads beside those of the layer below. */
+static enum error_code fetch_start(struct typed_inference *inference, struct typed_tile *tile,
+                                   struct error *err)
+{
+    struct typed_tile own = {.span = tile->span, .arena = tile->arena};
+    const uint32_t type = tile->span.type;
+    const int second = model_of(inference)->layer[inference->layer - 1].second_input;
+    const size_t dim = model_layer_output_dim(model_of(inference), second);
+    const struct input_rows *found = &own.rows[type];
+    float *rows = NULL;
+    own.destinations[type] = tile->span.count;
+    enum error_code rc = type_inputs_fetch(inference->start, &own, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(tile->arena, &rows, tile->span.count * dim, "rows of a tile", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < tile->span.count; i++)
+        memcpy(rows + i * dim, (const float *)found->base + place_of(found, i) * found->stride,
+               dim * sizeof *rows);
+    tile->start[type] = rows;
+    tile->has_start = true;
+    return rc;
 }
 
 /* `is_summed`: it is among those that typed_windows_sum() was asked for. */
@@ -123,6 +172,8 @@ static enum error_code infer_tile(struct typed_inference *inference, const struc
         rc = typed_windows_take(inference->windows, &tile, err);
     if (rc == ERROR_NONE)
         rc = type_inputs_fetch(inference->inputs, &tile, err);
+    if (rc == ERROR_NONE && inference->start)
+        rc = fetch_start(inference, &tile, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     return rc == ERROR_NONE ? typed_tiles_compute(tiles, inference->weights, inference->layer,
                                                   &tile, output, err)
@@ -144,7 +195,7 @@ static enum error_code sum_tiles(struct typed_inference *inference, const struct
     if (rc != ERROR_NONE || *summed > first->first)
         return rc;
     typed_windows_rest(inference->windows);
-    type_inputs_limit(inference->inputs, inference->config.rows_bytes);
+    type_inputs_limit(inference->inputs, rows_bytes(inference, inference->layer));
     return ERROR_NONE;
 }
 

@@ -1,5 +1,7 @@
 #include "stages/infer/typed_selection.h"
 
+#include <string.h>
+
 struct tiles {
     struct typed_tiles *of;
     const float *weights;
@@ -29,14 +31,35 @@ static enum error_code find_rows(const struct selection *selection, int layer,
     return rc;
 }
 
+/* What the layer reads beside that of the tile's own nodes, the first of its type. */
+static enum error_code find_start(const struct selection *selection, int second,
+                                  struct typed_tile *tile, struct error *err)
+{
+    const uint32_t type = tile->span.type;
+    const struct selected_type *own = &selection->type[type];
+    const size_t dim = own->width[second + 1];
+    float *rows = NULL;
+    const enum error_code rc =
+        arena_new(tile->arena, &rows, tile->span.count * dim, "rows of a tile", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < tile->span.count; i++)
+        memcpy(rows + i * dim, own->row[second + 1] + tile->rows[type].row_index[i] * dim,
+               dim * sizeof *rows);
+    tile->start[type] = rows;
+    tile->has_start = true;
+    return rc;
+}
+
 static enum error_code infer_tile(void *context, const struct selection *selection, int layer,
                                   const struct typed_span *span, float **output, struct error *err)
 {
     const struct tiles *tiles = context;
+    const int second = selection->config.model->layer[layer - 1].second_input;
     struct typed_tile tile;
     enum error_code rc = typed_tiles_draw(tiles->of, layer, span, &tile, err);
     if (rc == ERROR_NONE)
         rc = find_rows(selection, layer, &tile, err);
+    if (rc == ERROR_NONE && second >= 0)
+        rc = find_start(selection, second, &tile, err);
     return rc == ERROR_NONE
                ? typed_tiles_compute(tiles->of, tiles->weights, layer, &tile, output, err)
                : rc;
@@ -57,6 +80,8 @@ enum error_code typed_selection_run(const struct selection_config *config,
     struct selection selection = {.target_type = 0};
     *out = (struct selected_rows){0};
     enum error_code rc = selection_find(config, &selection, err);
+    if (rc == ERROR_NONE && config->model->divides_by_ends) /* of sources in any part */
+        rc = topology_open_parts(config->topology, config->context->pool, err);
     if (rc == ERROR_NONE)
         rc = selection_read(&selection, err);
     if (rc == ERROR_NONE)

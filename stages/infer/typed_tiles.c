@@ -24,6 +24,8 @@ enum error_code typed_tiles_new(const struct typed_tiles_config *config, struct 
     const uint32_t relations = partition_book_relations(config->context->book);
     const struct neighbor_sampler_config sampler = {.topology = config->topology,
                                                     .book = config->context->book,
+                                                    .has_self_loops =
+                                                        config->context->book->self_loop_count > 0,
                                                     .budget_bytes = config->neighbor_bytes};
     struct typed_tiles *tiles = NULL;
     enum error_code rc = memory_new(&tiles, 1, "tiles of node types", err);
@@ -94,13 +96,17 @@ uint32_t typed_tiles_size(const struct typed_tiles *tiles, uint32_t type, int pa
 static enum error_code draw_neighbors(struct typed_tiles *tiles, const uint32_t *node,
                                       struct typed_tile *tile, struct error *err)
 {
+    const struct model *model = tiles->config.model;
     struct relation_edges *edges = NULL;
-    const struct neighbor_request request = {.hop_count = 1,
-                                             .fanout = tiles->all_neighbors,
-                                             .seed_node = node,
-                                             .seed_count = tile->span.count,
-                                             .wants_degree = tiles->config.model->needs_degree,
-                                             .edge_columns = tiles->config.edge_columns};
+    const struct neighbor_request request = {
+        .hop_count = 1,
+        .fanout = tiles->all_neighbors,
+        .seed_node = node,
+        .seed_count = tile->span.count,
+        .wants_degree = model->needs_degree,
+        .wants_ends = model->divides_by_ends,
+        .wants_weight_sum = model->divides_by_ends && tiles->config.edge_columns >> EDGE_WEIGHT & 1,
+        .edge_columns = tiles->config.edge_columns};
     enum error_code rc = neighbor_sampler_draw(tiles->sampler, &request, &tile->batch, err);
     if (rc == ERROR_NONE)
         rc = arena_new(&tiles->arena, &edges, tile->batch.relation_count, "relations of a tile",
@@ -269,6 +275,7 @@ enum error_code typed_tiles_compute(struct typed_tiles *tiles, const float *weig
     const struct typed_layer_input input = {.block = tile->block.edges ? &tile->block : NULL,
                                             .count = tile->destinations,
                                             .sum = tile->sum,
+                                            .start = tile->has_start ? tile->start : NULL,
                                             .rows = tile->rows};
     return tiles->is_temporal ? compute_past(tiles, weights, layer, tile, output, err)
                               : compute(tiles, weights, layer - 1, &input, tile->span.type,

@@ -18,6 +18,7 @@
 #include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct typed_tiles;
@@ -60,6 +61,9 @@ struct typed_tile {
     struct relation_block block;
     /* NULL, or [relations] in place of the rows of sources that are no destinations (typed_layer_input). */
     const float *const *sum;
+    /* Of a layer that has a second_input: [span.count, its width], of the span's type alone. */
+    const float *start[RELATION_TYPE_COUNT_MAX];
+    bool has_start;
     uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
     struct arena *arena; /* for what the rows need; reset for each tile */
 };

@@ -72,7 +72,7 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
         else if (is_read && is_there)
             out->columns |= 1U << of->column;
     }
-    out->weight_sum = model->needs_value_sum && (out->columns >> EDGE_WEIGHT & 1);
+    out->weight_sum = model->divides_by_ends && (out->columns >> EDGE_WEIGHT & 1);
     return ERROR_NONE;
 }
 

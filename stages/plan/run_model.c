@@ -69,6 +69,14 @@ struct widths {
     uint32_t scores; /* of a pair, or outputs of a graph; 0: one */
 };
 
+/* Columns that the first layer reads; of types that differ in it, those of the first. */
+static uint32_t first_width(const struct model_types *types, const struct widths *widths)
+{
+    if (types->schema.type_count == 0)
+        return widths->input;
+    return types->projects[0] ? types->projected_dim : types->input_dim[0];
+}
+
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
                                    const struct model_types *types, const struct widths *widths,
@@ -97,7 +105,8 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
         if (i == giver && !(has_head && hidden))
             config.layer[i].output_dim = widths->output;
         else if (!has_tensors(config.layer[i].kind))
-            config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : widths->input;
+            config.layer[i].output_dim =
+                i ? config.layer[i - 1].output_dim : first_width(types, widths);
     }
     if (jump != JUMP_NONE)
         rc = model_config_jump(&config, jump, widths->output, err);
@@ -117,7 +126,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     const struct model_outline outline = {
         .layer = settings->train_step.layer,
         .hop_count = settings->sample.fanouts.count,
-        .input_dim = widths->input,
+        .input_dim = first_width(types, widths),
         .output_dim = widths->output,
         .edge_dim = widths->edge,
         .types = *types,

@@ -117,6 +117,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .keeps_residuals = settings->train_step.gradient == GRADIENT_SPARSE,
         .counts_walks = sampler->counts_walks && sampler->counts_walks(&settings->sample.option),
         .needs_degree = model->needs_degree,
+        .divides_by_ends = model->divides_by_ends,
         .part_count = part_count,
         .embeddings = embedding_tensors_plain(settings, part_count),
         .shows_history = pipeline_history(settings) == HISTORY_ALL,

@@ -44,6 +44,7 @@ struct schedule {
     bool counts_walks;                   /* the sampler draws by counts of walks */
     bool keeps_residuals; /* of gradients of which the largest numbers alone are sent */
     bool needs_degree;    /* a layer wants the degrees of a mini-batch's nodes */
+    bool divides_by_ends; /* a layer wants them of both ends of an edge */
     bool infers_some;     /* nodes, all layers of them with the outputs: then layer_count is 0 */
     bool
         shows_history; /* infer.history is all: outputs compute events at their times from layer 0 on */

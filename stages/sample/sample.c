@@ -387,6 +387,7 @@ static struct neighbor_request begin_request(const struct stage_context *context
         .fanout = fanout,
         .wants_degree = context->schedule->needs_degree,
         .wants_weight_sum = state->use.weight_sum,
+        .wants_ends = context->schedule->divides_by_ends,
         .edge_columns = state->use.columns & ~(has_positions ? 1U << EDGE_FEATURE : 0U),
         .wants_edge_positions = has_positions,
         .draw_count = (uint32_t)context->settings->sample.batch_size,

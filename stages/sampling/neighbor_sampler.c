@@ -5,6 +5,8 @@
 #include "common/base/random.h"
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/edge_gather.h"
+#include "stages/sampling/neighbor_ends.h"
+#include "stages/sampling/neighbor_rows.h"
 #include "stages/sampling/neighbor_state.h"
 #include "store/topology/topology_ahead.h"
 
@@ -70,65 +72,6 @@ static enum error_code add_seeds(struct neighbor_sampler *s, const struct neighb
     return rc;
 }
 
-/* Node `local` of the target type. */
-static inline uint32_t target_node(const struct neighbor_sampler *s, uint32_t local)
-{
-    return s->lists.node[s->rows->target].data[local];
-}
-
-static inline void locate_row(const struct neighbor_sampler *s, uint32_t node,
-                              struct sampled_row *row)
-{
-    uint32_t part = s->part_hint[node >> s->hint_shift];
-    while (s->topology->book[part + 1] <= node)
-        part++;
-    row->part = &s->topology->part[(size_t)part * s->lists.relation_count + s->relation];
-    row->index = node - row->part->first_node;
-}
-
-/* The end of a row is the start of the next, one time in eight on another cache line. Always inlined: gcc 12
- * takes a function that only prefetches for one without effects, and leaves out its calls. */
-CPU_INLINE void prefetch_row_start(const struct sampled_row *row)
-{
-    const uint32_t mask = (1U << TOPOLOGY_CHUNK_SHIFT) - 1, end = row->index + 1;
-    const uint64_t **chunk = row->part->row_start_chunk;
-    __builtin_prefetch(&chunk[row->index >> TOPOLOGY_CHUNK_SHIFT][row->index & mask], 0, 2);
-    __builtin_prefetch(&chunk[end >> TOPOLOGY_CHUNK_SHIFT][end & mask], 0, 2);
-}
-
-static enum error_code bad_row(const struct sampled_row *row, uint64_t end, struct error *err)
-{
-    return error_set(err, ERROR_CORRUPT,
-                     "topology: the row of node %" PRIu64 " is %" PRIu64 " to %" PRIu64
-                     ", expected ascending, at most %" PRIu64 ", and below 2^32 long",
-                     (uint64_t)row->part->first_node + row->index, row->start, end,
-                     row->part->edge_count);
-}
-
-static inline enum error_code read_row(struct sampled_row *row, struct error *err)
-{
-    row->start = topology_row_start(row->part, row->index);
-    const uint64_t end = topology_row_start(row->part, row->index + 1);
-    if (end < row->start || end > row->part->edge_count || end - row->start > UINT32_MAX)
-        return bad_row(row, end, err);
-    row->length = (uint32_t)(end - row->start);
-    return ERROR_NONE;
-}
-
-/* Says which nodes are the next block and asks for their row starts. */
-static void locate_block(const struct neighbor_sampler *s, uint32_t first, uint32_t end,
-                         struct row_block *block)
-{
-    block->first = first;
-    block->count = end - first < BLOCK_ROWS ? end - first : BLOCK_ROWS;
-    for (uint32_t i = 0; i < block->count; i++) {
-        locate_row(s, target_node(s, first + i), &block->row[i]);
-        prefetch_row_start(&block->row[i]);
-    }
-    for (uint32_t i = 0; s->topology->is_at_random && i < block->count; i++)
-        topology_ask_row_start(block->row[i].part, block->row[i].index);
-}
-
 /* Rows come in the order of what is left out of them. */
 static inline void leave_out(struct neighbor_sampler *s, uint32_t local, struct sampled_row *row)
 {
@@ -146,7 +89,7 @@ static enum error_code read_block(struct neighbor_sampler *s, struct row_block *
     *edges = 0;
     for (uint32_t i = 0; i < block->count; i++) {
         struct sampled_row *row = &block->row[i];
-        const enum error_code rc = read_row(row, err);
+        const enum error_code rc = neighbor_rows_read(row, err);
         if (rc != ERROR_NONE)
             return rc;
         leave_out(s, block->first + i, row);
@@ -214,7 +157,7 @@ static void draw_block(struct neighbor_sampler *s, const struct row_block *block
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < block->count; i++) {
-        s->item[count] = target_node(s, block->first + i);
+        s->item[count] = neighbor_rows_node(s, block->first + i);
         s->length[count] = block->row[i].length;
         count += block->row[i].length > fanout;
     }
@@ -236,7 +179,7 @@ static enum error_code bad_neighbor(const struct neighbor_sampler *s, struct err
     return error_set(err, ERROR_CORRUPT,
                      "topology: a neighbour of node %" PRIu32 " is %" PRIu32
                      ", expected below %" PRIu32,
-                     target_node(s, s->lists.lists_rows ? rows->row.data[row] : row),
+                     neighbor_rows_node(s, s->lists.lists_rows ? rows->row.data[row] : row),
                      rows->neighbor.data[edge], s->topology->node_count);
 }
 
@@ -297,7 +240,7 @@ static enum error_code choose_positions(struct neighbor_sampler *s, const struct
                                         uint32_t local, const struct random_stream *stream,
                                         uint32_t *position, struct error *err)
 {
-    const uint32_t node = target_node(s, local);
+    const uint32_t node = neighbor_rows_node(s, local);
     const size_t scratch =
         s->choose ? row->count : distinct_positions_scratch(row->length, row->count);
     enum error_code rc = growing_array_reserve(&s->bits, &s->budget, 2 * scratch, 0,
@@ -432,11 +375,11 @@ static enum error_code expand_rows(struct neighbor_sampler *s, uint32_t first, u
             ? ERROR_NONE
             : growing_array_reserve(&s->rows->row_start, &s->budget, (size_t)end + 1,
                                     (size_t)first + 1, "the rows of a mini-batch", err);
-    locate_block(s, first, end, block);
+    neighbor_rows_block(s, first, end, block);
     while (rc == ERROR_NONE && block->count) {
         struct row_block *const done = block;
         uint64_t edges = 0;
-        locate_block(s, block->first + block->count, end, next);
+        neighbor_rows_block(s, block->first + block->count, end, next);
         rc = read_block(s, block, fanout, &edges, err);
         if (rc == ERROR_NONE)
             rc = reserve_block(s, block->count, edges, err);
@@ -446,50 +389,6 @@ static enum error_code expand_rows(struct neighbor_sampler *s, uint32_t first, u
         next = done;
     }
     return rc == ERROR_NONE ? run_window(s, 1, err) : rc;
-}
-
-static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error *err)
-{
-    enum error_code rc = growing_array_reserve(&s->degree, &s->budget, s->lists.count[0], 0,
-                                               "the degrees of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    struct row_block *block = &s->block[0];
-    for (uint32_t at = 0; at < s->lists.count[0]; at += block->count) {
-        locate_block(s, at, s->lists.count[0], block);
-        for (uint32_t i = 0; i < block->count; i++) {
-            struct sampled_row *row = &block->row[i];
-            const uint32_t node = target_node(s, at + i);
-            rc = read_row(row, err);
-            if (rc != ERROR_NONE)
-                return rc;
-            s->degree.data[at + i] =
-                row->length - (s->has_self_loops
-                                   ? topology_self_loops(row->part, row->start, row->length, node)
-                                   : 0);
-        }
-    }
-    return ERROR_NONE;
-}
-
-static enum error_code look_up_weight_sums(struct neighbor_sampler *s, struct error *err)
-{
-    struct row_block *block = &s->block[0];
-    const enum error_code rc = growing_array_reserve(&s->weight_sum, &s->budget, s->lists.count[0],
-                                                     0, "the sums of weights of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t at = 0; at < s->lists.count[0]; at += block->count) {
-        const float *sum[BLOCK_ROWS];
-        locate_block(s, at, s->lists.count[0], block);
-        for (uint32_t i = 0; i < block->count; i++) {
-            sum[i] = topology_weight_sum(block->row[i].part, block->row[i].index);
-            __builtin_prefetch(sum[i], 0, 2);
-        }
-        for (uint32_t i = 0; i < block->count; i++)
-            memcpy(&s->weight_sum.data[at + i], sum[i], sizeof *sum[i]);
-    }
-    return ERROR_NONE;
 }
 
 static uint32_t *hop_end(struct neighbor_sampler *s, const struct neighbor_request *request,
@@ -564,15 +463,6 @@ static void forget(struct neighbor_sampler *s)
     s->rows = s->lists.relation;
 }
 
-/* Looks up what the whole graph has of the batch's nodes, if rows are not listed. */
-static enum error_code look_up(struct neighbor_sampler *s, bool degrees, bool sums,
-                               struct error *err)
-{
-    const enum error_code rc = degrees ? look_up_degrees(s, err) : ERROR_NONE;
-    s->rows = s->lists.relation;
-    return rc == ERROR_NONE && sums ? look_up_weight_sums(s, err) : rc;
-}
-
 enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
                                       const struct neighbor_request *request,
                                       struct mini_batch *out, struct error *err)
@@ -583,7 +473,8 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     struct sampled_lists *lists = &sampler->lists;
     const bool is_listed = lists->lists_rows;
     const bool wants_sums = request->wants_weight_sum && topology->width.of[EDGE_WEIGHT];
-    must(!is_listed || !(wants_sums || request->wants_edge_positions));
+    const bool looks_up = is_listed ? request->wants_ends : request->wants_degree;
+    must(!is_listed || !request->wants_edge_positions);
     sampler->choose = request->choose;
     sampler->wants_degree = request->wants_degree;
     sampler->notes_places = request->wants_edge_positions;
@@ -596,17 +487,15 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     enum error_code rc = add_seeds(sampler, request, err);
     if (rc == ERROR_NONE)
         rc = expand_seeds(sampler, request, err);
-    if (rc == ERROR_NONE && !is_listed) {
+    if (rc == ERROR_NONE && !is_listed)
         lists->relation[0].row_count =
             request->hop_count ? *hop_end(sampler, request, 0, request->hop_count - 1) : 0;
-        rc = look_up(sampler, request->wants_degree, wants_sums, err);
-    }
+    if (rc == ERROR_NONE)
+        rc = neighbor_ends_look_up(sampler, looks_up, wants_sums, err);
     if (rc == ERROR_NONE)
         rc = sampled_lists_batch(lists, request->hop_count, &has, out, err);
-    if (rc == ERROR_NONE && !is_listed && request->wants_degree)
-        out->degree = sampler->degree.data;
-    if (rc == ERROR_NONE && wants_sums)
-        out->weight_sum = (const float *)(const void *)sampler->weight_sum.data;
+    if (rc == ERROR_NONE)
+        neighbor_ends_give(sampler, looks_up, wants_sums, out);
     if (rc == ERROR_NONE && sampler->notes_places)
         rc = edge_gather_fill(&lists->gather, &sampler->budget, topology, request->edge_columns,
                               out->edge_count, &out->columns, err);

@@ -15,7 +15,8 @@
  * columns are wanted of the edges, which are brought afterwards (edge_gather.h).
  *
  * A graph without named relations is one relation from one type to itself. Where relations have
- * names the rows of the batch are listed (mini_batch.h), and degrees are those of rows.
+ * names the rows of the batch are listed (mini_batch.h), and degrees are those of rows. What both
+ * ends of edges have is looked up afterwards, of all nodes, as it is where relations have no names.
  *
  * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency,
  * and in the table that says which nodes are known. So nodes are expanded in blocks, in passes:
@@ -95,6 +96,8 @@ struct neighbor_request {
     edge_choice choose; /* of rows longer than the fan-out; NULL: uniformly, none twice */
     bool wants_degree;
     bool wants_weight_sum; /* of a topology with weights */
+    bool
+        wants_ends; /* where relations have names: mini_batch.h's end_degree, and sums of weights by relation */
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */

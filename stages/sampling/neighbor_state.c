@@ -1,6 +1,7 @@
 #include "stages/sampling/neighbor_state.h"
 
 #include "common/base/memory.h"
+#include "common/graph/relation_reverse.h"
 
 /* A part may be found from the hint in a step or none: much cheaper than halving the book per
  * node. */
@@ -41,6 +42,9 @@ enum error_code neighbor_sampler_new(const struct neighbor_sampler_config *confi
          1U << 24); /* edge_place() */
     sampler->window.known = &sampler->known;
     make_hints(sampler);
+    if (sampler->lists.lists_rows)
+        relation_source_degrees(config->book->relation, sampler->lists.relation_count,
+                                sampler->back);
     *out = sampler;
     return ERROR_NONE;
 }

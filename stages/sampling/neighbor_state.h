@@ -1,8 +1,8 @@
 /*
  * neighbor_state - what a neighbor_sampler keeps: its tables, and the block of rows at hand.
  *
- * Only neighbor_sampler.c, which draws, and neighbor_state.c, which makes and frees it, look
- * inside.
+ * Only neighbor_sampler.c, which draws, neighbor_ends.c, which looks up what the whole graph has, and
+ * neighbor_state.c, which makes and frees it, look inside.
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_STATE_H
 #define STAGES_SAMPLING_NEIGHBOR_STATE_H
@@ -46,8 +46,10 @@ struct neighbor_sampler {
     struct batch_builder *builder; /* NULL until it is asked for */
     struct known_nodes known;      /* its count is that of the source type at hand */
     struct sampled_lists lists;
-    struct growing_array degree, weight_sum; /* of nodes, where rows are not listed */
-    struct growing_array bits;               /* scratch of a choice, zero between two, as pairs */
+    struct growing_array degree,
+        weight_sum;                    /* of nodes; where rows are listed relation by relation */
+    uint16_t back[RELATION_COUNT_MAX]; /* of each relation that it is known of (mini_batch.h) */
+    struct growing_array bits;         /* scratch of a choice, zero between two, as pairs */
     unsigned hint_shift;
     uint32_t part_hint[(1 << HINT_BITS) + 1]; /* the part of node i << hint_shift */
     /* These are of the request at hand. */

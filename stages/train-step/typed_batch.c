@@ -83,6 +83,10 @@ static enum error_code check_batch(const struct model *model, const struct edge_
     enum error_code rc = check_schema(&model->config.types.schema, batch, err);
     if (rc == ERROR_NONE)
         rc = edge_use_check_columns(use, &batch->columns, err);
+    if (rc == ERROR_NONE && model->divides_by_ends && !batch->back)
+        rc = error_set(err, ERROR_CORRUPT, "expected a section end_degree, found none");
+    if (rc == ERROR_NONE && use->weight_sum && !batch->weight_sum)
+        rc = error_set(err, ERROR_CORRUPT, "expected a section weight_sum, found none");
     if (rc == ERROR_NONE && (batch->pairs.positive_count > 0) != model->config.types.gives_all)
         rc = error_set(err, ERROR_CORRUPT, "expected %s pairs of seeds, found %" PRIu32,
                        model->config.types.gives_all ? "1 or more" : "no",

@@ -46,7 +46,10 @@ static enum error_code bound_blocks(const struct model *model, const struct type
                           .degree = model->needs_degree ? row : NULL,
                           .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
                           .edge_count = (uint64_t)read},
-                .row = row};
+                .row = row,
+                .source_degree = model->divides_by_ends ? row : NULL,
+                .source_sum = use->weight_sum ? value : NULL,
+                .target_sum = use->weight_sum ? value : NULL};
         }
         made->block[layer] =
             (struct relation_block){made->count[layer + 1], made->count[layer], edges};
@@ -113,18 +116,21 @@ static enum error_code pass_bytes(const struct model *model, const struct typed_
 
 /* The arrays of a mini-batch as they are read (mini_batch.h, typed_batch.h): of a node its id, its
  * number, up to four places in the set that finds it twice, and the seed that it is of; of a row its place, start, length
- * and degree. */
-static double batch_bytes(const struct typed_bounds *bounds, const struct edge_use *use,
-                          const struct partition_book *book)
+ * and degree; of a node in each relation to its type what it has there, if the model reads that. */
+static double batch_bytes(const struct model *model, const struct typed_bounds *bounds,
+                          const struct edge_use *use, const struct partition_book *book)
 {
+    const double of_end = (model->divides_by_ends ? 4 : 0) + (double)edge_use_node_bytes(use);
     const double edges = typed_bounds_all_edges(bounds), nodes = typed_bounds_nodes(bounds);
     const double of_edge = 4 + (double)edge_use_edge_bytes(use, &book->edge_width);
-    double rows = 0;
-    for (uint32_t r = 0; r < bounds->relation_count; r++)
-        rows += fmin(
-            typed_bounds_edges_at(bounds, bounds->hop_count, r),
-            bounds->node[bounds->hop_count - 1][partition_book_relation(book, r)->target_type]);
-    return 28 * nodes + 16 * rows + of_edge * edges +
+    double rows = 0, ends = 0;
+    for (uint32_t r = 0; r < bounds->relation_count; r++) {
+        const uint32_t target = partition_book_relation(book, r)->target_type;
+        rows += fmin(typed_bounds_edges_at(bounds, bounds->hop_count, r),
+                     bounds->node[bounds->hop_count - 1][target]);
+        ends += bounds->node[bounds->hop_count][target];
+    }
+    return 28 * nodes + 16 * rows + of_end * ends + of_edge * edges +
            (double)bounds->hop_count * bounds->relation_count * sizeof(struct relation_edges);
 }
 
@@ -167,8 +173,9 @@ static enum error_code plan(const struct model *model, const struct stage_contex
         .rows = all_rows_bytes(context),
         .labels = labels_bytes(context->book, label_dim),
         .records =
-            3.5 * (batch_bytes(training, use, context->book) + pair_memory_bytes(&pairs)) +
-            1.5 * (batch_bytes(validation, use, context->book) + pair_memory_bytes(&valid_pairs)) +
+            3.5 * (batch_bytes(model, training, use, context->book) + pair_memory_bytes(&pairs)) +
+            1.5 * (batch_bytes(model, validation, use, context->book) +
+                   pair_memory_bytes(&valid_pairs)) +
             weights};
     double evaluation = 0;
     enum error_code rc = pass_bytes(model, training, use, &pairs, true, context, &needs.step, err);

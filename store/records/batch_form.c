@@ -76,6 +76,19 @@ static void listed_rows(const struct mini_batch *batch, uint32_t relation, int h
                                            mini_batch_known(batch, target, hop));
 }
 
+/* What the ends of a relation's edges have, where the batch tells it. */
+static void find_ends(const struct mini_batch *batch, uint32_t relation, struct relation_edges *out)
+{
+    if (!batch->back || batch->back[relation] == RELATION_COUNT_MAX)
+        return;
+    const uint64_t source = mini_batch_ends(batch, batch->back[relation]);
+    out->source_degree = batch->end_degree + source;
+    if (!batch->weight_sum)
+        return;
+    out->source_sum = batch->weight_sum + source;
+    out->target_sum = batch->weight_sum + mini_batch_ends(batch, relation);
+}
+
 static struct relation_edges listed_edges(const struct mini_batch *batch, uint32_t relation,
                                           int hop)
 {
@@ -109,9 +122,11 @@ void mini_batch_relation_block(const struct mini_batch *batch, int layer,
         destination_count[t] = mini_batch_known(batch, t, hop);
         source_count[t] = mini_batch_known(batch, t, hop + 1);
     }
-    for (uint32_t r = 0; r < mini_batch_relations(batch); r++)
+    for (uint32_t r = 0; r < mini_batch_relations(batch); r++) {
         edges[r] = batch->row ? listed_edges(batch, r, hop)
                               : (struct relation_edges){.block = mini_batch_block(batch, layer)};
+        find_ends(batch, r, &edges[r]);
+    }
     *out = (struct relation_block){destination_count, source_count, edges};
 }
 

@@ -158,7 +158,7 @@ static enum error_code read_columns(const struct batch_reading *reading, struct 
 
 /* A section of numbers that may be there, into *out. */
 static enum error_code read_numbers(const struct batch_reading *reading, const char *name,
-                                    enum element_type type, uint32_t count, const void **out,
+                                    enum element_type type, uint64_t count, const void **out,
                                     struct error *err)
 {
     *out = NULL;
@@ -181,26 +181,56 @@ static enum error_code read_degrees(const struct batch_reading *reading, struct 
     return rc;
 }
 
-static enum error_code read_positions(const struct batch_reading *reading, struct error *err)
+/* A packed section `name` that may be there, whose width is in the section `width_name`. */
+static enum error_code read_packed(const struct batch_reading *reading, const char *name,
+                                   const char *width_name, uint64_t count, const uint32_t **out,
+                                   struct error *err)
 {
     const void *data = NULL;
-    uint32_t *position = NULL;
-    if (!record_has(reading->view, SECTION_EDGE_POSITION))
+    uint32_t *value = NULL;
+    if (!record_has(reading->view, name))
         return ERROR_NONE;
     enum error_code rc =
-        record_section_get(reading->view, SECTION_POSITION_WIDTH, ELEMENT_U32, 1, &data, NULL, err);
+        record_section_get(reading->view, width_name, ELEMENT_U32, 1, &data, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t width = *(const uint32_t *)data;
     if (width > PACKED_WIDTH_MAX)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section %s: expected at most %d bits, found %" PRIu32,
-                         reading->view->key, SECTION_POSITION_WIDTH, PACKED_WIDTH_MAX, width);
-    const struct packed_array array = {SECTION_EDGE_POSITION, width, reading->out->edge_count, 0,
-                                       0};
-    rc = batch_reading_unpack(reading, &array, &position, err);
-    reading->out->edge_position = position;
+                         reading->view->key, width_name, PACKED_WIDTH_MAX, width);
+    const struct packed_array array = {name, width, count, 0, 0};
+    rc = batch_reading_unpack(reading, &array, &value, err);
+    *out = value;
     return rc;
+}
+
+/* What the ends of edges have: each relation names one that ends where it begins. */
+static enum error_code read_ends(const struct batch_reading *reading, struct error *err)
+{
+    struct mini_batch *out = reading->out;
+    const void *back = NULL;
+    if (!reading->lists_rows || !record_has(reading->view, SECTION_BACK))
+        return ERROR_NONE;
+    enum error_code rc =
+        batch_reading_keep(reading, SECTION_BACK, ELEMENT_U16, out->relation_count, &back, err);
+    if (rc == ERROR_NONE)
+        rc = read_packed(reading, SECTION_END_DEGREE, SECTION_END_WIDTH,
+                         mini_batch_ends(out, out->relation_count), &out->end_degree, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->back = back;
+    for (uint32_t r = 0; r < out->relation_count; r++)
+        if (out->back[r] >= out->relation_count ||
+            mini_batch_target_type(out, out->back[r]) != mini_batch_source_type(out, r))
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: back[%" PRIu32 "]: expected a relation to type %" PRIu32
+                             ", found %d",
+                             reading->view->key, r, mini_batch_source_type(out, r), out->back[r]);
+    return out->end_degree ? ERROR_NONE
+                           : error_set(err, ERROR_CORRUPT,
+                                       "record %s: expected a section %s beside %s, found none",
+                                       reading->view->key, SECTION_END_DEGREE, SECTION_BACK);
 }
 
 static enum error_code read_optional(const struct batch_reading *reading, struct error *err)
@@ -209,7 +239,8 @@ static enum error_code read_optional(const struct batch_reading *reading, struct
     const void *sums = NULL, *factors = NULL, *weights = NULL, *times = NULL;
     enum error_code rc = read_degrees(reading, err);
     if (rc == ERROR_NONE)
-        rc = read_numbers(reading, SECTION_WEIGHT_SUM, ELEMENT_F32, out->node_count, &sums, err);
+        rc = read_numbers(reading, SECTION_WEIGHT_SUM, ELEMENT_F32, mini_batch_weight_sums(out),
+                          &sums, err);
     if (rc == ERROR_NONE)
         rc =
             read_numbers(reading, SECTION_EDGE_FACTOR, ELEMENT_F32, out->edge_count, &factors, err);
@@ -229,7 +260,10 @@ static enum error_code read_optional(const struct batch_reading *reading, struct
     if (rc == ERROR_NONE)
         rc = seed_pairs_read(reading->view, out->seed_count, &out->memory, &out->pairs, err);
     if (rc == ERROR_NONE)
-        rc = read_positions(reading, err);
+        rc = read_packed(reading, SECTION_EDGE_POSITION, SECTION_POSITION_WIDTH, out->edge_count,
+                         &out->edge_position, err);
+    if (rc == ERROR_NONE)
+        rc = read_ends(reading, err);
     return rc == ERROR_NONE ? read_columns(reading, err) : rc;
 }
 

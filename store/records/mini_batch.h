@@ -22,7 +22,12 @@
  *             "degree"      packed; only when the model asks for it. Without "shape" [nodes]: in-degree in the whole graph
  *                           without self loops. With it [rows]: edges of the relation that end in the row's node, in the whole graph
  *             "weight_sum"  F32 [nodes]  sum of the weights of a node's edges in the whole graph
- *                           (topology_weight_sum()); only when the model asks for it
+ *                           (topology_weight_sum()); only when the model asks for it. With "shape" [ends]
+ *             "back"        U16 [relations]  the relation that tells of each how many edges begin at a source (relation_reverse.h:
+ *                           relation_source_degrees()); with "shape", only when the model divides by the degrees of both ends
+ *             "end_width" U32 [1]  bits of a value of end_degree, at most 32; with "back"
+ *             "end_degree"  packed [ends]  relation by relation, of all nodes of the target type in the batch: edges of the relation
+ *                           that end in the node, in the whole graph, without loops; with "back"
  *             edge columns  [edges]  those of one number that the model asks for (edge_sections.h), at most the weight,
  *                           type, ... that the graph has
  *             "form"        U32 [1]  enum batch_form; without it NESTED
@@ -35,7 +40,7 @@
  *             "position_width" U32 [1]  bits of a value of edge_position, at most 32
  *             "edge_position"  packed [edges]  which edge of the row of its destination in the topology an edge is: whoever
  *                           reads rows of edge features finds them by it; only when the model asks for them
- *   version   6; a batch without "shape" and "seed_time" is written as version 5, one without edge positions besides as version 4,
+ *   version   7; a batch without "back" is written as version 6, one without "shape" and "seed_time" as well is written as version 5, one without edge positions besides as version 4,
  *             and with none of the sections from "form" on as version 3, in the bytes that it always had.
  *             Version 32 is read, too: until version 6 batches with relations were of it. It has "shape" [3] (hops, types,
  *             relations), widths of node, row, row_length, neighbor and degree, and all edges in "neighbor" without "is_new".
@@ -107,7 +112,10 @@ struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
     const uint32_t *row_start; /* [row_count + relation_count] a relation's rows + 1, from 0 */
     const uint32_t *neighbor;  /* [edge_count] */
     const uint32_t *degree;    /* [node_count], with `row` [row_count]; or NULL */
-    const float *weight_sum;   /* [node_count] or NULL */
+    const float *weight_sum;   /* [node_count], with `row` [ends]; or NULL */
+    /* [relation_count] or NULL; RELATION_COUNT_MAX: no relation tells, and then it is not stored */
+    const uint16_t *back;
+    const uint32_t *end_degree;       /* [ends], mini_batch_ends(); or NULL; with `back` */
     struct edge_columns_view columns; /* [edge_count] */
     const uint32_t *edge_position;    /* [edge_count] or NULL */
     const float *edge_factor;         /* [edge_count] or NULL; with degree */
@@ -177,6 +185,24 @@ static inline uint32_t mini_batch_seed_place(const struct mini_batch *batch, uin
     for (; type + 1 < mini_batch_types(batch) && seed >= mini_batch_known(batch, type, 0); type++)
         seed -= mini_batch_known(batch, type, 0);
     return mini_batch_node_begin(batch, type) + seed;
+}
+
+/* Returns where the nodes of the target type of `relation` begin among those of all relations, one
+ * behind the other; for mini_batch_relations(), how many ends there are. */
+static inline uint64_t mini_batch_ends(const struct mini_batch *batch, uint32_t relation)
+{
+    uint64_t count = 0;
+    for (uint32_t r = 0; r < relation; r++) {
+        const uint32_t type = mini_batch_target_type(batch, r);
+        count += mini_batch_node_begin(batch, type + 1) - mini_batch_node_begin(batch, type);
+    }
+    return count;
+}
+
+/* Elements of weight_sum, if it is there. */
+static inline uint64_t mini_batch_weight_sums(const struct mini_batch *batch)
+{
+    return batch->row ? mini_batch_ends(batch, mini_batch_relations(batch)) : batch->node_count;
 }
 
 /* The row starts of a relation [its rows + 1], from 0. */

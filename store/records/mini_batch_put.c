@@ -15,7 +15,7 @@ struct packing {
     struct record record;
     struct arena *scratch;
     uint32_t width[PACKED_COUNT];
-    uint32_t shape[2], form, position_width;
+    uint32_t shape[2], form, position_width, end_width;
     struct seed_pairs_record pairs;
 };
 
@@ -133,6 +133,27 @@ static enum error_code add_positions(struct packing *packing, const struct mini_
     return ERROR_NONE;
 }
 
+/* What version 6 does not have. */
+static enum error_code add_ends(struct packing *packing, const struct mini_batch *batch,
+                                struct error *err)
+{
+    struct record *record = &packing->record;
+    const uint64_t count = mini_batch_ends(batch, mini_batch_relations(batch));
+    uint64_t *words = NULL;
+    if (!batch->back)
+        return ERROR_NONE;
+    const unsigned width = packed_integers_width(batch->end_degree, count);
+    const enum error_code rc = new_words(packing, count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(batch->end_degree, count, width, words);
+    packing->end_width = width;
+    record_add(record, SECTION_BACK, ELEMENT_U16, batch->back, mini_batch_relations(batch));
+    record_add(record, SECTION_END_WIDTH, ELEMENT_U32, &packing->end_width, 1);
+    record_add(record, SECTION_END_DEGREE, ELEMENT_U64, words, packed_integers_words(count, width));
+    return ERROR_NONE;
+}
+
 /* Puts the sections of types and relations, before the packed arrays. */
 static enum error_code add_shape(struct packing *packing, const struct mini_batch *batch,
                                  struct error *err)
@@ -168,6 +189,7 @@ static void must_be_sound(const struct mini_batch *batch)
     must(batch->row || batch->row_count == batch_form_rows(batch));
     must(batch->row ||
          (batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count));
+    must(!batch->back == !batch->end_degree && (batch->row || !batch->back));
     must(batch->seed_count == mini_batch_seeds(batch, mini_batch_types(batch)));
 }
 
@@ -188,10 +210,12 @@ static enum error_code pack(struct packing *packing, const struct mini_batch *ba
         return rc;
     if (batch->weight_sum)
         record_add(&packing->record, SECTION_WEIGHT_SUM, ELEMENT_F32, batch->weight_sum,
-                   batch->node_count);
+                   mini_batch_weight_sums(batch));
     edge_sections_add(&packing->record, &batch->columns, batch->edge_count);
     rc = add_form(packing, batch, err);
-    return rc == ERROR_NONE ? add_positions(packing, batch, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = add_positions(packing, batch, err);
+    return rc == ERROR_NONE ? add_ends(packing, batch, err) : rc;
 }
 
 enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
@@ -218,6 +242,6 @@ enum error_code mini_batch_put(struct store *store, const char *key, const char 
         record_add(&packing.record, SECTION_SEED_TIME, ELEMENT_I64, batch->seed_time,
                    batch->seed_count);
     if (batch->row || batch->seed_time)
-        packing.record.version = MINI_BATCH_VERSION;
+        packing.record.version = batch->back ? MINI_BATCH_VERSION : MINI_BATCH_WITHOUT_ENDS;
     return store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err);
 }

@@ -11,7 +11,8 @@ enum {
     MINI_BATCH_WITHOUT_FORM = 3,
     MINI_BATCH_WITHOUT_POSITIONS = 4,
     MINI_BATCH_WITHOUT_SHAPE = 5,
-    MINI_BATCH_VERSION = 6,
+    MINI_BATCH_WITHOUT_ENDS = 6,
+    MINI_BATCH_VERSION = 7,
     MINI_BATCH_OF_RELATIONS = 32, /* is read, and not written any more */
 };
 
@@ -27,6 +28,9 @@ static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "nei
 #define SECTION_ROW_COUNT      "row_count"
 #define SECTION_IS_NEW         "is_new"
 #define SECTION_WEIGHT_SUM     "weight_sum"
+#define SECTION_BACK           "back"
+#define SECTION_END_WIDTH      "end_width"
+#define SECTION_END_DEGREE     "end_degree"
 #define SECTION_FORM           "form"
 #define SECTION_EDGE_FACTOR    "edge_factor"
 #define SECTION_SEED_WEIGHT    "seed_weight"

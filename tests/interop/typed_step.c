@@ -57,6 +57,12 @@ static const struct row {
     {"le-mean", LAYER_LE, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
     {"le-weights", LAYER_LE, .values = true},
     {"graph_conv-weights", LAYER_GRAPH_CONV, .values = true},
+    {"gcn", LAYER_GCN, .project = false},
+    {"gcn-mean", LAYER_GCN, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
+    {"gcn-weights", LAYER_GCN, .values = true},
+    {"gcn-own-weights", LAYER_GCN, .own = true, .values = true},
+    {"sgc", LAYER_SGC, .project = true},
+    {"sgc-own", LAYER_SGC, .own = true, .values = true},
     {"gatv2", LAYER_GATV2, {.heads = 4}, .project = false},
     {"gatv2-mean", LAYER_GATV2, {.heads = 2}, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
     {"hgt", LAYER_HGT, {.heads = 4}, .project = true},
@@ -132,7 +138,9 @@ static void add_schema(struct file *file, const struct relation_schema *schema)
 static struct model_config config_of(const struct row *row)
 {
     struct model_config config = {.layer_count = row->kind == LAYER_HGT ? HOPS + 1 : HOPS};
-    config.types.schema = row->own ? fixture_own_schema : fixture_schema;
+    config.types.schema = row->own                                    ? fixture_own_schema
+                          : layer_type_of(row->kind)->divides_by_ends ? fixture_reversed_schema
+                                                                      : fixture_schema;
     config.types.relation_aggr = row->relation_aggr;
     config.types.projected_dim = input_dim[FIELD];
     config.types.projected_activation = ACTIVATION_RELU;
@@ -147,6 +155,10 @@ static struct model_config config_of(const struct row *row)
                                   .output_dim = is_last ? CLASSES : HIDDEN,
                                   .option = row->option,
                                   .activation = is_last ? ACTIVATION_NONE : ACTIVATION_RELU};
+        if (row->kind == LAYER_SGC && !is_last) /* hops below the matrix */
+            config.layer[i] = (struct layer_config){.kind = LAYER_PROPAGATE,
+                                                    .output_dim = config.types.projected_dim,
+                                                    .activation = ACTIVATION_NONE};
     }
     return config;
 }
@@ -219,6 +231,34 @@ static void add_rows(struct file *file, const struct typed_fixture *f, const str
     }
 }
 
+/* The blocks are the whole graph: ends of edges have what is in them, with PyG's loop of weight 1 at a node of a relation from
+ * a type to itself that has none. */
+static void count_ends(struct typed_fixture *f, int hop, uint32_t r)
+{
+    const struct relation *relation = &f->schema->relation[r];
+    const struct message_block *block = &f->edges[hop][r].block;
+    const bool is_own = relation->source_type == relation->target_type;
+    uint32_t *degree = f->array[hop][r][4];
+    float *source = f->sum[hop][r][0], *target = f->sum[hop][r][1];
+    for (uint32_t j = 0; j < block->source_count; j++) {
+        degree[j] = 0;
+        source[j] = is_own ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < block->destination_count; i++) {
+        bool has_loop = false;
+        target[i] = 0;
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+            const uint32_t j = block->neighbor[e], end = is_own ? i : j;
+            const bool is_loop = is_own && j == i;
+            must(!is_loop || !has_loop); /* of several PyG takes the last */
+            has_loop |= is_loop;
+            degree[end] += !is_loop;
+            source[end] += f->edge_value[hop][r][e] - (is_loop ? 1 : 0);
+            target[i] += f->edge_value[hop][r][e];
+        }
+    }
+}
+
 static void write_step(const struct row *row, const char *path)
 {
     static struct model model;
@@ -238,9 +278,11 @@ static void write_step(const struct row *row, const char *path)
     typed_fixture_make(&f, &model.config.types.schema, HOPS, counts, config.types.input_dim, 5,
                        row->values);
     for (int hop = 0; hop < HOPS; hop++) /* all neighbours are there, so sums are as they are */
-        for (uint32_t r = 0; r < f.schema->relation_count; r++)
+        for (uint32_t r = 0; r < f.schema->relation_count; r++) {
+            count_ends(&f, hop, r);
             for (uint32_t i = 0; i < f.edges[hop][r].block.destination_count; i++)
                 f.array[hop][r][3][i] = f.array[hop][r][0][i + 1] - f.array[hop][r][0][i];
+        }
     float *value = memory_alloc(model.value_count, sizeof *value);
     float *gradient = memory_alloc(model.value_count, sizeof *gradient);
     model_initialise(&model, 5, value);

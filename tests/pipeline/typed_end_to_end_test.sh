@@ -76,6 +76,8 @@ seen=
 for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat train-step.heads=2' 'train-step.model=sage' \
     'train-step.model=gat train-step.heads=2' 'train-step.model=gatv2 train-step.heads=2' 'train-step.model=gin' \
     'train-step.model=gin train-step.train_eps=true' 'train-step.model=le' 'train-step.model=graph_conv' 'train-step.bases=2' \
+    'train-step.model=gcn' 'train-step.model=gcn sample.sampler=neighbor_with_replacement' \
+    'train-step.model=sgc train-step.projection=linear' 'train-step.model=appnp train-step.projection=linear' \
     'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' 'train-step.residual=true train-step.norm=batch' \
     'sample.evaluation_fanouts=3,3' 'sample.sampler=neighbor_with_replacement' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
     set=()
@@ -105,7 +107,7 @@ refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 's
 refused 78 'sample.sampler is ladies, which draws from a graph without relations alone' sample.sampler=ladies
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16
 refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
-refused 78 'this kind is not for graphs with relations' train-step.model=sgc
+refused 78 'this kind is not for graphs with relations' train-step.model=identity
 refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' train-step.edge_weights=true
 refused 78 'layer 2 of the model .rgcn.: its 4 blocks do not divide the widths 16 and 3' train-step.blocks=4
 refused 78 'no relation leads to type author, .* declare the reverses of relations .add_reverse.' ingest.add_reverse=false train-step.model=gat 'sample.relation_fanouts='

@@ -112,3 +112,7 @@ for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=gat 
     done
     rm -rf "$work/kind" "$work/kind-telling"
 done
+
+# A layer that divides by the degrees of both ends wants a sampler that finds them.
+expect 78 'divides by the degrees of both ends of an edge, which sample.sampler temporal_neighbor does not find by relation: write `sampler: neighbor`' \
+    "$bin/graphmill-ingest" --pipeline "$work/nodes.yaml" --set train-step.model=gcn --store "dir:$work/refused"

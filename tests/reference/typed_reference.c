@@ -19,6 +19,7 @@ struct layer {
     const struct relation_block *block; /* of a kind that uses edges */
     const uint32_t *count;              /* [types]: rows that it gives */
     double **x;                         /* [types]: rows that it reads */
+    double **start;                     /* likewise, of a kind that reads_start beside them */
     const struct random_stream *dropout;
 };
 
@@ -547,6 +548,78 @@ static void gatv2_relation(const struct layer *layer, uint32_t r, uint32_t i, do
     }
 }
 
+static double inverse_root(double sum)
+{
+    return sum > 0 ? 1 / sqrt(sum) : 0;
+}
+
+/* What a source has, with the loop that a relation of a type to itself has. */
+static double source_has(const struct layer *layer, uint32_t r, uint32_t j)
+{
+    const struct relation *relation = &layer->schema->relation[r];
+    const struct relation_edges *edges = &layer->block->edges[r];
+    if (edges->block.edge_value)
+        return (double)edges->source_sum[j];
+    return edges->source_degree[j] + (relation->source_type == relation->target_type ? 1 : 0);
+}
+
+/* Row i of A x, as GCN has A. */
+static void gcn_aggregate(const struct layer *layer, uint32_t r, uint32_t i, double *a)
+{
+    const struct relation *relation = &layer->schema->relation[r];
+    const struct relation_edges *edges = &layer->block->edges[r];
+    const struct message_block *block = &edges->block;
+    const bool is_own = relation->source_type == relation->target_type;
+    const uint32_t dim = in_dim(layer, relation->source_type);
+    double found = 0, loops = 0, loop = 0,
+           degree = is_own ? edges->source_degree[i] : block->degree[i];
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const double value = block->edge_value ? (double)block->edge_value[e] : 1;
+        const bool is_loop = is_own && block->neighbor[e] == i;
+        found += !is_loop;
+        loops += is_loop;
+        loop += is_loop ? value : 0;
+    }
+    const double has = is_own              ? source_has(layer, r, i)
+                       : block->edge_value ? (double)edges->target_sum[i]
+                                           : block->degree[i];
+    const double more = found > 0 && found < degree ? degree / found : 1;
+    for (uint32_t c = 0; c < dim; c++)
+        a[c] = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const double value = block->edge_value ? (double)block->edge_value[e] : 1;
+        const uint32_t j = block->neighbor[e];
+        for (uint32_t c = 0; c < dim && !(is_own && j == i); c++)
+            a[c] += more * value * inverse_root(has) * inverse_root(source_has(layer, r, j)) *
+                    source_row(layer, r, e)[c];
+    }
+    loop = block->edge_value && loops > 0 ? loop : 1;
+    for (uint32_t c = 0; is_own && c < dim; c++)
+        a[c] += loop * inverse_root(has) * inverse_root(has) *
+                layer->x[relation->target_type][(size_t)i * dim + c];
+}
+
+static void gcn_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const enum layer_kind kind = layer->own->config.kind;
+    const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t out = layer->own->config.output_dim;
+    const double alpha = kind == LAYER_APPNP ? layer->own->config.option.alpha : 0;
+    double a[256];
+    gcn_aggregate(layer, r, i, a);
+    if (kind == LAYER_GCN || kind == LAYER_SGC) {
+        const double *bias = conv_tensor(layer, r, kind == LAYER_GCN ? "bias" : "lin.bias");
+        for (uint32_t o = 0; o < out; o++)
+            y[o] += bias[o];
+        multiply(conv_tensor(layer, r, "lin.weight"), a, out, from, y);
+        return;
+    }
+    for (uint32_t c = 0; c < out; c++)
+        y[c] += (1 - alpha) * a[c];
+    for (uint32_t c = 0; kind == LAYER_APPNP && c < out; c++)
+        y[c] += alpha * layer->start[layer->schema->relation[r].target_type][(size_t)i * out + c];
+}
+
 static void conv_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
     double part[256] = {0};
@@ -557,6 +630,8 @@ static void conv_row(const struct layer *layer, uint32_t type, uint32_t i, doubl
             gin_relation(layer, r, i, part);
         else if (layer->own->config.kind == LAYER_LE)
             le_relation(layer, r, i, part);
+        else if (layer->own->type->divides_by_ends)
+            gcn_relation(layer, r, i, part);
         else
             gatv2_relation(layer, r, i, part);
     }
@@ -648,7 +723,8 @@ static row_function row_of(enum layer_kind kind)
         return gat_row;
     if (kind == LAYER_RGAT)
         return rgat_row;
-    if (kind == LAYER_GIN || kind == LAYER_LE || kind == LAYER_GATV2)
+    if (kind == LAYER_GIN || kind == LAYER_LE || kind == LAYER_GATV2 ||
+        layer_type_of(kind)->divides_by_ends)
         return conv_row;
     return kind == LAYER_MLP ? mlp_row : neighbor_row;
 }
@@ -704,8 +780,13 @@ double *typed_reference_logits(const struct model *model, const double *value,
 {
     const struct relation_schema *schema = &model->config.types.schema;
     double *rows[RELATION_TYPE_COUNT_MAX], *next[RELATION_TYPE_COUNT_MAX];
-    struct layer layer = {
-        .model = model, .schema = schema, .value = value, .x = rows, .dropout = dropout};
+    double *start[RELATION_TYPE_COUNT_MAX] = {NULL};
+    struct layer layer = {.model = model,
+                          .schema = schema,
+                          .value = value,
+                          .x = rows,
+                          .start = start,
+                          .dropout = dropout};
     for (uint32_t t = 0; t < schema->type_count; t++)
         rows[t] = projected(&layer, t, x[t], block[0].source_count[t]);
     for (int i = 0; i < model->config.layer_count; i++) {
@@ -723,9 +804,18 @@ double *typed_reference_logits(const struct model *model, const double *value,
             memory_free(rows[t]);
             rows[t] = next[t];
         }
+        if (i + 1 < model->config.layer_count && model->layer[i + 1].second_input == i)
+            for (uint32_t t = 0; t < schema->type_count; t++) {
+                const size_t bytes =
+                    (size_t)layer.count[t] * layer.own->config.output_dim * sizeof(double);
+                start[t] = memory_alloc(bytes + 1, 1);
+                memcpy(start[t], rows[t], bytes);
+            }
     }
-    for (uint32_t t = 0; t < schema->type_count; t++)
+    for (uint32_t t = 0; t < schema->type_count; t++) {
+        memory_free(start[t]);
         if (t != model->config.types.target_type)
             memory_free(rows[t]);
+    }
     return rows[model->config.types.target_type];
 }

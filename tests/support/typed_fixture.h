@@ -22,6 +22,13 @@ static const struct relation_schema fixture_schema = {
     .type_name = fixture_type_names,
     .relation = fixture_relations,
 };
+/* Without the relation that has no reverse. */
+static const struct relation_schema fixture_reversed_schema = {
+    .type_count = FIXTURE_TYPES,
+    .relation_count = FIXTURE_RELATIONS - 1,
+    .type_name = fixture_type_names,
+    .relation = fixture_relations,
+};
 /* One type, three relations. */
 static const struct relation fixture_own_relations[] = {{"a", 0, 0}, {"b", 0, 0}, {"rev_a", 0, 0}};
 static const struct relation_schema fixture_own_schema = {.type_count = 1,
@@ -35,8 +42,10 @@ struct typed_fixture {
     uint32_t count[FIXTURE_HOPS_MAX + 1][FIXTURE_TYPES]; /* from the input side */
     struct relation_edges edges[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS];
     struct relation_block block[FIXTURE_HOPS_MAX];
-    uint32_t *array[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS][4]; /* row_start, neighbour, row, degree */
+    /* row_start, neighbour, row, degree, degree of sources */
+    uint32_t *array[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS][5];
     float *edge_value[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS];
+    float *sum[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS][2]; /* of values, of sources and of targets */
     float *feature[FIXTURE_TYPES];
     uint32_t *row_index[FIXTURE_TYPES];
     struct input_rows rows[FIXTURE_TYPES];
@@ -78,6 +87,32 @@ static inline void typed_fixture_edges(struct typed_fixture *f, int hop, uint32_
                                                          .edge_value = values ? value : NULL}};
 }
 
+/* What the ends of edges have. Of a relation from a type to itself a destination has the same as a source and as a row. */
+static inline void typed_fixture_ends(struct typed_fixture *f, int hop, uint32_t r, bool values)
+{
+    const struct random_stream stream = random_stream_of(78, RANDOM_GENERATOR, (uint32_t)hop, r, 0);
+    const struct relation *relation = &f->schema->relation[r];
+    const uint32_t rows = f->count[hop + 1][relation->target_type];
+    const uint32_t sources = f->count[hop][relation->source_type];
+    uint32_t *degree = memory_alloc((size_t)sources + 1, sizeof *degree);
+    float *source = memory_alloc((size_t)sources + 1, sizeof *source);
+    float *target = memory_alloc((size_t)rows + 1, sizeof *target);
+    for (uint32_t j = 0; j < sources; j++) {
+        degree[j] = random_below(random_word(&stream, j, 0), 6); /* also 0 */
+        if (relation->source_type == relation->target_type && j < rows)
+            degree[j] = f->array[hop][r][3][j];
+        source[j] = 3 * random_unit(random_word(&stream, j, 1));
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        target[i] = 3 * random_unit(random_word(&stream, i, 2));
+    f->array[hop][r][4] = degree;
+    f->sum[hop][r][0] = source;
+    f->sum[hop][r][1] = target;
+    f->edges[hop][r].source_degree = degree;
+    f->edges[hop][r].source_sum = values ? source : NULL;
+    f->edges[hop][r].target_sum = values ? target : NULL;
+}
+
 /* count [hops + 1][types] from the input side; input_dim [types]. */
 static inline void typed_fixture_make(struct typed_fixture *f, const struct relation_schema *schema,
                                       int hop_count, const uint32_t count[][FIXTURE_TYPES],
@@ -89,8 +124,10 @@ static inline void typed_fixture_make(struct typed_fixture *f, const struct rela
         for (uint32_t t = 0; t < FIXTURE_TYPES && t < schema->type_count; t++)
             f->count[h][t] = count[h][t];
     for (int h = 0; h < hop_count; h++) {
-        for (uint32_t r = 0; r < schema->relation_count; r++)
+        for (uint32_t r = 0; r < schema->relation_count; r++) {
             typed_fixture_edges(f, h, r, edges_most, values);
+            typed_fixture_ends(f, h, r, values);
+        }
         f->block[h] = (struct relation_block){f->count[h + 1], f->count[h], f->edges[h]};
     }
     for (uint32_t t = 0; t < schema->type_count; t++) {
@@ -130,9 +167,11 @@ static inline void typed_fixture_release(struct typed_fixture *f)
 {
     for (int h = 0; h < f->hop_count; h++)
         for (uint32_t r = 0; r < f->schema->relation_count; r++) {
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 5; i++)
                 memory_free(f->array[h][r][i]);
             memory_free(f->edge_value[h][r]);
+            memory_free(f->sum[h][r][0]);
+            memory_free(f->sum[h][r][1]);
         }
     for (uint32_t t = 0; t < f->schema->type_count; t++) {
         memory_free(f->feature[t]);

@@ -7,6 +7,7 @@
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"
+#include "common/nn/typed/relation_convs.h"
 
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
 {
@@ -33,7 +34,7 @@ const struct layer_type appnp_layer = {
     .dgl_note = dgl_note,
     .uses_edges = true,
     .reads_edges = 1U << EDGE_WEIGHT,
-    .needs_value_sum = true,
+    .divides_by_ends = true,
     .needs_degree = true,
     .keeps_width = true,
     .reads_start = true,
@@ -42,4 +43,5 @@ const struct layer_type appnp_layer = {
     .weigh = gcn_weights,
     .forward = propagation_forward,
     .backward = propagation_backward,
+    .typed = &relation_convs,
 };

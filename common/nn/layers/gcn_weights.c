@@ -50,6 +50,21 @@ static void weigh_plain_nodes(const struct message_block *block, float *source_s
         self_scale[i] = 1 / ((float)block->degree[i] + 1);
 }
 
+/* Both ends are divided by what they have in the relation. There are no loops. */
+static void weigh_bipartite(const struct message_block *block, float *destination_scale,
+                            float *source_scale)
+{
+    const bool has_values = block->edge_value != NULL;
+    must(has_values ? block->value_sum && block->source_value_sum : block->source_degree != NULL);
+    for (uint32_t j = 0; j < block->source_count; j++)
+        source_scale[j] =
+            inverse_root(has_values ? block->source_value_sum[j] : (float)block->source_degree[j]);
+    for (uint32_t i = 0; i < block->destination_count; i++)
+        destination_scale[i] =
+            inverse_root(has_values ? block->value_sum[i] : (float)block->degree[i]) *
+            neighbor_weights_correction(block, i);
+}
+
 static void weigh_nodes(const struct message_block *block, float *destination_scale,
                         float *source_scale, float *self_scale)
 {
@@ -76,20 +91,22 @@ enum error_code gcn_weights(const struct model_layer *layer, const struct messag
     enum error_code rc = arena_new(arena, &destination_scale, block->destination_count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &source_scale, block->source_count, what, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !block->is_bipartite)
         rc = arena_new(arena, &self_scale, block->destination_count, what, err);
     if (rc == ERROR_NONE)
         rc = neighbor_weights_values(block, arena, &edge_value, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!arena->counts)
+    if (!arena->counts && block->is_bipartite)
+        weigh_bipartite(block, destination_scale, source_scale);
+    else if (!arena->counts)
         weigh_nodes(block, destination_scale, source_scale, self_scale);
     *out = (struct aggregation){.destination_count = block->destination_count,
                                 .destination_scale = destination_scale,
                                 .source_scale = source_scale,
                                 .edge_value = edge_value,
                                 .self_scale = self_scale,
-                                .skip_self_loops = true};
+                                .skip_self_loops = !block->is_bipartite};
     return ERROR_NONE;
 }
 

@@ -17,6 +17,13 @@
  * When a row has fewer neighbours than its degree it was sampled, and the neighbours' part is scaled by degree /
  * neighbours: an unbiased estimate of the whole sum. Edges with factors (message_block.h) are multiplied by those instead. The
  * own row is always there, and counts as it is.
+ *
+ * A bipartite block, that of a relation between two types, has neither loops nor own rows:
+ *
+ *   (A x)_i = sum over the edges j -> i of w_ij x_j / sqrt(d_i d_j)
+ *
+ * with d_i the edges of the relation that end in i, and d_j those that begin at j (R-GCN, DGL's GraphConv with norm="both").
+ * PyG's GCNConv takes no pair of types. With edge values d is their sum; a node without any sends and hears nothing.
  */
 #ifndef COMMON_NN_LAYERS_GCN_WEIGHTS_H
 #define COMMON_NN_LAYERS_GCN_WEIGHTS_H

@@ -5,16 +5,18 @@
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"
+#include "common/nn/typed/relation_convs.h"
 
 const struct layer_type propagate_layer = {
     .pyg_name = "APPNP",
     .uses_edges = true,
     .reads_edges = 1U << EDGE_WEIGHT,
-    .needs_value_sum = true,
+    .divides_by_ends = true,
     .needs_degree = true,
     .keeps_width = true,
     .parameters = propagation_parameters,
     .weigh = gcn_weights,
     .forward = propagation_forward,
     .backward = propagation_backward,
+    .typed = &relation_convs,
 };

@@ -7,6 +7,7 @@
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/layer.h"
+#include "common/nn/typed/relation_convs.h"
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -51,10 +52,11 @@ const struct layer_type sgc_layer = {
     .dgl_note = dgl_note,
     .uses_edges = true,
     .reads_edges = 1U << EDGE_WEIGHT,
-    .needs_value_sum = true,
+    .divides_by_ends = true,
     .needs_degree = true,
     .build = build,
     .parameters = parameters,
     .projects_first = gcn_weights_project_first,
     .weigh = gcn_weights,
+    .typed = &relation_convs,
 };

@@ -1,6 +1,7 @@
 #include "common/nn/typed/relation_convs.h"
 
 #include "common/base/cpu_kernel.h"
+#include "common/graph/relation_reverse.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/typed/relation_rows.h"
@@ -49,15 +50,53 @@ static const struct parameter *tensors_of(const struct typed_pass *pass, const s
 
 /* --- tensors --- */
 
+/* The reverse of a relation between two types says how many edges begin at a node. */
+static enum error_code check_reverses(const struct relation_schema *schema, struct error *err)
+{
+    uint16_t degrees[RELATION_COUNT_MAX];
+    relation_source_degrees(schema->relation, schema->relation_count, degrees);
+    for (uint32_t r = 0; r < schema->relation_count; r++)
+        if (degrees[r] == RELATION_COUNT_MAX)
+            return error_set(
+                err, ERROR_INVALID,
+                "it divides by the degrees of both ends of an edge, and relation %s from %s to %s "
+                "has no reverse, which tells how many edges begin at a node: " ADVICE
+                "write `add_reverse: true` below `ingest:`",
+                schema->relation[r].name, schema->type_name[schema->relation[r].source_type],
+                schema->type_name[schema->relation[r].target_type]);
+    return ERROR_NONE;
+}
+
+/* A kind without a matrix passes rows on as they are. */
+static enum error_code check_widths(const struct relation_schema *schema,
+                                    const struct model_layer *layer, struct error *err)
+{
+    for (uint32_t t = 0; t < schema->type_count; t++)
+        if (layer->type_input_dim[t] != layer->config.output_dim)
+            return error_set(err, ERROR_INVALID,
+                             "it passes rows on as they are, and rows of type %s have %" PRIu32
+                             " columns, not %" PRIu32
+                             ": expected types of one width, as train-step.projection: linear "
+                             "gives them",
+                             schema->type_name[t], layer->type_input_dim[t],
+                             layer->config.output_dim);
+    return ERROR_NONE;
+}
+
 static enum error_code check(const struct model_config *config, const struct model_layer *layer,
                              struct error *err)
 {
     const struct relation_schema *schema = &config->types.schema;
+    enum error_code rc = ERROR_NONE;
     if (layer->config.inner_norm == NORM_BATCH)
         return error_set(
             err, ERROR_INVALID,
             "it would have a batch norm inside, and a layer by relation has no running "
             "statistics: " ADVICE "write `inner: relu` or `norm: layer`");
+    if (layer->type->keeps_width)
+        rc = check_widths(schema, layer, err);
+    if (rc == ERROR_NONE && layer->type->divides_by_ends)
+        rc = check_reverses(schema, err);
     for (uint32_t r = 0; layer->type->adds_own_row && r < schema->relation_count; r++) {
         const struct relation *relation = &schema->relation[r];
         const uint32_t source = layer->type_input_dim[relation->source_type];
@@ -70,7 +109,7 @@ static enum error_code check(const struct model_config *config, const struct mod
                              "gives them",
                              relation->name, source, target);
     }
-    return ERROR_NONE;
+    return rc;
 }
 
 static void add_tensor(struct parameter_writer *writer, const char *key,
@@ -113,6 +152,32 @@ static void fill_rows(const struct relation_edges *edges, uint32_t rows, uint32_
         k += has_edges;
     }
     row_start[rows] = count ? block->row_start[count] : 0;
+}
+
+/* Gives a block what the ends of its edges have, for a layer that divides by it. To such a layer a
+ * relation from a type to itself is a plain graph. */
+static enum error_code find_ends(const struct typed_pass *pass, uint32_t r, struct arena *arena,
+                                 struct message_block *block, struct error *err)
+{
+    const struct relation_edges *edges = &pass->edges[r];
+    const struct relation *relation = relation_of(pass, r);
+    uint32_t *nothing = NULL; /* what a source has that stands for none */
+    enum error_code rc = ERROR_NONE;
+    block->value_sum = edges->target_sum;
+    block->source_degree = edges->source_degree;
+    block->source_value_sum = edges->source_sum;
+    if (relation->source_type == relation->target_type) {
+        block->is_bipartite = false;
+        block->degree = edges->source_degree;
+        block->value_sum = edges->source_sum;
+    } else if (pass->source_count[relation->source_type] == 0) {
+        rc = arena_new(arena, &nothing, 1, what, err);
+        if (rc == ERROR_NONE && !arena->counts)
+            *nothing = 0;
+        block->source_degree = nothing;
+        block->source_value_sum = (const float *)(const void *)nothing;
+    }
+    return rc;
 }
 
 /* The block of a relation with a row for each destination, and with a source: where a type has
@@ -166,12 +231,26 @@ static uint64_t edges_before(const struct typed_pass *pass, uint32_t r)
     return count;
 }
 
+/* Finds what the layer reads beside its sources: rows of destinations, and rows that the lowest layer
+ * of its kind reads. */
+static void find_own_rows(const struct typed_pass *pass, uint32_t r, struct conv *conv)
+{
+    const uint32_t target = relation_of(pass, r)->target_type;
+    conv->pass.own = pass->input[target];
+    conv->pass.own.mostly_zero = false;
+    conv->pass.second_input = pass->start ? pass->start[target] : NULL;
+    if (pass->is_inferred)
+        conv->pass.projects_first = false;
+}
+
 static enum error_code begin_conv(const struct typed_pass *pass, uint32_t r, struct conv *conv,
                                   struct arena *arena, struct error *err)
 {
     struct message_block block;
     struct input_rows input;
     enum error_code rc = find_block(pass, r, arena, &block, err);
+    if (rc == ERROR_NONE && pass->layer->type->divides_by_ends)
+        rc = find_ends(pass, r, arena, &block, err);
     if (rc == ERROR_NONE)
         rc = find_input(pass, r, arena, &input, err);
     if (rc == ERROR_NONE)
@@ -180,8 +259,7 @@ static enum error_code begin_conv(const struct typed_pass *pass, uint32_t r, str
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &conv->rows,
                        (size_t)block.destination_count * pass->layer->config.output_dim, what, err);
-    conv->pass.own = pass->input[relation_of(pass, r)->target_type];
-    conv->pass.own.mostly_zero = false;
+    find_own_rows(pass, r, conv);
     conv->pass.slot_dropout = pass->slot_dropout;
     conv->pass.first_slot = edges_before(pass, r);
     conv->pass.output = conv->rows;
@@ -300,6 +378,19 @@ static void own_tile(void *context, int64_t tile, int thread)
              1, (end - first) * dim);
 }
 
+static void start_tile(void *context, int64_t tile, int thread)
+{
+    const struct back_job *job = context;
+    const struct typed_pass *pass = job->pass;
+    const size_t dim = pass->layer->config.output_dim;
+    const uint32_t type = job->relation->target_type;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->destination_count[type]);
+    (void)thread;
+    add_rows(pass->start_gradient[type] + first * dim,
+             job->conv->pass.second_gradient + first * dim, 1, (end - first) * dim);
+}
+
 /* Adds the gradient of the input of a relation's layer to the gradients of both types. */
 static void add_input_gradients(struct back_job *job, struct thread_pool *pool)
 {
@@ -307,8 +398,10 @@ static void add_input_gradients(struct back_job *job, struct thread_pool *pool)
     const uint32_t source = job->relation->source_type, target = job->relation->target_type;
     if (pass->input_gradient[source])
         thread_pool_run(pool, layer_pass_tiles(pass->source_count[source]), source_tile, job);
-    if (pass->input_gradient[target])
+    if (pass->input_gradient[target] && job->conv->pass.own_gradient)
         thread_pool_run(pool, layer_pass_tiles(pass->destination_count[target]), own_tile, job);
+    if (job->conv->pass.second_gradient)
+        thread_pool_run(pool, layer_pass_tiles(pass->destination_count[target]), start_tile, job);
 }
 
 /* The gradient of the rows that each relation to `type` gives. */
@@ -353,8 +446,14 @@ static enum error_code conv_back(struct back_job *job, struct conv *conv, uint32
     job->relation = relation_of(pass, r);
     const bool is_first = !pass->input_gradient[job->relation->source_type] &&
                           !pass->input_gradient[job->relation->target_type];
-    const enum error_code rc = layer_pass_backward(&conv->pass, NULL, dy, is_first, &out,
-                                                   workspace->arena, workspace->pool, err);
+    enum error_code rc = ERROR_NONE;
+    if (pass->start)
+        rc = arena_new(workspace->arena, &conv->pass.second_gradient,
+                       conv->pass.block.destination_count * (size_t)conv->pass.output_dim, what,
+                       err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_backward(&conv->pass, NULL, dy, is_first, &out, workspace->arena,
+                                 workspace->pool, err);
     if (rc == ERROR_NONE && !is_first && !workspace->arena->counts)
         add_input_gradients(job, workspace->pool);
     return rc;

@@ -36,7 +36,12 @@ struct typed_pass {
     /* NULL, or of a kind that sums, in inference: [relations] what aggregation_add() made of the sources of the rows that have
      * edges; those of `input` are then destinations alone. */
     const float *const *sum;
-    float *const *output;           /* [types]: [destinations, output_dim] */
+    float *const *output; /* [types]: [destinations, output_dim] */
+    /* Of a kind that reads_start (layer.h): [types], what the layer below the lowest of its kind gave; backward adds to
+     * start_gradient [types] [destinations, output_dim] what it finds of those rows. */
+    const float *const *start;
+    float *const *start_gradient;
+    bool is_inferred;               /* a layer alone, on a tile: sources are those of many tiles */
     struct activation slot_dropout; /* of edges: drop_below, scale and stream alone */
     /* [types]: [sources, columns], which backward fills, all of it; NULL where nobody wants it. */
     float *const *input_gradient;

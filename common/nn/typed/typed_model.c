@@ -273,6 +273,8 @@ static enum error_code check_layer(const struct model *model, int number, struct
                          "its output are the logits, so its norm and its activation must be none, "
                          "not %s and %s",
                          norm_names[own->norm], activation_names[own->activation]);
+    if (layer->type->reads_start && layer->second_input < 0)
+        return error_set(err, ERROR_INVALID, LAYER_WITHOUT_START);
     rc = check_targets(model, number, err);
     return rc == ERROR_NONE && layer->type->typed->check
                ? layer->type->typed->check(config, layer, err)
@@ -302,6 +304,8 @@ static void begin_layer(struct model *model, int number)
             layer->type_input_dim[t] = config->layer[number - 1].output_dim;
     }
     layer_fill_options(layer);
+    if (layer->type->reads_start)
+        layer->second_input = model_layer_start(config, number);
 }
 
 static enum error_code add_layer(struct parameter_writer *writer, int number)
@@ -318,6 +322,7 @@ static enum error_code add_layer(struct parameter_writer *writer, int number)
     model->hop_count += layer->type->uses_edges;
     model->reads_edges |= layer->type->reads_edges & ~(1U << EDGE_FEATURE);
     model->needs_degree |= layer->type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
+    model->divides_by_ends |= layer->type->divides_by_ends;
     layer->first_parameter = model->parameter_count;
     layer->type->typed->parameters(writer);
     layer->parameter_count = model->parameter_count - layer->first_parameter;

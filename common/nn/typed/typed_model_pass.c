@@ -22,6 +22,8 @@ struct typed_step {
     struct typed_pass pass;
     struct type_rows *row;  /* [types]: with has_tail where something follows the layer */
     float **input_gradient; /* [types] */
+    /* [types], once backward found any: gradients of the output [destinations, output_dim] beside those of the next layer. */
+    float **more_gradient;
 };
 
 struct typed_trace {
@@ -188,6 +190,19 @@ static enum error_code begin_step(struct typed_trace *trace, int number,
     return rc;
 }
 
+/* Finds the rows that a layer reads beside those of the layer below. */
+static enum error_code find_start(struct typed_trace *trace, int number, struct arena *arena,
+                                  struct error *err)
+{
+    struct typed_step *step = &trace->step[number];
+    const float **start = NULL;
+    const enum error_code rc = arena_new(arena, &start, type_count(trace->model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
+        start[t] = trace->step[step->pass.layer->second_input].row[t].pass.output;
+    step->pass.start = start;
+    return rc;
+}
+
 /* Layer `number` and what follows it: from rows [types], which become those of the next. */
 static enum error_code run_step(struct typed_trace *trace, int number, struct input_rows *rows,
                                 const struct run_wish *wish,
@@ -206,10 +221,12 @@ static enum error_code run_step(struct typed_trace *trace, int number, struct in
         rc = begin_type(trace, number, t, &rows[t], wish, arena, err);
         output[t] = step->row[t].pass.output;
     }
-    if (rc != ERROR_NONE)
-        return rc;
     step->pass.input = input;
     step->pass.output = output;
+    if (rc == ERROR_NONE && step->pass.layer->second_input >= 0 && !step->pass.is_inferred)
+        rc = find_start(trace, number, arena, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (wish->dropout)
         activation_set_dropout(&step->pass.slot_dropout, (float)step->pass.layer->config.dropout,
                                stream_of(wish->dropout, number, 0));
@@ -317,8 +334,9 @@ enum error_code typed_model_infer_layer(const struct model *model, const float *
                      rows, err);
     if (rc == ERROR_NONE)
         rc = begin_step(made, layer, input->block, input->count, workspace->arena, err);
-    if (rc == ERROR_NONE)
-        made->step[layer].pass.sum = input->sum;
+    made->step[layer].pass.sum = input->sum;
+    made->step[layer].pass.start = input->start;
+    made->step[layer].pass.is_inferred = true;
     return rc == ERROR_NONE ? run_step(made, layer, rows, &wish, workspace, err) : rc;
 }
 /* NOLINTEND(readability-non-const-parameter) */
@@ -409,6 +427,38 @@ static void place_projection_gradients(const struct typed_trace *trace, float *g
     }
 }
 
+/* Room for gradients of what a layer gave that others than the next layer find. They are zero at first. */
+static enum error_code find_more_gradients(struct typed_trace *trace, int number,
+                                           struct arena *arena, struct error *err)
+{
+    struct typed_step *step = &trace->step[number];
+    enum error_code rc = ERROR_NONE;
+    if (step->more_gradient)
+        return ERROR_NONE;
+    rc = arena_new(arena, &step->more_gradient, type_count(trace->model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++) {
+        const size_t count =
+            (size_t)step->pass.destination_count[t] * step->pass.layer->config.output_dim;
+        rc = arena_new(arena, &step->more_gradient[t], count, what, err);
+        for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < count; i++)
+            step->more_gradient[t][i] = 0;
+    }
+    return rc;
+}
+
+/* Adds them to what the next layer found, rows [types]. */
+static void add_more_gradients(const struct typed_trace *trace, int number, float *const *rows)
+{
+    const struct typed_step *step = &trace->step[number];
+    for (uint32_t t = 0; step->more_gradient && t < type_count(trace->model); t++) {
+        const struct gradient_part part = {step->more_gradient[t],
+                                           step->pass.layer->config.output_dim,
+                                           step->pass.destination_count[t]};
+        if (rows[t])
+            add_below(&part, step->pass.layer->config.output_dim, rows[t]);
+    }
+}
+
 /* rows [types]: of what layer `number` gave; they become those of what it read. */
 static enum error_code step_back(struct typed_trace *trace, int number, float **rows,
                                  const struct model_workspace *workspace, float *gradient,
@@ -417,7 +467,14 @@ static enum error_code step_back(struct typed_trace *trace, int number, float **
     struct typed_step *step = &trace->step[number];
     const uint32_t types = type_count(trace->model);
     struct gradient_part below[RELATION_TYPE_COUNT_MAX];
+    const int start = step->pass.layer->second_input;
     enum error_code rc = find_input_gradients(trace, number, workspace->arena, err);
+    if (rc == ERROR_NONE && start >= 0) {
+        rc = find_more_gradients(trace, start, workspace->arena, err);
+        step->pass.start_gradient = trace->step[start].more_gradient;
+    }
+    if (!workspace->arena->counts)
+        add_more_gradients(trace, number, rows);
     for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++)
         rc = tail_back(trace, &step->row[t], !step->input_gradient[t], &rows[t], &below[t],
                        workspace, gradient, err);

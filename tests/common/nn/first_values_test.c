@@ -107,6 +107,9 @@ static const struct trial trials[] = {
                   {"norms.0.weight", CONSTANT, 1, 0}, {"paper.weight", CONSTANT, 1, 0},
                   {"author.weight", CONSTANT, 1, 0}, {"field#of.weight", CONSTANT, 1, 0}, {"norms.0", CONSTANT, 0, 0}}},
     {.kind = LAYER_LE, .schema = &fixture_schema, .expected = {{"convs.0", LINEAR, INPUT, 0}}},
+    {.kind = LAYER_GCN, .schema = &fixture_reversed_schema,
+     .expected = {{">.lin.weight", GLOROT, INPUT, HIDDEN}, {">.bias", CONSTANT, 0, 0}}},
+    {.kind = LAYER_SGC, .schema = &fixture_reversed_schema, .expected = {{">.lin.", LINEAR, INPUT, 0}}},
 
     {.kind = LAYER_SAGE, .norm = NORM_BATCH, .residual = true,
      .expected = {{"convs.0", LINEAR, INPUT, 0}, {"residuals.0", LINEAR, INPUT, 0},
@@ -235,7 +238,7 @@ static void every_kind_with_tensors_has_a_trial(void **state)
         const struct model_layer layer = {.input_dim = INPUT, .config.output_dim = INPUT};
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
         bool found = !type->only_typed && type->parameters(&layer, own) == 0,
-             typed = !type->typed || kind == LAYER_MLP; /* every second layer */
+             typed = !type->typed || found || kind == LAYER_MLP; /* every second layer */
         for (int t = 0; t < TRIAL_COUNT; t++) {
             const bool is_own = (int)trials[t].kind == kind;
             found = found || (is_own && (!trials[t].schema || type->only_typed));

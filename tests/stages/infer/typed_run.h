@@ -3,7 +3,7 @@
  *
  *     author (4000, 40 columns)   paper (3500, 30 columns, labels and splits)   venue (30, 3 columns, none in part 1)
  *     cites: paper -> paper   writes: author -> paper   rev_writes: paper -> author   in: paper -> venue
- *     rev_in: venue -> paper   never: venue -> author, without edges
+ *     rev_in: venue -> paper   never: author -> author, without edges
  *
  * Numbers of nodes in their type are not those of the dataset, so that whoever mixes them up is seen. Expected values come from
  * the model over the whole graph at once, which typed_model_test holds to the papers.
@@ -13,6 +13,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "common/graph/relation_reverse.h"
 #include "common/nn/typed/typed_model.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_model.h"
@@ -45,7 +46,7 @@ static const char typed_run_type_name[TYPED_RUN_TYPES][RELATION_NAME_SIZE] = {"a
 static const struct relation typed_run_relation[TYPED_RUN_RELATIONS] = {
     {"cites", TYPED_PAPER, TYPED_PAPER},       {"writes", TYPED_AUTHOR, TYPED_PAPER},
     {"rev_writes", TYPED_PAPER, TYPED_AUTHOR}, {"in", TYPED_PAPER, TYPED_VENUE},
-    {"rev_in", TYPED_VENUE, TYPED_PAPER},      {"never", TYPED_VENUE, TYPED_AUTHOR}};
+    {"rev_in", TYPED_VENUE, TYPED_PAPER},      {"never", TYPED_AUTHOR, TYPED_AUTHOR}};
 /* Edges of a row are 0 to twice this. Those of venues fill more than a tile. */
 static const uint32_t typed_run_degree[TYPED_RUN_RELATIONS] = {4, 3, 3, 3000, 1, 0};
 
@@ -315,6 +316,33 @@ static inline void typed_run_close(struct typed_run *run)
 
 /* --- what is expected and what is found --- */
 
+/* What the ends of edges have: that of sources comes from the reverse, whose edges are others here. */
+static inline void typed_run_ends(const struct typed_run *run, bool by_weights,
+                                  struct relation_edges *edges)
+{
+    static uint32_t degree[TYPED_RUN_RELATIONS][TYPED_RUN_NODES];
+    static float sum[TYPED_RUN_RELATIONS][TYPED_RUN_NODES];
+    uint16_t back[TYPED_RUN_RELATIONS];
+    relation_source_degrees(typed_run_relation, TYPED_RUN_RELATIONS, back);
+    for (uint32_t r = 0; r < TYPED_RUN_RELATIONS; r++) {
+        const struct relation *relation = &typed_run_relation[r];
+        const bool is_own = relation->source_type == relation->target_type;
+        for (uint32_t i = 0; i < typed_run_count[relation->target_type]; i++) {
+            uint32_t loops = 0;
+            double all = 0;
+            for (uint64_t e = run->row_start[r][i]; e < run->row_start[r][i + 1]; e++) {
+                loops += is_own && run->neighbor[r][e] == i;
+                all += (double)run->weight[r][e];
+            }
+            degree[r][i] = run->row_start[r][i + 1] - run->row_start[r][i] - loops;
+            sum[r][i] = (float)(is_own && !loops ? all + 1 : all);
+        }
+        edges[r].source_degree = degree[back[r]];
+        edges[r].source_sum = by_weights ? sum[back[r]] : NULL;
+        edges[r].target_sum = by_weights ? sum[r] : NULL;
+    }
+}
+
 /* Logits of the papers [papers, classes] by number, over all neighbours; memory_free() them. */
 static inline float *typed_run_expected(struct typed_run *run, const float *weights,
                                         bool by_weights)
@@ -346,6 +374,7 @@ static inline float *typed_run_expected(struct typed_run *run, const float *weig
                       .degree = degree[r],
                       .edge_value = by_weights ? run->weight[r] : NULL}};
     }
+    typed_run_ends(run, by_weights, edges);
     for (int layer = 0; layer < run->model.hop_count; layer++)
         block[layer] = (struct relation_block){typed_run_count, typed_run_count, edges};
     const struct model_input input = {.relations = block, .type_rows = rows};

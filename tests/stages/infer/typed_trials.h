@@ -37,6 +37,9 @@ static const struct typed_trial typed_trials[] = {
     {{"train-step.model=gat", "train-step.heads=2"}, false},
     {{"train-step.model=rgat", "train-step.heads=2", "train-step.projection=linear"}, false},
     {{"train-step.model=hgt", "train-step.heads=2"}, false},
+    {{"train-step.model=gcn", "train-step.norm=layer"}, true},
+    {{"train-step.model=appnp", "train-step.relation_aggr=mean"}, false},
+    {{"train-step.model=sgc"}, false},
 };
 
 static inline struct typed_run *typed_trial_new(void *temp, const struct typed_trial *trial)

@@ -5,6 +5,8 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
+#include <string.h>
+
 /*
  * Two hops over author (type 0) and paper (1): writes 0 -> 1, cites 1 -> 1, rev_writes 1 -> 0.
  * Seeds are papers 50 and 51. Hop 1: 50 <- authors 7, 8; 50 <- paper 52. Hop 2: 52 <- author 8; 52
@@ -86,6 +88,35 @@ static void a_batch_comes_back(void **state)
     const struct mini_batch written = example();
     assert_ok(store_and_read(t, &written, &batch), &t->err);
     assert_is_example(&batch);
+    mini_batch_release(&batch);
+}
+
+/* The relation of papers tells of its own sources, the other two of each other's. */
+static void what_both_ends_have_comes_back(void **state)
+{
+    static const uint16_t back[] = {2, 1, 0}, wrong[] = {1, 1, 0};
+    static const uint32_t end_degree[] = {2, 0, 4, 1, 3, 1, 0, 7, 9, 12};
+    static const float sum[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    struct temp_store *t = *state;
+    uint32_t destinations[2], sources[2];
+    struct relation_edges edges[3];
+    struct relation_block block;
+    struct mini_batch batch = {0}, written = example();
+    written.back = back;
+    written.end_degree = end_degree;
+    written.weight_sum = sum;
+    assert_ok(store_and_read(t, &written, &batch), &t->err);
+    assert_is_example(&batch);
+    mini_batch_relation_block(&batch, 0, destinations, sources, edges, &block);
+    assert_memory_equal(edges[0].source_degree, end_degree + 8, 2 * sizeof *end_degree);
+    assert_memory_equal(edges[1].source_degree, end_degree + 4, 4 * sizeof *end_degree);
+    assert_memory_equal(edges[2].source_degree, end_degree, 4 * sizeof *end_degree);
+    assert_memory_equal(edges[2].source_sum, sum, 4 * sizeof *sum);
+    assert_memory_equal(edges[2].target_sum, sum + 8, 2 * sizeof *sum);
+    mini_batch_release(&batch);
+    written.back = wrong;
+    assert_int_equal(store_and_read(t, &written, &batch), ERROR_CORRUPT);
+    assert_non_null(strstr(t->err.message, "back[0]: expected a relation to type 0, found 1"));
     mini_batch_release(&batch);
 }
 
@@ -384,6 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_batch_comes_back),
+        test_with_store(what_both_ends_have_comes_back),
         test_with_store(a_layer_computes_a_prefix_of_each_type),
         test_with_store(nodes_have_numbers_in_their_type),
         test_with_store(what_does_not_fit_is_refused),

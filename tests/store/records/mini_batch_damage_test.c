@@ -180,7 +180,7 @@ static void refuses_too_many_hops_and_other_records(void **state)
                  "section hop_end: expected 1 to 17 elements, found 0", &err);
     v.view.version = 1;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
-                 "format version: expected 6, found 1", &err);
+                 "format version: expected 7, found 1", &err);
     v.view.version = 3;
     v.view.kind = RECORD_GRADIENT;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,

@@ -26,6 +26,8 @@ struct trial {
     bool values;  /* edges have them */
     bool project; /* authors and papers */
     bool mlp;     /* between them and behind them */
+    bool begins;  /* the first layer is of the kind `first`, and an mlp is one more */
+    enum layer_kind first;
     bool residual;
 };
 
@@ -93,6 +95,20 @@ static const struct trial trials[] = {
      .mlp = true},
     {.kind = LAYER_GRAPH_CONV, .values = true},
     {.kind = LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
+    {.kind = LAYER_GCN},
+    {.kind = LAYER_GCN, .values = true, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
+    {.kind = LAYER_GCN, .own = true, .norm = NORM_LAYER, .residual = true},
+    {.kind = LAYER_GCN, .own = true, .values = true},
+    {.kind = LAYER_SGC, .begins = true, .first = LAYER_PROPAGATE, .project = true, .values = true},
+    {.kind = LAYER_SGC, .begins = true, .first = LAYER_PROPAGATE, .own = true},
+    {.kind = LAYER_APPNP, .option = {.alpha = 0.2}, .begins = true, .first = LAYER_MLP},
+    {.kind = LAYER_APPNP,
+     .option = {.alpha = 0.3},
+     .begins = true,
+     .first = LAYER_MLP,
+     .relation_aggr = RELATION_AGGR_MEAN,
+     .own = true,
+     .values = true},
     {.kind = LAYER_RGCN, .option = {.bases = 2}, .project = true},
     {.kind = LAYER_SAGE, .project = true},
     {.kind = LAYER_SAGE,
@@ -124,11 +140,34 @@ struct run {
         ahead; /* calls that aggregate rows before forward, and one more; 0: none, and no room */
 };
 
+static const struct relation_schema *schema_of(const struct trial *trial)
+{
+    return trial->own                                    ? &fixture_own_schema
+           : layer_type_of(trial->kind)->divides_by_ends ? &fixture_reversed_schema
+                                                         : &fixture_schema;
+}
+
+static enum layer_kind kind_of(const struct trial *trial, int number)
+{
+    if (trial->begins)
+        return number == 0 ? trial->first : trial->kind;
+    return trial->mlp && number % 2 ? LAYER_MLP : trial->kind;
+}
+
+/* A layer that passes rows on as they are is as wide as what it reads. */
+static uint32_t width_of(const struct trial *trial, const struct sizes *sizes, int number,
+                         bool is_last)
+{
+    if (is_last || layer_type_of(trial->kind)->keeps_width)
+        return sizes->output;
+    return layer_type_of(kind_of(trial, number))->keeps_width ? sizes->input[FIELD] : sizes->hidden;
+}
+
 static struct model_config config_of(const struct trial *trial, const struct sizes *sizes,
                                      float dropout)
 {
     struct model_config config = {.input_dim = 0};
-    config.types.schema = trial->own ? fixture_own_schema : fixture_schema;
+    config.types.schema = *schema_of(trial);
     config.types.relation_aggr = trial->relation_aggr;
     config.types.projected_dim = sizes->input[FIELD];
     config.types.projected_activation = trial->values ? ACTIVATION_RELU : ACTIVATION_NONE;
@@ -136,12 +175,12 @@ static struct model_config config_of(const struct trial *trial, const struct siz
         config.types.input_dim[t] = sizes->input[trial->own ? FIELD : t];
         config.types.projects[t] = trial->project && t != FIELD;
     }
-    config.layer_count = trial->mlp ? 4 : 2;
+    config.layer_count = trial->mlp ? 4 : trial->begins && trial->first == LAYER_MLP ? 3 : 2;
     for (int i = 0; i < config.layer_count; i++) {
         const bool is_last = i == config.layer_count - 1;
         config.layer[i] =
-            (struct layer_config){.kind = trial->mlp && i % 2 ? LAYER_MLP : trial->kind,
-                                  .output_dim = is_last ? sizes->output : sizes->hidden,
+            (struct layer_config){.kind = kind_of(trial, i),
+                                  .output_dim = width_of(trial, sizes, i, is_last),
                                   .option = trial->option,
                                   .residual = i == 0 && trial->residual,
                                   .norm = i == 0 ? trial->norm : NORM_NONE,
@@ -159,8 +198,8 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     const struct model_config config = config_of(trial, sizes, dropout);
     *run = (struct run){0};
     assert_ok(model_init(&run->model, &config, &err), &err);
-    typed_fixture_make(&run->blocks, trial->own ? &fixture_own_schema : &fixture_schema, 2,
-                       sizes->count, config.types.input_dim, sizes->edges_most, trial->values);
+    typed_fixture_make(&run->blocks, schema_of(trial), 2, sizes->count, config.types.input_dim,
+                       sizes->edges_most, trial->values);
     run->logit_count = (size_t)sizes->count[2][PAPER] * sizes->output;
     run->value = memory_alloc(run->model.value_count, sizeof *run->value);
     run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
@@ -482,7 +521,8 @@ static struct relation_block block_of_type(const struct relation_schema *schema,
 }
 
 /* All rows of a type that a layer gives, from those of all types that the layer below gave. */
-static float *infer_type(struct run *run, int layer, uint32_t type, const struct input_rows *rows)
+static float *infer_type(struct run *run, int layer, uint32_t type, const struct input_rows *rows,
+                         const float *const *start)
 {
     struct error err = {0};
     const struct model_layer *own = &run->model.layer[layer];
@@ -492,11 +532,15 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
     struct relation_edges edges[FIXTURE_RELATIONS];
     uint32_t destinations[FIXTURE_TYPES];
     const struct relation_block *whole =
-        &run->blocks.block[uses_edges ? own->hop : own->hop - 1]; /* of no edges: what it gave */
+        &run->blocks.block[uses_edges || own->hop == 0 ? own->hop
+                                                       : own->hop - 1]; /* no edges: what it gave */
     const struct relation_block block = block_of_type(schema, whole, type, destinations, edges);
+    if (!uses_edges && own->hop == 0)
+        destinations[type] = whole->source_count[type];
     const struct typed_layer_input input = {.block = uses_edges ? &block : NULL,
                                             .count = uses_edges ? NULL : destinations,
-                                            .rows = rows};
+                                            .rows = rows,
+                                            .start = start};
     float *output =
         memory_alloc((size_t)destinations[type] * own->config.output_dim + 1, sizeof *output);
     arena_reset(&run->arena);
@@ -512,6 +556,11 @@ static bool folds_a_projection(const struct model *model, const struct trial *tr
     const struct model_layer *first = &model->layer[0];
     return trial->project && !trial->values && !trial->residual && first->type->typed->sums &&
            first->config.option.aggr == LAYER_AGGR_MEAN;
+}
+
+static bool projects_first(const struct trial *trial)
+{
+    return trial->kind == LAYER_GCN || trial->kind == LAYER_SGC;
 }
 
 static void assert_close(float found, float expected)
@@ -537,17 +586,20 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
         memcpy(rows, run.blocks.rows, sizeof rows);
         const int layers = run.model.config.layer_count;
         for (int layer = 0; layer < layers; layer++) {
+            const int second = run.model.layer[layer].second_input;
             for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
-                given[layer][t] = infer_type(&run, layer, t, rows);
+                given[layer][t] = infer_type(
+                    &run, layer, t, rows,
+                    second < 0 ? NULL : (const float *const *)(const void *)given[second]);
             for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
                 rows[t] = (struct input_rows){.base = given[layer][t],
                                               .stride = run.model.layer[layer].config.output_dim};
         }
         const float *found = given[layers - 1][PAPER];
         assert_non_null(found);
-        for (size_t i = 0; found && i < run.logit_count;
-             i++) /* layer by layer no projection is folded */
-            if (folds_a_projection(&run.model, &trials[trial]))
+        /* Layer by layer no projection is folded, and none comes before the aggregation. */
+        for (size_t i = 0; found && i < run.logit_count; i++)
+            if (folds_a_projection(&run.model, &trials[trial]) || projects_first(&trials[trial]))
                 assert_close(found[i], run.logits[i]);
             else
                 assert_memory_equal(&found[i], &run.logits[i], sizeof(float));
@@ -704,6 +756,8 @@ static struct message_block plain_block(struct typed_fixture *f, int hop)
     }
     block.is_bipartite = false;
     block.degree = degree;
+    block.value_sum = f->edges[hop][0].source_sum;
+    f->edges[hop][0].source_degree = degree;
     return block;
 }
 
@@ -769,7 +823,8 @@ static void compare_with_plain(enum layer_kind kind, bool values)
 /* All kinds but attention, which adds loops in a plain graph and none in a relation. */
 static void one_type_and_one_relation_are_the_plain_graph(void **state)
 {
-    static const enum layer_kind kinds[] = {LAYER_SAGE, LAYER_GRAPH_CONV, LAYER_GIN, LAYER_LE};
+    static const enum layer_kind kinds[] = {LAYER_SAGE, LAYER_GRAPH_CONV, LAYER_GIN, LAYER_LE,
+                                            LAYER_GCN};
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int values = 0; values < 2; values++)
@@ -814,7 +869,14 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     refuse(&config, "the input width of field.of is 0");
     config = config_of(&sage, &small, 0);
     config.layer[0].kind = LAYER_GCN;
-    refuse(&config, "layer 1 of the model (gcn): this kind is not for graphs with relations");
+    refuse(&config, "layer 1 of the model (gcn): it divides by the degrees of both ends of an "
+                    "edge, and relation never from "
+                    "author to field.of has no reverse, which tells how many edges begin at a "
+                    "node: write `add_reverse: true`");
+    config.layer[0].kind = LAYER_PROPAGATE;
+    refuse(&config, "it passes rows on as they are, and rows of type paper have 5 columns, not 4");
+    config.layer[0].kind = LAYER_IDENTITY;
+    refuse(&config, "layer 1 of the model (identity): this kind is not for graphs with relations");
     config.layer[0].kind = LAYER_GIN;
     refuse(&config, "relation writes leads from rows of 6 columns to rows of 5: expected types of "
                     "one width");
