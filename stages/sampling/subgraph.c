@@ -47,20 +47,30 @@ enum error_code subgraph_order(struct batch_builder *b, const struct neighbor_re
     return rc;
 }
 
+/* The first node of the type in the graph. */
+static uint32_t first_of_type(const struct type_ranges *ranges, uint32_t type)
+{
+    int part = 0;
+    while (part + 1 < ranges->part_count && type_ranges_count(ranges, part, type) == 0)
+        part++;
+    return type_ranges_first(ranges, part, type);
+}
+
 enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor_request *request,
                                   struct error *err)
 {
+    const uint32_t type = b->target_type;
     float *weight = NULL;
     uint32_t local = 0;
-    enum error_code rc = b->lists->count[0]
-                             ? ERROR_NONE
-                             : batch_builder_enter(b, 0, &local, err); /* parts without nodes */
+    enum error_code rc = ERROR_NONE;
+    if (b->lists->count[type] == 0) /* parts without nodes of the type */
+        rc = batch_builder_enter(b, first_of_type(b->ranges, type), &local, err);
     if (rc == ERROR_NONE)
         rc = batch_builder_weigh_seeds(b, 1, &weight, err);
     if (rc != ERROR_NONE)
         return rc;
     weight[0] = 0;
-    *batch_builder_known(b, 0, 0) = 1;
+    *batch_builder_known(b, type, 0) = 1;
     end_hops(b, request);
     return ERROR_NONE;
 }

@@ -22,7 +22,8 @@ static const struct {
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
     {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}},
      "sample.sampler is ladies, which draws from a graph without relations alone: expected "
-     "neighbor, weighted_neighbor, neighbor_with_replacement or temporal_neighbor, or write"},
+     "neighbor, weighted_neighbor, neighbor_with_replacement, temporal_neighbor, cluster_gcn or "
+     "shadow, or write"},
     {{{"sample.sampler", "temporal_neighbor"},
       {"ingest.relations", "true"},
       {"ingest.task", "link_prediction"},
