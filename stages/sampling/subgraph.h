@@ -26,5 +26,8 @@ MUST_CHECK enum error_code subgraph_stand_in(struct batch_builder *builder,
  * of its own. */
 struct random_stream subgraph_seed_stream(const struct neighbor_request *request, uint32_t index,
                                           uint32_t relation, uint32_t hop);
+/* Draws of a hop in a relation, of all seeds together. */
+struct random_stream subgraph_layer_stream(const struct neighbor_request *request,
+                                           uint32_t relation, uint32_t hop);
 
 #endif

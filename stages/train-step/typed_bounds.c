@@ -87,17 +87,40 @@ static void bound_subgraph(const struct stage_context *context, const uint64_t *
     }
 }
 
-/* Bounds a batch: one of all seeds, or one for each of them where they are disjoint. `fanout` NULL:
- * of subgraphs. */
+/* Bounds layers that draw for all nodes so far. An edge may be in each of them. */
+static void bound_layers(const struct partition_book *book, const uint64_t *relation_edges,
+                         const int64_t *fanout, struct typed_bounds *out)
+{
+    const uint32_t relations = out->relation_count;
+    out->seeds = fmin(out->seeds, nodes_of_type(book, book->target_type));
+    out->node[0][book->target_type] = out->seeds;
+    for (int h = 0; h < out->hop_count; h++) {
+        double *known = out->node[h + 1];
+        for (uint32_t t = 0; t < out->type_count; t++)
+            known[t] = out->node[h][t];
+        for (uint32_t r = 0; r < relations; r++) {
+            const uint32_t source = partition_book_relation(book, r)->source_type;
+            const int64_t drawn = fanout[(size_t)r * (size_t)out->hop_count + (size_t)h];
+            const double all = nodes_of_type(book, source);
+            known[source] = drawn < 0 ? all : fmin(known[source] + (double)drawn, all);
+            out->edge[(size_t)(h + 1) * relations + r] = (h + 1.0) * (double)relation_edges[r];
+        }
+    }
+}
+
+/* Bounds a batch: one of all seeds, or one for each of them where they are disjoint. */
 static void bound(const struct stage_context *context, const uint64_t *relation_edges,
-                  const int64_t *fanout, bool is_disjoint, struct typed_bounds *out)
+                  const int64_t *fanout, enum batch_form form, bool is_disjoint,
+                  struct typed_bounds *out)
 {
     const double apart = is_disjoint ? out->seeds : 1;
     out->seeds /= apart;
-    if (fanout)
-        bound_neighborhood(context->book, relation_edges, fanout, out);
-    else
+    if (form == BATCH_SUBGRAPH)
         bound_subgraph(context, relation_edges, out);
+    else if (form == BATCH_LAYERED)
+        bound_layers(context->book, relation_edges, fanout, out);
+    else
+        bound_neighborhood(context->book, relation_edges, fanout, out);
     out->seeds *= apart;
     for (int h = 0; h <= out->hop_count; h++) {
         for (uint32_t t = 0; t < out->type_count; t++)
@@ -137,8 +160,8 @@ enum error_code typed_bounds_of_training(const struct stage_context *context,
         rc = relation_fanouts_of(context->settings, context->book->relation, out->relation_count,
                                  fanout, err);
     if (rc == ERROR_NONE)
-        bound(context, relation_edges, sampler->form == BATCH_SUBGRAPH ? NULL : fanout,
-              sampler->is_disjoint, out);
+        bound(context, relation_edges, fanout, sampler->form, sampler->is_disjoint, out);
+    out->has_factors = sampler->has_factors;
     memory_free(fanout);
     return rc;
 }
@@ -153,8 +176,8 @@ enum error_code typed_bounds_of_validation(const struct stage_context *context,
         begin(context, context->schedule->evaluation_seeds_most, out, &fanout, err);
     if (rc == ERROR_NONE) {
         relation_fanouts_of_evaluation(context->settings, out->relation_count, fanout);
-        bound(context, relation_edges, fanout, sampler->has_neighborhoods && sampler->is_disjoint,
-              out);
+        bound(context, relation_edges, fanout, BATCH_NESTED,
+              sampler->has_neighborhoods && sampler->is_disjoint, out);
     }
     memory_free(fanout);
     return rc;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A graph with relations learnt by samplers of subgraphs: as well as by neighbours, the same for any workers, by replay, and with
+# A graph with relations learnt by samplers of subgraphs and of layers: as well as by neighbours, the same for any workers, by replay, and with
 # clusters that have no node to learn from.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 300
@@ -22,7 +22,8 @@ END
 least=$(measure "$(run neighbor "$file")" test accuracy)
 awk -v a="$least" 'BEGIN { exit !(a > 0.9) }' || fail "neighbours give a test accuracy of $least"
 for settings in 'cluster_gcn sample.clusters=1' 'cluster_gcn sample.clusters=2 train-step.model=hgt train-step.heads=2' 'shadow' \
-    'shadow sample.num_neighbors=3 train-step.embedding=4'; do
+    'shadow sample.num_neighbors=3 train-step.embedding=4' 'ladies sample.fanouts=[60,40]' \
+    'ladies sample.fanouts=[60,40] sample.relation_fanouts=cites:20,0 train-step.model=sage'; do
     sampler=${settings%% *}
     set=(--set "sample.sampler=$sampler")
     for setting in ${settings#"$sampler"}; do set+=(--set "$setting"); done
