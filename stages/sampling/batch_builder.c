@@ -370,6 +370,7 @@ enum error_code batch_builder_finish(struct batch_builder *b,
     out->seed_weight =
         b->has_seed_weights ? (const float *)(const void *)b->seed_weight.data : NULL;
     out->seed_time = lists->lists_rows ? b->seed_time : NULL;
+    out->hop_row = lists->lists_rows && form == BATCH_LAYERED ? lists->hop_row.data : NULL;
     must(lists->lists_rows || out->row_count == batch_form_rows(out));
     return request->wants_edge_positions
                ? edge_gather_positions(&lists->gather, b->budget, b->topology, out, err)

@@ -26,11 +26,12 @@
 
 struct neighbor_request;
 
-enum { BUILDER_SCRATCH_COUNT = 4 };
+enum { BUILDER_SCRATCH_COUNT = 5 };
 
 struct batch_builder {
     const struct topology *topology;
     const struct type_ranges *ranges;
+    uint32_t target_type; /* whose nodes train */
     bool has_self_loops;
     struct array_budget *budget;
     struct known_nodes *known;   /* by batch_builder_enter() */

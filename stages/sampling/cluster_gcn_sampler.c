@@ -3,7 +3,7 @@
  *
  * The clusters are the parts of the partition, which METIS made for few edges between them. Those of a mini-batch are
  * chosen by the schedule, each once an epoch, and edges between them count (the paper's stochastic multiple partitions).
- * The subgraph is a graph of its own: degrees are those in it. Clusters without a training node
+ * The subgraph has the edges of all relations and is a graph of its own: degrees are those in it. Clusters without a training node
  * make a mini-batch that teaches
  * nothing (subgraph_stand_in()).
  */
@@ -70,6 +70,7 @@ static enum error_code check(const struct sampler_options *options, int64_t part
 const struct sampler cluster_gcn_row = {.name = "cluster_gcn",
                                         .form = BATCH_SUBGRAPH,
                                         .unit = SAMPLER_OF_CLUSTERS,
+                                        .takes_relations = true,
                                         .knows_training = true,
                                         .parts_of_batch = parts_of_batch,
                                         .most_nodes = most_nodes,

@@ -31,13 +31,13 @@ static enum error_code draw_nodes(struct batch_builder *b, const struct neighbor
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
         const uint32_t node = node_chances_draw(request->graph.chances, &stream, i);
         const float share = (float)(1 / (count * request->graph.chances->chance[node]));
-        const uint32_t number = pair_table_find(&b->pairs, (uint32_t)hop, node);
+        const uint32_t number = pair_table_find(&b->pairs, layer_rows_key(0, hop), node);
         if (number != PAIR_TABLE_NONE) {
             factor[number] += share;
             continue;
         }
         factor[drawn] = share;
-        rc = pair_table_add(&b->pairs, b->budget, (uint32_t)hop, node, drawn++, err);
+        rc = pair_table_add(&b->pairs, b->budget, layer_rows_key(0, hop), node, drawn++, err);
     }
     choice->factor = factor;
     return rc;
@@ -58,7 +58,8 @@ static enum error_code draw(struct neighbor_sampler *sampler,
         if (!choice.takes_all)
             rc = draw_nodes(b, request, hop, (uint32_t)fanout, &choice, err);
         if (rc == ERROR_NONE)
-            rc = layer_rows_add(b, hop, &choice, err);
+            rc = layer_rows_add(b, 0, hop, &choice, err);
+        batch_builder_end_hop(b, hop + 1);
     }
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_LAYERED, out, err) : rc;
 }

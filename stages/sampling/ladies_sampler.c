@@ -7,9 +7,14 @@
  * program. An edge from a node that was drawn k times of n stands for k / (n p_u) edges, and then, as the paper
  * normalises the rows of the sampled matrix, the factors of a row are scaled to the number of its edges: less variance for a
  * bias that vanishes with n. When there are no more candidates than draws, all are taken, each for itself.
+ *
+ * Each relation has candidates, chances and draws of its own, by its rows alone: a node whose type is the source of several
+ * relations has a chance in each, and is drawn in one without regard to the others. So sums over each relation are estimated as
+ * over the one relation of a plain graph, whatever a layer does with them.
  */
 #include "stages/sampling/layer_rows.h"
 #include "stages/sampling/sampler.h"
+#include "stages/sampling/subgraph.h"
 
 #include <string.h>
 
@@ -21,15 +26,15 @@ struct candidates {
     double sum;
 };
 
-static enum error_code add_candidate(struct batch_builder *b, int hop, uint32_t node, double entry,
-                                     struct candidates *c, struct error *err)
+static enum error_code add_candidate(struct batch_builder *b, uint32_t key, uint32_t node,
+                                     double entry, struct candidates *c, struct error *err)
 {
     void *data = NULL;
-    uint32_t number = pair_table_find(&b->pairs, (uint32_t)hop, node);
+    uint32_t number = pair_table_find(&b->pairs, key, node);
     enum error_code rc = ERROR_NONE;
     if (number == PAIR_TABLE_NONE) {
         number = c->count;
-        rc = pair_table_add(&b->pairs, b->budget, (uint32_t)hop, node, number, err);
+        rc = pair_table_add(&b->pairs, b->budget, key, node, number, err);
         if (rc == ERROR_NONE)
             rc = batch_builder_scratch(b, CHANCES, (size_t)number + 1, 2, number, &data, err);
         if (rc != ERROR_NONE)
@@ -42,19 +47,20 @@ static enum error_code add_candidate(struct batch_builder *b, int hop, uint32_t 
     return rc;
 }
 
-static enum error_code find_candidates(struct batch_builder *b, int hop, struct candidates *c,
-                                       struct error *err)
+static enum error_code find_candidates(struct batch_builder *b, uint32_t relation, int hop,
+                                       struct candidates *c, struct error *err)
 {
-    const uint32_t known = *batch_builder_known(b, 0, hop);
+    const uint32_t type = b->lists->relation[relation].target;
+    const uint32_t known = *batch_builder_known(b, type, hop), key = layer_rows_key(relation, hop);
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < known; i++) {
         struct graph_row row;
-        rc = graph_row_of(b->topology, b->lists->node[0].data[i], &row, err);
+        rc = graph_row_of_relation(b->topology, relation, b->lists->node[type].data[i], &row, err);
         for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
             uint32_t node = 0;
             rc = graph_row_neighbor(b->topology, &row, k, &node, err);
             if (rc == ERROR_NONE)
-                rc = add_candidate(b, hop, node, 1 / ((double)row.length + 1), c, err);
+                rc = add_candidate(b, key, node, 1 / ((double)row.length + 1), c, err);
         }
     }
     return rc;
@@ -74,12 +80,10 @@ static uint32_t find(const double *end, uint32_t count, double at)
     return low;
 }
 
-static enum error_code draw_nodes(struct batch_builder *b, const struct neighbor_request *request,
-                                  int hop, uint32_t draws, struct candidates *c,
-                                  struct layer_choice *choice, struct error *err)
+static enum error_code draw_nodes(struct batch_builder *b, const struct random_stream *stream,
+                                  uint32_t draws, struct candidates *c, struct layer_choice *choice,
+                                  struct error *err)
 {
-    const struct random_stream stream = random_stream_of(
-        request->seed, RANDOM_SUBGRAPH, request->round, (uint32_t)hop, request->slot);
     void *data = NULL;
     const enum error_code rc = batch_builder_scratch(b, FACTORS, c->count, 1, 0, &data, err);
     float *factor = data;
@@ -89,7 +93,7 @@ static enum error_code draw_nodes(struct batch_builder *b, const struct neighbor
     for (uint32_t i = 0; i < c->count; i++)
         c->chance[i] = c->sum += c->chance[i];
     for (uint32_t i = 0; i < draws; i++) {
-        const uint32_t one = find(c->chance, c->count, random_unit_double(&stream, i, 0) * c->sum);
+        const uint32_t one = find(c->chance, c->count, random_unit_double(stream, i, 0) * c->sum);
         const double chance = (c->chance[one] - (one ? c->chance[one - 1] : 0)) / c->sum;
         factor[one] += (float)(1 / (draws * chance));
     }
@@ -97,19 +101,21 @@ static enum error_code draw_nodes(struct batch_builder *b, const struct neighbor
     return ERROR_NONE;
 }
 
-static enum error_code draw_hop(struct batch_builder *b, const struct neighbor_request *request,
-                                int hop, struct error *err)
+/* Adds the rows of a relation for a hop. */
+static enum error_code draw_layer(struct batch_builder *b, const struct neighbor_request *request,
+                                  uint32_t relation, int hop, struct error *err)
 {
-    const int64_t fanout = request->fanout[hop];
+    const int64_t fanout = request->fanout[relation * (size_t)request->hop_count + (size_t)hop];
+    const struct random_stream stream = subgraph_layer_stream(request, relation, (uint32_t)hop);
     struct layer_choice choice = {.takes_all = fanout == FANOUT_ALL, .normalises = true};
     struct candidates candidates = {0};
     enum error_code rc = ERROR_NONE;
-    if (!choice.takes_all)
-        rc = find_candidates(b, hop, &candidates, err);
-    choice.takes_all |= candidates.count <= (uint64_t)fanout;
-    if (rc == ERROR_NONE && !choice.takes_all)
-        rc = draw_nodes(b, request, hop, (uint32_t)fanout, &candidates, &choice, err);
-    return rc == ERROR_NONE ? layer_rows_add(b, hop, &choice, err) : rc;
+    if (!choice.takes_all && fanout > 0)
+        rc = find_candidates(b, relation, hop, &candidates, err);
+    choice.takes_all |= fanout > 0 && candidates.count <= (uint64_t)fanout;
+    if (rc == ERROR_NONE && !choice.takes_all && fanout > 0)
+        rc = draw_nodes(b, &stream, (uint32_t)fanout, &candidates, &choice, err);
+    return rc == ERROR_NONE ? layer_rows_add(b, relation, hop, &choice, err) : rc;
 }
 
 static enum error_code draw(struct neighbor_sampler *sampler,
@@ -120,10 +126,16 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
     if (rc == ERROR_NONE)
         rc = layer_rows_begin(b, request, err);
-    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++)
-        rc = draw_hop(b, request, hop, err);
+    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++) {
+        for (uint32_t r = 0; rc == ERROR_NONE && r < b->lists->relation_count; r++)
+            rc = draw_layer(b, request, r, hop, err);
+        batch_builder_end_hop(b, hop + 1);
+    }
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_LAYERED, out, err) : rc;
 }
 
-const struct sampler ladies_row = {
-    .name = "ladies", .form = BATCH_LAYERED, .has_factors = true, .draw = draw};
+const struct sampler ladies_row = {.name = "ladies",
+                                   .form = BATCH_LAYERED,
+                                   .has_factors = true,
+                                   .takes_relations = true,
+                                   .draw = draw};

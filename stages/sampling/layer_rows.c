@@ -1,43 +1,52 @@
 #include "stages/sampling/layer_rows.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum error_code layer_rows_begin(struct batch_builder *b, const struct neighbor_request *request,
                                  struct error *err)
 {
+    struct growing_array *hop_row = &b->lists->hop_row;
+    const size_t hop_rows = b->lists->relation_count * ((size_t)request->hop_count + 1);
     enum error_code rc = batch_builder_begin(b, request, err);
+    if (rc == ERROR_NONE)
+        rc = growing_array_reserve(hop_row, b->budget, hop_rows, 0, "the rows of hops", err);
+    if (rc == ERROR_NONE)
+        memset(hop_row->data, 0, hop_rows * sizeof *hop_row->data);
     b->has_factors = true;
     for (uint32_t i = 0; rc == ERROR_NONE && i < request->seed_count; i++) {
+        const uint32_t node = request->seed_node[i];
         uint32_t local = 0;
-        rc = batch_builder_enter(b, request->seed_node[i], &local, err);
-        if (rc == ERROR_NONE && local != i)
+        const bool is_again = node < b->topology->node_count && known_nodes_has(b->known, node);
+        rc = batch_builder_enter(b, node, &local, err);
+        if (rc == ERROR_NONE && is_again)
             return error_set(err, ERROR_CORRUPT,
                              "seed %" PRIu32 " is node %" PRIu32 ", which is seed %" PRIu32
                              " already, expected each node once",
-                             i, request->seed_node[i], local);
+                             i, node, local);
     }
     batch_builder_end_hop(b, 0);
     return rc;
 }
 
 /* The factors of the row that ends now, times what makes their sum the number of its edges. */
-static void normalise(struct batch_builder *b, uint32_t first, uint32_t length)
+static void normalise(const struct relation_rows *rows, uint32_t first, uint32_t length)
 {
-    float *factor = (float *)(void *)b->lists->relation[0].factor.data;
-    const uint32_t end = b->lists->relation[0].edge_count;
+    float *factor = (float *)(void *)rows->factor.data;
     double sum = 0;
-    for (uint32_t e = first; e < end; e++)
+    for (uint32_t e = first; e < rows->edge_count; e++)
         sum += (double)factor[e];
-    for (uint32_t e = first; e < end; e++)
+    for (uint32_t e = first; e < rows->edge_count; e++)
         factor[e] = (float)((double)factor[e] * (length / sum));
 }
 
-static enum error_code add_row(struct batch_builder *b, int hop, uint32_t target,
+static enum error_code add_row(struct batch_builder *b, uint32_t relation, int hop, uint32_t target,
                                const struct layer_choice *choice, struct error *err)
 {
+    const struct relation_rows *rows = &b->lists->relation[relation];
+    const uint32_t node = b->lists->node[rows->target].data[target], first = rows->edge_count;
     struct graph_row row;
-    const uint32_t first = b->lists->relation[0].edge_count;
-    enum error_code rc = graph_row_of(b->topology, b->lists->node[0].data[target], &row, err);
+    enum error_code rc = graph_row_of_relation(b->topology, relation, node, &row, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
         uint32_t source = 0, local = 0;
         float factor = 1;
@@ -45,27 +54,30 @@ static enum error_code add_row(struct batch_builder *b, int hop, uint32_t target
         if (rc != ERROR_NONE)
             break;
         if (!choice->takes_all) {
-            const uint32_t number = pair_table_find(&b->pairs, (uint32_t)hop, source);
+            const uint32_t number =
+                pair_table_find(&b->pairs, layer_rows_key(relation, hop), source);
             factor = number == PAIR_TABLE_NONE ? 0 : choice->factor[number];
         }
         if (!(factor > 0))
             continue;
         rc = batch_builder_enter(b, source, &local, err);
         if (rc == ERROR_NONE)
-            rc = batch_builder_add_edge(b, 0, local, graph_row_place(&row, k), factor, err);
+            rc = batch_builder_add_edge(b, relation, local, graph_row_place(&row, k), factor, err);
     }
     if (choice->normalises)
-        normalise(b, first, row.length);
-    return rc == ERROR_NONE ? batch_builder_end_row(b, 0, target, err) : rc;
+        normalise(rows, first, row.length);
+    return rc == ERROR_NONE ? batch_builder_end_row(b, relation, target, err) : rc;
 }
 
-enum error_code layer_rows_add(struct batch_builder *b, int hop, const struct layer_choice *choice,
-                               struct error *err)
+enum error_code layer_rows_add(struct batch_builder *b, uint32_t relation, int hop,
+                               const struct layer_choice *choice, struct error *err)
 {
-    const uint32_t known = *batch_builder_known(b, 0, hop);
+    const struct relation_rows *rows = &b->lists->relation[relation];
+    const uint32_t known = *batch_builder_known(b, rows->target, hop);
+    const size_t at = relation * ((size_t)b->hop_count + 1) + (size_t)hop + 1;
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < known; i++)
-        rc = add_row(b, hop, i, choice, err);
-    batch_builder_end_hop(b, hop + 1);
+        rc = add_row(b, relation, hop, i, choice, err);
+    b->lists->hop_row.data[at] = rows->row_count;
     return rc;
 }

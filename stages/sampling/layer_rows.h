@@ -16,15 +16,20 @@
 struct layer_choice {
     bool takes_all;
     bool normalises;     /* the factors of a row are scaled to the number of its edges */
-    const float *factor; /* by the number that builder->pairs has for (hop, node); 0: not chosen */
+    const float *factor; /* by the number that builder->pairs has for (key, node); 0: not chosen */
 };
 
 /* Begins the batch with the seeds. */
 MUST_CHECK enum error_code layer_rows_begin(struct batch_builder *builder,
                                             const struct neighbor_request *request,
                                             struct error *err);
-/* The rows of hop `hop` (from 0). */
-MUST_CHECK enum error_code layer_rows_add(struct batch_builder *builder, int hop,
+/* The key of what is chosen in a relation for a hop. */
+static inline uint32_t layer_rows_key(uint32_t relation, int hop)
+{
+    return relation * HOP_COUNT_MAX + (uint32_t)hop;
+}
+/* Adds the rows of a relation for hop `hop` (from 0); after all relations the caller ends the hop. */
+MUST_CHECK enum error_code layer_rows_add(struct batch_builder *builder, uint32_t relation, int hop,
                                           const struct layer_choice *choice, struct error *err);
 
 #endif

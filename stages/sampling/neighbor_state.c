@@ -70,9 +70,11 @@ enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
     enum error_code rc = ERROR_NONE;
     if (!sampler->builder) {
         rc = memory_new(&sampler->builder, 1, "the builder of mini-batches", err);
-        if (rc == ERROR_NONE)
+        if (rc == ERROR_NONE) {
             batch_builder_init(sampler->builder, sampler->topology, &sampler->ranges,
                                &sampler->known, &sampler->lists, sampler->has_self_loops);
+            sampler->builder->target_type = sampler->book ? sampler->book->target_type : 0;
+        }
     }
     *out = sampler->builder;
     return rc;

@@ -45,6 +45,7 @@ void sampled_lists_release(struct sampled_lists *lists)
     for (uint32_t r = 0; lists->relation && r < lists->relation_count; r++)
         release_rows(&lists->relation[r], lists->budget);
     memory_free(lists->relation);
+    growing_array_release(&lists->hop_row, lists->budget);
     growing_array_release(&lists->all_node, lists->budget);
     growing_array_release(&lists->all_row, lists->budget);
     growing_array_release(&lists->all_row_start, lists->budget);

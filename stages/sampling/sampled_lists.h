@@ -41,7 +41,8 @@ struct sampled_lists {
     struct growing_array seed_of[RELATION_TYPE_COUNT_MAX]; /* [count] of a disjoint batch */
     struct relation_rows *relation;                        /* [relation_count], owned */
     uint32_t hop_end[RELATION_TYPE_COUNT_MAX * (HOP_COUNT_MAX + 1)]; /* as a mini-batch has it */
-    struct edge_gather gather;                                       /* columns of all edges */
+    struct growing_array hop_row; /* [relation_count, hops + 1], of a batch that has rows by hop */
+    struct edge_gather gather;    /* columns of all edges */
     uint16_t ends[2 * RELATION_COUNT_MAX];
     /* The lists one behind the other. */
     struct growing_array all_node, all_row, all_row_start, all_neighbor, all_degree, all_factor,

@@ -34,6 +34,7 @@ struct subgraph_limits {
     double seeds;        /* of a mini-batch, at most */
     double largest_part; /* nodes of it */
     double node_count;   /* of the graph */
+    double relations;    /* that end in one type, at most */
 };
 
 struct sampler {

@@ -2,7 +2,7 @@
  * shadow_sampler - a bounded neighbourhood of each seed as a graph of its own, on which a model of any depth computes (Zeng et al.,
  * "Decoupling the Depth and Scope of Graph Neural Networks", NeurIPS 2021), as PyG's ShaDowKHopSampler.
  *
- * Of each node that is reached in fewer than `depth` hops, `num_neighbors` neighbours are drawn, none twice; the subgraph has
+ * Of each node that is reached in fewer than `depth` hops, `num_neighbors` neighbours are drawn in each relation, none twice; the subgraph has
  * all edges of the graph among the nodes that were reached. The subgraphs of a batch are disjoint: a node that two seeds
  * reach is there twice. What a seed gives is read off its own row (the paper's and PyG's root readout). Degrees are those in
  * the subgraph.
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MEMBERS, POSITIONS, BITS, FIRST_MEMBER }; /* the scratch arrays */
+enum { MEMBERS, POSITIONS, BITS, FIRST_MEMBER, LOCALS }; /* the scratch arrays */
 
 struct shadow {
     struct batch_builder *b;
@@ -21,6 +21,7 @@ struct shadow {
     uint32_t *member; /* [member_count] of all seeds so far, each seed's first */
     uint32_t member_count;
     uint32_t *first_member; /* [seeds + 1] */
+    uint32_t *local;        /* [member_count] numbers in their types */
 };
 
 static enum error_code add_member(struct shadow *s, uint32_t node, struct error *err)
@@ -38,13 +39,14 @@ static enum error_code add_member(struct shadow *s, uint32_t node, struct error 
     return ERROR_NONE;
 }
 
-static enum error_code reach(struct shadow *s, uint32_t node, const struct random_stream *stream,
-                             struct error *err)
+/* Adds what a node hears from in a relation that ends in its type. */
+static enum error_code reach(struct shadow *s, uint32_t relation, uint32_t node,
+                             const struct random_stream *stream, struct error *err)
 {
     const int64_t fanout = s->request->options->num_neighbors;
     struct graph_row row;
     void *positions = NULL, *bits = NULL;
-    enum error_code rc = graph_row_of(s->b->topology, node, &row, err);
+    enum error_code rc = graph_row_of_relation(s->b->topology, relation, node, &row, err);
     if (rc != ERROR_NONE || row.length == 0)
         return rc;
     const bool all = fanout == FANOUT_ALL || fanout >= row.length;
@@ -70,6 +72,11 @@ static enum error_code reach(struct shadow *s, uint32_t node, const struct rando
     return rc;
 }
 
+static bool ends_in(const struct shadow *s, uint32_t relation, uint32_t node)
+{
+    return s->b->lists->relation[relation].target == batch_builder_type(s->b, node);
+}
+
 /* The nodes of the subgraph of one seed. */
 static enum error_code draw_members(struct shadow *s, uint32_t seed, struct error *err)
 {
@@ -78,18 +85,16 @@ static enum error_code draw_members(struct shadow *s, uint32_t seed, struct erro
     known_nodes_forget(s->b->known);
     enum error_code rc = add_member(s, s->request->seed_node[seed], err);
     for (uint32_t hop = 0; rc == ERROR_NONE && hop < depth; hop++) {
-        const struct random_stream stream = subgraph_seed_stream(s->request, seed, 0, hop);
         const uint32_t end = s->member_count;
-        for (; rc == ERROR_NONE && first < end; first++)
-            rc = reach(s, s->member[first], &stream, err);
+        for (uint32_t r = 0; rc == ERROR_NONE && r < s->b->lists->relation_count; r++) {
+            const struct random_stream stream = subgraph_seed_stream(s->request, seed, r, hop);
+            for (uint32_t i = first; rc == ERROR_NONE && i < end; i++)
+                if (ends_in(s, r, s->member[i]))
+                    rc = reach(s, r, s->member[i], &stream, err);
+        }
+        first = end;
     }
     return rc;
-}
-
-/* Where member i of the seed is in the batch: the seeds come before all others. */
-static uint32_t place_of(const struct shadow *s, uint32_t seed, uint32_t i)
-{
-    return i == 0 ? seed : s->request->seed_count + s->first_member[seed] - seed + i - 1;
 }
 
 static void know_members(const struct shadow *s, uint32_t seed)
@@ -99,47 +104,57 @@ static void know_members(const struct shadow *s, uint32_t seed)
         known_nodes_add(s->b->known, s->member[i]);
 }
 
-static enum error_code add_row(struct shadow *s, uint32_t seed, uint32_t node, struct error *err)
+static enum error_code add_row(struct shadow *s, uint32_t relation, uint32_t seed, uint32_t member,
+                               struct error *err)
 {
+    const uint32_t *local = s->local + s->first_member[seed];
     struct graph_row row;
-    enum error_code rc = graph_row_of(s->b->topology, node, &row, err);
+    enum error_code rc =
+        graph_row_of_relation(s->b->topology, relation, s->member[member], &row, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
         uint32_t neighbor = 0;
         rc = graph_row_neighbor(s->b->topology, &row, k, &neighbor, err);
         if (rc == ERROR_NONE && known_nodes_has(s->b->known, neighbor))
-            rc = batch_builder_add_edge(s->b, 0,
-                                        place_of(s, seed, known_nodes_local(s->b->known, neighbor)),
+            rc = batch_builder_add_edge(s->b, relation,
+                                        local[known_nodes_local(s->b->known, neighbor)],
                                         graph_row_place(&row, k), 1, err);
     }
-    return rc == ERROR_NONE
-               ? batch_builder_end_row(s->b, 0,
-                                       place_of(s, seed, known_nodes_local(s->b->known, node)), err)
-               : rc;
+    return rc == ERROR_NONE ? batch_builder_end_row(s->b, relation, s->local[member], err) : rc;
 }
 
-/* Nodes and rows: the seeds', then those of the other members, seed after seed. */
+/* Adds the rows of members [first, end) of a seed. */
+static enum error_code add_rows(struct shadow *s, uint32_t seed, uint32_t first, uint32_t end,
+                                struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    know_members(s, seed);
+    for (uint32_t i = first; rc == ERROR_NONE && i < end; i++)
+        for (uint32_t r = 0; rc == ERROR_NONE && r < s->b->lists->relation_count; r++)
+            if (ends_in(s, r, s->member[i]))
+                rc = add_row(s, r, seed, i, err);
+    return rc;
+}
+
+/* Nodes and rows: the seeds', then those of the other members, seed after seed. The seeds are of one
+ * type. */
 static enum error_code add_all(struct shadow *s, struct error *err)
 {
-    const uint32_t seeds = s->request->seed_count;
-    enum error_code rc = ERROR_NONE;
-    uint32_t local = 0;
+    const uint32_t seeds = s->request->seed_count, *first = s->first_member;
+    void *locals = NULL;
+    enum error_code rc =
+        batch_builder_scratch(s->b, LOCALS, (size_t)s->member_count + 1, 1, 0, &locals, err);
+    s->local = locals;
     for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
-        rc = batch_builder_add_node(s->b, s->request->seed_node[seed], seed, &local, err);
+        rc = batch_builder_add_node(s->b, s->request->seed_node[seed], seed, &s->local[first[seed]],
+                                    err);
     batch_builder_end_hop(s->b, 0);
     for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
-        for (uint32_t i = s->first_member[seed] + 1;
-             rc == ERROR_NONE && i < s->first_member[seed + 1]; i++)
-            rc = batch_builder_add_node(s->b, s->member[i], seed, &local, err);
-    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++) {
-        know_members(s, seed);
-        rc = add_row(s, seed, s->request->seed_node[seed], err);
-    }
-    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++) {
-        know_members(s, seed);
-        for (uint32_t i = s->first_member[seed] + 1;
-             rc == ERROR_NONE && i < s->first_member[seed + 1]; i++)
-            rc = add_row(s, seed, s->member[i], err);
-    }
+        for (uint32_t i = first[seed] + 1; rc == ERROR_NONE && i < first[seed + 1]; i++)
+            rc = batch_builder_add_node(s->b, s->member[i], seed, &s->local[i], err);
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
+        rc = add_rows(s, seed, first[seed], first[seed] + 1, err);
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
+        rc = add_rows(s, seed, first[seed] + 1, first[seed + 1], err);
     return rc;
 }
 
@@ -176,7 +191,7 @@ static double most_nodes(const struct subgraph_limits *limits)
     const int64_t kept = limits->options->num_neighbors;
     double nodes = 1, added = 1;
     for (int64_t hop = 0; hop < limits->options->depth; hop++) {
-        added *= kept == FANOUT_ALL ? limits->node_count : (double)kept;
+        added *= kept == FANOUT_ALL ? limits->node_count : (double)kept * limits->relations;
         nodes += added;
     }
     return nodes;
@@ -195,6 +210,7 @@ static enum error_code check(const struct sampler_options *options, int64_t part
 const struct sampler shadow_row = {.name = "shadow",
                                    .form = BATCH_SUBGRAPH,
                                    .is_disjoint = true,
+                                   .takes_relations = true,
                                    .most_nodes = most_nodes,
                                    .check = check,
                                    .draw = draw};

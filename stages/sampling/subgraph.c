@@ -47,36 +47,61 @@ enum error_code subgraph_order(struct batch_builder *b, const struct neighbor_re
     return rc;
 }
 
+/* The first node of the type in the graph. */
+static uint32_t first_of_type(const struct type_ranges *ranges, uint32_t type)
+{
+    int part = 0;
+    while (part + 1 < ranges->part_count && type_ranges_count(ranges, part, type) == 0)
+        part++;
+    return type_ranges_first(ranges, part, type);
+}
+
 enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor_request *request,
                                   struct error *err)
 {
+    const uint32_t type = b->target_type;
     float *weight = NULL;
     uint32_t local = 0;
-    enum error_code rc = b->lists->count[0]
-                             ? ERROR_NONE
-                             : batch_builder_enter(b, 0, &local, err); /* parts without nodes */
+    enum error_code rc = ERROR_NONE;
+    if (b->lists->count[type] == 0) /* parts without nodes of the type */
+        rc = batch_builder_enter(b, first_of_type(b->ranges, type), &local, err);
     if (rc == ERROR_NONE)
         rc = batch_builder_weigh_seeds(b, 1, &weight, err);
     if (rc != ERROR_NONE)
         return rc;
     weight[0] = 0;
-    *batch_builder_known(b, 0, 0) = 1;
+    *batch_builder_known(b, type, 0) = 1;
     end_hops(b, request);
     return ERROR_NONE;
+}
+
+enum { HOP_BITS = 4, RELATION_BITS = 4 };
+
+_Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
+
+/* The first relations have the purpose `first`, and the others those that are set aside for them. */
+static struct random_stream stream_of(uint64_t key, enum random_purpose first,
+                                      const struct neighbor_request *request, uint32_t relation,
+                                      uint32_t hop)
+{
+    const uint32_t low = relation & ((1U << RELATION_BITS) - 1), high = relation >> RELATION_BITS;
+    const enum random_purpose purpose =
+        high ? (enum random_purpose)(RANDOM_RELATION + high) : first;
+    return random_stream_of(key, purpose, request->round, hop | low << HOP_BITS, request->slot);
 }
 
 struct random_stream subgraph_seed_stream(const struct neighbor_request *request, uint32_t index,
                                           uint32_t relation, uint32_t hop)
 {
-    enum { HOP_BITS = 4, RELATION_BITS = 4 };
-    _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
-    const uint32_t low = relation & ((1U << RELATION_BITS) - 1), high = relation >> RELATION_BITS;
-    const enum random_purpose purpose =
-        high ? (enum random_purpose)(RANDOM_RELATION + high) : RANDOM_NEIGHBOR;
     const struct random_stream keys =
         random_stream_of(request->seed, RANDOM_SUBGRAPH, request->round, 0, request->slot);
     uint32_t word[4];
     random_block(&keys, index, 0, word);
-    return random_stream_of((uint64_t)word[0] << 32 | word[1], purpose, request->round,
-                            hop | low << HOP_BITS, request->slot);
+    return stream_of((uint64_t)word[0] << 32 | word[1], RANDOM_NEIGHBOR, request, relation, hop);
+}
+
+struct random_stream subgraph_layer_stream(const struct neighbor_request *request,
+                                           uint32_t relation, uint32_t hop)
+{
+    return stream_of(request->seed, RANDOM_SUBGRAPH, request, relation, hop);
 }

@@ -14,7 +14,8 @@ MUST_CHECK enum error_code subgraph_order(struct batch_builder *builder,
                                           const struct neighbor_request *request,
                                           uint32_t *seed_count, struct error *err);
 
-/* Of an ordered subgraph without a node that trains: its first node becomes a seed whose loss
+/* Of an ordered subgraph without a node that trains: its first node of the type that
+ * trains becomes a seed whose loss
  * counts 0, for a mini-batch has at least one.
  * The subgraph then teaches nothing, and its slot counts as one without seeds. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code subgraph_stand_in(struct batch_builder *builder,
@@ -25,5 +26,8 @@ MUST_CHECK enum error_code subgraph_stand_in(struct batch_builder *builder,
  * of its own. */
 struct random_stream subgraph_seed_stream(const struct neighbor_request *request, uint32_t index,
                                           uint32_t relation, uint32_t hop);
+/* Draws of a hop in a relation, of all seeds together. */
+struct random_stream subgraph_layer_stream(const struct neighbor_request *request,
+                                           uint32_t relation, uint32_t hop);
 
 #endif

@@ -85,14 +85,14 @@ static double largest_part(const struct partition_book *book)
     return largest;
 }
 
-/* Nodes of a subgraph. */
-static double bound_subgraph(const struct stage_context *context)
+double batch_bounds_subgraph(const struct stage_context *context)
 {
     const struct subgraph_limits limits = {.options = &context->settings->sample.option,
                                            .draws = (double)context->settings->sample.batch_size,
                                            .seeds = (double)context->schedule->batch_size,
                                            .largest_part = largest_part(context->book),
-                                           .node_count = context->book->node_count};
+                                           .node_count = context->book->node_count,
+                                           .relations = partition_book_relations(context->book)};
     return pipeline_sampler(context->settings)->most_nodes(&limits);
 }
 
@@ -100,7 +100,7 @@ static struct batch_bounds bound_subgraphs(const struct stage_context *context, 
 {
     const struct partition_book *book = context->book;
     const struct sampler *sampler = pipeline_sampler(context->settings);
-    const double nodes = smaller(bound_subgraph(context), book->node_count);
+    const double nodes = smaller(batch_bounds_subgraph(context), book->node_count);
     const double edges = smaller((double)book->edge_count, nodes * nodes);
     const double apart = sampler->is_disjoint ? (double)context->schedule->batch_size : 1;
     struct batch_bounds bounds = {.has_factors = sampler->has_factors,

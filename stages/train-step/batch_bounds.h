@@ -20,6 +20,8 @@ struct batch_bounds {
     bool has_factors; /* its edges, which brings degrees with it */
 };
 
+/* Nodes of a subgraph at most, of a disjoint batch of one seed. */
+double batch_bounds_subgraph(const struct stage_context *context);
 struct batch_bounds batch_bounds_of_training(const struct stage_context *context, int hop_count);
 struct batch_bounds batch_bounds_of_validation(const struct stage_context *context, int hop_count);
 

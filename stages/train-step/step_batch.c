@@ -12,6 +12,7 @@ static void take_types(const struct model *model, const struct prepared_batch *p
                                .node_count = types.count[target],
                                .node = types.node[target],
                                .pairs = types.pairs,
+                               .seed_weight = prepared->typed.batch.seed_weight,
                                .types = types};
 }
 

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/relation_fanouts.h"
 #include "stages/sampling/sampler.h"
+#include "stages/train-step/batch_bounds.h"
 #include "store/topology/topology.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ static double nodes_of_type(const struct partition_book *book, uint32_t type)
 
 /* Bounds one neighbourhood of out->seeds seeds, as the sampler goes: each node is expanded once, at
  * the hop behind the one that found it, in all relations that end in its type. */
-static void bound_one(const struct partition_book *book, const uint64_t *relation_edges,
-                      const int64_t *fanout, struct typed_bounds *out)
+static void bound_neighborhood(const struct partition_book *book, const uint64_t *relation_edges,
+                               const int64_t *fanout, struct typed_bounds *out)
 {
     const uint32_t relations = out->relation_count;
     double added[RELATION_TYPE_COUNT_MAX] = {0}, all[RELATION_TYPE_COUNT_MAX];
@@ -69,13 +70,57 @@ static void bound_one(const struct partition_book *book, const uint64_t *relatio
     }
 }
 
-/* Bounds a batch: one neighbourhood of all seeds, or one for each of them where they are disjoint. */
-static void bound(const struct stage_context *context, const uint64_t *relation_edges,
-                  const int64_t *fanout, struct typed_bounds *out)
+/* Bounds one subgraph: the same nodes and edges for all layers. */
+static void bound_subgraph(const struct stage_context *context, const uint64_t *relation_edges,
+                           struct typed_bounds *out)
 {
-    const double apart = pipeline_sampler(context->settings)->is_disjoint ? out->seeds : 1;
+    const struct partition_book *book = context->book;
+    const double nodes = batch_bounds_subgraph(context);
+    out->seeds = fmin(out->seeds, nodes);
+    out->node[0][book->target_type] = out->seeds;
+    for (int h = 1; h <= out->hop_count; h++) {
+        for (uint32_t t = 0; t < out->type_count; t++)
+            out->node[h][t] = fmin(nodes, nodes_of_type(book, t));
+        for (uint32_t r = 0; r < out->relation_count; r++)
+            out->edge[(size_t)h * out->relation_count + r] =
+                fmin((double)relation_edges[r], nodes * nodes);
+    }
+}
+
+/* Bounds layers that draw for all nodes so far. An edge may be in each of them. */
+static void bound_layers(const struct partition_book *book, const uint64_t *relation_edges,
+                         const int64_t *fanout, struct typed_bounds *out)
+{
+    const uint32_t relations = out->relation_count;
+    out->seeds = fmin(out->seeds, nodes_of_type(book, book->target_type));
+    out->node[0][book->target_type] = out->seeds;
+    for (int h = 0; h < out->hop_count; h++) {
+        double *known = out->node[h + 1];
+        for (uint32_t t = 0; t < out->type_count; t++)
+            known[t] = out->node[h][t];
+        for (uint32_t r = 0; r < relations; r++) {
+            const uint32_t source = partition_book_relation(book, r)->source_type;
+            const int64_t drawn = fanout[(size_t)r * (size_t)out->hop_count + (size_t)h];
+            const double all = nodes_of_type(book, source);
+            known[source] = drawn < 0 ? all : fmin(known[source] + (double)drawn, all);
+            out->edge[(size_t)(h + 1) * relations + r] = (h + 1.0) * (double)relation_edges[r];
+        }
+    }
+}
+
+/* Bounds a batch: one of all seeds, or one for each of them where they are disjoint. */
+static void bound(const struct stage_context *context, const uint64_t *relation_edges,
+                  const int64_t *fanout, enum batch_form form, bool is_disjoint,
+                  struct typed_bounds *out)
+{
+    const double apart = is_disjoint ? out->seeds : 1;
     out->seeds /= apart;
-    bound_one(context->book, relation_edges, fanout, out);
+    if (form == BATCH_SUBGRAPH)
+        bound_subgraph(context, relation_edges, out);
+    else if (form == BATCH_LAYERED)
+        bound_layers(context->book, relation_edges, fanout, out);
+    else
+        bound_neighborhood(context->book, relation_edges, fanout, out);
     out->seeds *= apart;
     for (int h = 0; h <= out->hop_count; h++) {
         for (uint32_t t = 0; t < out->type_count; t++)
@@ -105,13 +150,18 @@ enum error_code typed_bounds_of_training(const struct stage_context *context,
                                          const uint64_t *relation_edges, struct typed_bounds *out,
                                          struct error *err)
 {
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     int64_t *fanout = NULL;
-    enum error_code rc = begin(context, context->schedule->seeds_most, out, &fanout, err);
+    int64_t seeds = context->schedule->seeds_most;
+    if (sampler->form == BATCH_SUBGRAPH && !sampler->is_disjoint) /* its own training nodes */
+        seeds = context->schedule->train_count;
+    enum error_code rc = begin(context, seeds, out, &fanout, err);
     if (rc == ERROR_NONE)
         rc = relation_fanouts_of(context->settings, context->book->relation, out->relation_count,
                                  fanout, err);
     if (rc == ERROR_NONE)
-        bound(context, relation_edges, fanout, out);
+        bound(context, relation_edges, fanout, sampler->form, sampler->is_disjoint, out);
+    out->has_factors = sampler->has_factors;
     memory_free(fanout);
     return rc;
 }
@@ -120,12 +170,14 @@ enum error_code typed_bounds_of_validation(const struct stage_context *context,
                                            const uint64_t *relation_edges, struct typed_bounds *out,
                                            struct error *err)
 {
+    const struct sampler *sampler = pipeline_sampler(context->settings);
     int64_t *fanout = NULL;
     const enum error_code rc =
         begin(context, context->schedule->evaluation_seeds_most, out, &fanout, err);
     if (rc == ERROR_NONE) {
         relation_fanouts_of_evaluation(context->settings, out->relation_count, fanout);
-        bound(context, relation_edges, fanout, out);
+        bound(context, relation_edges, fanout, BATCH_NESTED,
+              sampler->has_neighborhoods && sampler->is_disjoint, out);
     }
     memory_free(fanout);
     return rc;

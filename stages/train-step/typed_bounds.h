@@ -14,6 +14,7 @@ struct typed_bounds { /* {0} is empty; typed_bounds_release() */
     int hop_count;
     uint32_t type_count, relation_count;
     double seeds;
+    bool has_factors;                                          /* its edges */
     double node[LAYER_COUNT_MAX + 1][RELATION_TYPE_COUNT_MAX]; /* known after each hop */
     double *edge; /* [hops + 1, relations] read after each hop */
 };

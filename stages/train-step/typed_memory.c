@@ -44,6 +44,7 @@ static enum error_code bound_blocks(const struct model *model, const struct type
                           .source_count = made->count[layer][relation->source_type],
                           .is_bipartite = true,
                           .degree = model->needs_degree ? row : NULL,
+                          .edge_factor = bounds->has_factors ? value : NULL,
                           .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
                           .edge_count = (uint64_t)read},
                 .row = row,
@@ -122,7 +123,8 @@ static double batch_bytes(const struct model *model, const struct typed_bounds *
 {
     const double of_end = (model->divides_by_ends ? 4 : 0) + (double)edge_use_node_bytes(use);
     const double edges = typed_bounds_all_edges(bounds), nodes = typed_bounds_nodes(bounds);
-    const double of_edge = 4 + (double)edge_use_edge_bytes(use, &book->edge_width);
+    const double of_edge =
+        (bounds->has_factors ? 8 : 4) + (double)edge_use_edge_bytes(use, &book->edge_width);
     double rows = 0, ends = 0;
     for (uint32_t r = 0; r < bounds->relation_count; r++) {
         const uint32_t target = partition_book_relation(book, r)->target_type;

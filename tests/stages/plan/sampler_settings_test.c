@@ -20,9 +20,11 @@ static const struct {
      "sample.sampler is graphsaint_edge, which draws subgraphs, but no layer of the model reads "
      "neighbours"},
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
-    {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}},
-     "sample.sampler is ladies, which draws from a graph without relations alone: expected "
-     "neighbor, weighted_neighbor, neighbor_with_replacement or temporal_neighbor, or write"},
+    {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}}, NULL},
+    {{{"sample.sampler", "fastgcn"}, {"ingest.relations", "true"}},
+     "sample.sampler is fastgcn, which draws from a graph without relations alone: expected "
+     "neighbor, weighted_neighbor, neighbor_with_replacement, temporal_neighbor, ladies, "
+     "cluster_gcn or shadow, or write"},
     {{{"sample.sampler", "temporal_neighbor"},
       {"ingest.relations", "true"},
       {"ingest.task", "link_prediction"},

@@ -415,6 +415,8 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
     struct arena scratch = {0};
     struct mini_batch stored = {0};
     static const int64_t late[SEEDS] = {50, 10, 99, 70, 0, 30, 80, 20, 60, 40};
+    static const uint64_t training[] = {0, UINT64_C(0xFF00), 0};
+    static const uint32_t part = 0;
     int samplers = 0;
     for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
         const struct sampler *sampler = sampler_of(kind);
@@ -424,9 +426,12 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
         if (!sampler->takes_relations)
             continue;
         request.times.seed_time = other.times.seed_time = late;
+        request.part = other.part = &part;
+        request.part_count = other.part_count = 1;
+        request.graph.is_training = other.graph.is_training = training;
         samplers++;
         assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
-        for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+        for (uint32_t r = 0; sampler->has_neighborhoods && r < TYPED_RELATIONS; r++)
             for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
                 const uint32_t kept = batch.row_start[i + r + 1] - batch.row_start[i + r];
                 int hop = 0;
@@ -451,7 +456,7 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
                             batch.edge_count * sizeof *batch.neighbor);
         assert_memory_equal(stored.node, batch.node, batch.node_count * sizeof *batch.node);
     }
-    assert_int_equal(samplers, 4);
+    assert_int_equal(samplers, 7);
     mini_batch_release(&stored);
     arena_release(&scratch);
     close_fixture(f);

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# A graph with relations learnt by samplers of subgraphs and of layers: as well as by neighbours, the same for any workers, by replay, and with
+# clusters that have no node to learn from.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+papers_graph "$work/papers" 300
+
+file=$work/papers.yaml
+{ papers_pipeline "$work/papers" 3 25 'missing_features: degree+random' 'random_dim: 6'; cat; } >"$file" <<END
+sample:
+  fanouts: [-1, -1]
+  batch_size: 50
+  batches_per_round: 2
+train-step:
+  model: rgcn
+  hidden: 16
+  dropout: 0
+aggregate:
+  learning_rate: 0.02
+checkpoint:
+  keep: 0
+END
+least=$(measure "$(run neighbor "$file")" test accuracy)
+awk -v a="$least" 'BEGIN { exit !(a > 0.9) }' || fail "neighbours give a test accuracy of $least"
+for settings in 'cluster_gcn sample.clusters=1' 'cluster_gcn sample.clusters=2 train-step.model=hgt train-step.heads=2' 'shadow' \
+    'shadow sample.num_neighbors=3 train-step.embedding=4' 'ladies sample.fanouts=[60,40]' \
+    'ladies sample.fanouts=[60,40] sample.relation_fanouts=cites:20,0 train-step.model=sage'; do
+    sampler=${settings%% *}
+    set=(--set "sample.sampler=$sampler")
+    for setting in ${settings#"$sampler"}; do set+=(--set "$setting"); done
+    answer=$(run one "$file" "${set[@]}" --workers 1)
+    hash=$(json weights_hash <<<"$answer")
+    found=$(measure "$answer" test accuracy)
+    awk -v a="$found" -v b="$least" 'BEGIN { exit !(a > b - 0.05) }' || fail "$settings: a test accuracy of $found, by neighbours $least"
+    other=$(run three "$file" "${set[@]}" --workers 3 --threads 1 | json weights_hash)
+    [ "$other" = "$hash" ] || fail "$settings: three workers give $other, one gave $hash"
+    run little "$file" "${set[@]}" --memory 256M | json weights_hash >"$work/hash"
+    [ "$(cat "$work/hash")" = "$hash" ] || fail "$settings: with little memory $(cat "$work/hash"), else $hash"
+    for stage in sample train-step; do replays one $stage --round 3 --slot 0; done
+    rm -rf "$work/one" "$work/three" "$work/little"
+done
+
+# Clusters of papers that do not train, and of no papers at all, teach nothing, and say so.
+awk 'BEGIN { for (v = 0; v < 503; v++) print (v >= 200 && v < 500 ? v % 2 : 2) }' >"$work/parts.txt"
+run seedless "$file" --set sample.sampler=cluster_gcn --set partition.method=file --set partition.assignment="$work/parts.txt" \
+    --set epochs=2 --set sample.batches_per_round=1 >/dev/null
+grep -rq 'has no training node, so it teaches nothing' "$work/seedless/logs" || fail 'nothing is said of clusters without training nodes'
