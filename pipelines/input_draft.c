@@ -31,7 +31,7 @@ static void put_input(struct json_writer *out, const struct input_facts *facts, 
     draft_put_setting(out, "direction", "auto",
                       "as the input says%s%s; undirected: messages go both ways",
                       facts->direction[0] ? ": " : "", facts->direction);
-    if (facts->is_typed) {
+    if (facts->names_types) {
         draft_put_setting(out, "relations", "true", "types of nodes and edges are told apart");
         draft_put_setting(out, "add_reverse", "true", "messages go back over a relation, too");
         draft_put(out, "  missing_features: degree+random\n");

@@ -66,8 +66,8 @@ static enum error_code folder_facts_find(struct input_facts *facts, struct error
         facts->targets = TARGETS_NODES;
     facts->has_split =
         facts->targets && has_file(facts, "", ENDINGS("train.csv", "train.csv.gz", "train.npy"));
-    facts->is_typed = has_file(facts, "", ENDINGS("node-types.csv"));
-    facts->has_triples = !facts->is_typed && has_file(facts, "", ENDINGS("relations.csv"));
+    facts->names_types = has_file(facts, "", ENDINGS("node-types.csv"));
+    facts->has_triples = !facts->names_types && has_file(facts, "", ENDINGS("relations.csv"));
     enum error_code rc = read_text(facts, "meta.json", &text, &size, err);
     if (rc == ERROR_NONE)
         rc = json_parse(text, size, "meta.json", &document, err);
@@ -90,7 +90,7 @@ static enum error_code ogb_facts_find(struct input_facts *facts, struct error *e
                               "nodes-with-labels.csv.gz")))
         facts->targets = TARGETS_NODES;
     facts->has_split = has_file(facts, "", ENDINGS("split"));
-    facts->is_typed =
+    facts->names_types =
         has_file(facts, "/raw",
                  ENDINGS("triplet-type-list.csv.gz", "num_nodes_dict.npz", "num-node-dict.csv.gz"));
     return ERROR_NONE;
@@ -179,7 +179,7 @@ static enum error_code graphbolt_facts_find(struct input_facts *facts, struct er
                              : TARGETS_NONE;
         facts->has_split = facts->targets && count_of(text, "train_set");
         for (const char *at = edges; at && (at = strstr(at, "type:")); at += 5)
-            facts->is_typed |= memchr(at + 5, ':', strcspn(at + 5, "\n,}")) != NULL;
+            facts->names_types |= memchr(at + 5, ':', strcspn(at + 5, "\n,}")) != NULL;
     }
     memory_free(text);
     return rc;
@@ -196,8 +196,8 @@ static enum error_code distdgl_facts_find(struct input_facts *facts, struct erro
     if (rc == ERROR_NONE) {
         const struct json_node *root = json_root(document), *data = json_get(root, "node_data");
         const struct json_node *type = NULL;
-        facts->is_typed = json_count(json_get(root, "node_type")) > 1 ||
-                          json_count(json_get(root, "edge_type")) > 1;
+        facts->names_types = json_count(json_get(root, "node_type")) > 1 ||
+                             json_count(json_get(root, "edge_type")) > 1;
         for (size_t i = 0; i < json_count(data) && json_member(data, i, &type); i++) {
             if (json_get(type, "label"))
                 facts->targets = TARGETS_NODES;
@@ -241,7 +241,7 @@ static enum error_code dgl_csv_facts_find(struct input_facts *facts, struct erro
     struct headers headers = {facts};
     enum error_code rc = read_text(facts, "meta.yaml", &text, &size, err);
     if (rc == ERROR_NONE)
-        facts->is_typed = count_of(text, "etype:") > 1 || count_of(text, "ntype:") > 1;
+        facts->names_types = count_of(text, "etype:") > 1 || count_of(text, "ntype:") > 1;
     if (rc == ERROR_NONE)
         rc = file_list(facts->path, take_header, &headers, err);
     memory_free(text);
@@ -254,7 +254,7 @@ static enum error_code hgb_facts_find(struct input_facts *facts, struct error *e
 {
     (void)err;
     facts->targets = has_file(facts, "", ENDINGS("label.dat")) ? TARGETS_NODES : TARGETS_NONE;
-    facts->is_typed = true;
+    facts->names_types = true;
     return ERROR_NONE;
 }
 

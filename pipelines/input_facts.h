@@ -30,7 +30,7 @@ struct input_facts {
     char seen[FORMAT_SEEN_SIZE];
     enum input_targets targets;
     bool has_split;            /* of nodes or graphs, or held-out edges where links are learnt */
-    bool is_typed;             /* several types of nodes or edges, each with a name */
+    bool names_types;          /* several types of nodes or edges, each with a name */
     bool has_triples;          /* one type of nodes, several of edges */
     char direction[FACT_SIZE]; /* what the input says of it; "": nothing */
     char label_columns[FACT_SIZE]; /* of GraphML: the key of the classes */

@@ -4,6 +4,7 @@
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
 #include "pipelines/node_lookup.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,28 +46,20 @@ static int by_node(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static const struct node_type *type_of(const struct dataset_schema *dataset, uint32_t node)
-{
-    uint32_t type = dataset->node_type_count - 1;
-    while (type > 0 && node < dataset->node_type[type].first_node)
-        type--;
-    return &dataset->node_type[type];
-}
-
 /* Outputs are of the target type. */
 static enum error_code check_types(const struct node_lookup *lookup, const char *path,
                                    const struct dataset_schema *dataset, struct error *err)
 {
-    const struct node_type *target = &dataset->node_type[dataset->target_type];
     for (size_t i = 0; i < lookup->count; i++) {
         const struct wanted_node *wanted = &lookup->wanted[i];
-        const struct node_type *found = type_of(dataset, wanted->node);
-        if (found != target)
+        const uint32_t type = dataset_type_of(dataset, wanted->node);
+        if (type != dataset->target_type)
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": node '%.*s' is of type %s, expected nodes of type "
                              "%s, of which the outputs are",
                              path, wanted->line, wanted->size < 60 ? (int)wanted->size : 60,
-                             wanted->text, found->name, target->name);
+                             wanted->text, dataset->node_type[type].name,
+                             dataset->node_type[dataset->target_type].name);
     }
     return ERROR_NONE;
 }
@@ -78,7 +71,7 @@ enum error_code node_selection_read(struct node_selection *s, const char *path, 
     enum error_code rc = read_wanted(&lookup, path, err);
     if (rc == ERROR_NONE)
         rc = node_lookup_find(&lookup, path, store, dataset->id, dataset->node_count, err);
-    if (rc == ERROR_NONE && dataset->has_relations)
+    if (rc == ERROR_NONE)
         rc = check_types(&lookup, path, dataset, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&s->node, lookup.count, "a selection of nodes", err);

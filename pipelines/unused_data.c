@@ -6,6 +6,7 @@
 #include "stages/plan/run_binding.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,10 +26,10 @@ void unused_data_text(const struct dataset_schema *schema, const struct edge_use
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (schema->edge_width.of[c] && !((silent | old) >> c & 1))
             (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
-    const bool types_are_read = schema->has_relations || (use->sampled >> EDGE_TYPE & 1);
-    if (schema->edge_type_count > 1 && !types_are_read)
+    if (schema->edge_type_count > dataset_relation_count(schema) &&
+        !(use->sampled >> EDGE_TYPE & 1))
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " edge types", schema->edge_type_count);
-    if (schema->node_type_count > 1 && !schema->has_relations)
+    if (schema->node_type_count > dataset_type_count(schema))
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " node types", schema->node_type_count);
     text[0] = '\0';
     for (int i = 0; i < count && at >= 0 && (size_t)at < size; i++) {

@@ -283,7 +283,7 @@ static enum error_code take_selected(struct outputs *o, struct error *err)
 }
 
 /* What a readout makes of the last layer. */
-static enum error_code open_graphs(struct outputs *o, struct output_rows *rows, struct error *err)
+static enum error_code open_graphs(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
     const struct graph_outputs_config config = {
@@ -294,7 +294,7 @@ static enum error_code open_graphs(struct outputs *o, struct output_rows *rows, 
         .piece = OUTPUT_PIECE_ROWS,
         .budget_bytes = context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE,
     };
-    return graph_outputs_open(&o->graphs, &config, rows, err);
+    return graph_outputs_open(&o->graphs, &config, &o->rows, err);
 }
 
 static enum error_code open_nodes(struct outputs *o, struct error *err)
@@ -306,11 +306,6 @@ static enum error_code open_nodes(struct outputs *o, struct error *err)
     if (rc == ERROR_NONE)
         rc = open_labels(o, &o->labels, err);
     return rc == ERROR_NONE ? open_range(o, err) : rc;
-}
-
-static enum error_code open_members(struct outputs *o, struct error *err)
-{
-    return open_graphs(o, &o->rows, err);
 }
 
 /* Opens the rows as the parts have them. */
@@ -483,7 +478,7 @@ static enum error_code open_graph_pass(const struct outputs *o, struct outputs *
 {
     (void)o;
     pass->rows = (struct output_rows){0};
-    return open_graphs(pass, &pass->rows, err);
+    return open_graphs(pass, err);
 }
 
 static enum error_code open_node_pass(const struct outputs *o, struct outputs *pass,
@@ -558,25 +553,15 @@ static enum error_code measure_other_columns(struct outputs *o, struct error *er
 
 static const struct output_head *head_of(const struct outputs *o)
 {
-    static const struct output_head of_pairs = {.of_all_types = true,
-                                                .open_rows = open_range,
-                                                .read_range = read_nodes,
-                                                .finish = write_links};
-    static const struct output_head of_nodes = {.has_lines = true,
-                                                .open_rows = open_nodes,
-                                                .read_range = read_nodes,
-                                                .open_pass = open_node_pass,
-                                                .finish = measure_other_columns};
-    static const struct output_head of_graphs = {.has_lines = true,
-                                                 .open_rows = open_members,
-                                                 .read_range = read_graphs,
-                                                 .open_pass = open_graph_pass,
-                                                 .finish = measure_other_columns};
-    static const struct output_head *const heads[EXAMPLE_COUNT] = {[EXAMPLE_NODE] = &of_nodes,
-                                                                   [EXAMPLE_PAIR] = &of_pairs,
-                                                                   [EXAMPLE_EDGE] = &of_pairs,
-                                                                   [EXAMPLE_GRAPH] = &of_graphs};
-    return heads[task_example_of(o->request->context->book->task)];
+    static const struct output_head heads[EXAMPLE_COUNT] = {
+        [EXAMPLE_NODE] = {false, true, open_nodes, read_nodes, open_node_pass,
+                          measure_other_columns},
+        [EXAMPLE_PAIR] = {true, false, open_range, read_nodes, NULL, write_links},
+        [EXAMPLE_EDGE] = {true, false, open_range, read_nodes, NULL, write_links},
+        [EXAMPLE_GRAPH] = {false, true, open_graphs, read_graphs, open_graph_pass,
+                           measure_other_columns},
+    };
+    return &heads[task_example_of(o->request->context->book->task)];
 }
 
 static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *seal,

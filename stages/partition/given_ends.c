@@ -102,7 +102,8 @@ enum error_code given_ends_check(struct store *store, const struct pipeline_sett
     const bool trains = settings->sample.negative == NEGATIVE_GIVEN;
     const bool ranks = settings->infer.ranking == RANKING_GIVEN;
     struct edge_splits splits = {0};
-    if (!schema->has_relations || !task_has(schema->task, TASK_RANKS) || (!trains && !ranks))
+    if (dataset_type_count(schema) == 1 || !task_has(schema->task, TASK_RANKS) ||
+        (!trains && !ranks))
         return ERROR_NONE;
     enum error_code rc =
         merged_edge_splits_get(store, schema->id, schema->node_count, &splits, err);

@@ -240,7 +240,7 @@ static void describe_book(struct partition_job *job)
         .edge_width = schema->edge_width,
         .task = schema->task,
         .pair_type_count = pair_types(schema),
-        .pair_count = schema->has_relations ? dataset_pair_count(schema) : 0,
+        .pair_count = dataset_pair_count(schema),
         .train_count = schema->train_count,
         .valid_count = schema->valid_count,
         .test_count = schema->test_count,

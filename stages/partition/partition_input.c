@@ -18,60 +18,57 @@
 enum { BYTES_PER_NODE = 40, BYTES_PER_LOAD = 12, BYTES_ASIDE = 64 << 20 };
 
 /* More negatives than there are nodes to take the place of an end. */
-static enum error_code check_negatives(const struct pipeline_settings *settings, const char *type,
-                                       uint32_t nodes, struct error *err)
+static enum error_code check_negatives(const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema, uint32_t type,
+                                       struct error *err)
 {
+    const bool names_type = dataset_type_count(schema) > 1;
+    const struct node_type of = dataset_type(schema, type);
     const int64_t wanted[] = {settings->sample.negatives, settings->sample.evaluation_negatives};
     static const char *const names[] = {"negatives", "evaluation_negatives"};
     for (int i = 0; i < 2; i++)
-        if (wanted[i] >= nodes)
+        if (wanted[i] >= of.node_count)
             return error_set(err, ERROR_INVALID,
                              "sample.%s is %" PRId64 ", expected fewer than nodes%s%s: the dataset "
                              "has %" PRIu32,
-                             names[i], wanted[i], *type ? " of type " : "", type, nodes);
+                             names[i], wanted[i], names_type ? " of type " : "",
+                             names_type ? of.name : "", of.node_count);
     return ERROR_NONE;
 }
 
-/* Of a graph with relations: by the types at the ends that are put in another's place. */
-static enum error_code check_relations(const struct pipeline_settings *settings,
-                                       const struct dataset_schema *schema, struct error *err)
+/* Checks the negatives of the types at the ends that are put in another's place. */
+static enum error_code check_ends(const struct pipeline_settings *settings,
+                                  const struct dataset_schema *schema, struct error *err)
 {
     const int64_t corrupt = settings->sample.corrupt;
     struct relation_reverses reverses;
     enum error_code rc = ERROR_NONE;
-    if (settings->sample.pairs == PAIRS_WALKS)
-        return error_set(err, ERROR_INVALID,
-                         "sample.pairs is walks, but pairs of a walk are of no relation: expected "
-                         "`pairs: edges`, or `relations: false` below `ingest:`");
     dataset_reverses(schema, &reverses);
     for (uint32_t r = 0; rc == ERROR_NONE && r < reverses.count; r++) {
-        const struct edge_type *relation = &schema->edge_type[r];
-        const struct node_type *source = &schema->node_type[relation->source_type];
-        const struct node_type *target = &schema->node_type[relation->target_type];
+        const struct relation relation = dataset_relation(schema, r);
         if (!relation_is_forward(&reverses, r))
             continue;
         if (corrupt != CORRUPT_SOURCE)
-            rc = check_negatives(settings, target->name, target->node_count, err);
+            rc = check_negatives(settings, schema, relation.target_type, err);
         if (rc == ERROR_NONE && corrupt != CORRUPT_TARGET)
-            rc = check_negatives(settings, source->name, source->node_count, err);
+            rc = check_negatives(settings, schema, relation.source_type, err);
     }
     return rc;
 }
 
-/* Of a task of pairs: said before the work of cutting. */
+/* Refuses pairs that cannot be drawn, before the work of cutting. */
 static enum error_code check_pairs(const struct pipeline_settings *settings,
                                    const struct dataset_schema *schema, struct error *err)
 {
     if (!task_has(schema->task, TASK_RANKS))
         return ERROR_NONE;
-    if (schema->has_relations)
-        return check_relations(settings, schema, err);
-    if (settings->sample.pairs == PAIRS_WALKS && schema->edge_width.of[EDGE_TYPE])
-        return error_set(
-            err, ERROR_INVALID,
-            "sample.pairs is walks, but the edges have types, and pairs of a walk have "
-            "none: expected `pairs: edges`, or a graph without edge types");
-    return check_negatives(settings, "", schema->node_count, err);
+    if (settings->sample.pairs == PAIRS_WALKS &&
+        (schema->has_relations || schema->edge_width.of[EDGE_TYPE]))
+        return error_set(err, ERROR_INVALID,
+                         "sample.pairs is walks, but pairs of a walk are of no relation and of no "
+                         "edge type: expected `pairs: edges`, or a graph without edge types, or "
+                         "`relations: false` below `ingest:`");
+    return check_ends(settings, schema, err);
 }
 
 /* Of a task of graphs: these, and whether each part can have one. */

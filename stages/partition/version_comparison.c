@@ -39,7 +39,7 @@ static uint32_t relation_of(const struct version_comparison *c, const struct edg
                             uint64_t edge)
 {
     const uint16_t *type = chunk->columns.data[EDGE_TYPE];
-    return c->input->schema.has_relations && type ? type[edge] : 0;
+    return dataset_relation_count(&c->input->schema) > 1 && type ? type[edge] : 0;
 }
 
 static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, struct error *err)

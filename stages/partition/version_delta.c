@@ -238,7 +238,6 @@ enum error_code version_delta_plan(const struct partition_input *input,
         partition_book_get(input->context->store, base->partition_id, &c.book, err);
     if (rc == ERROR_NONE)
         c.fits = c.book.part_count == numbering->part_count &&
-                 (c.book.type_count != 0) == input->schema.has_relations &&
                  partition_book_types(&c.book) == dataset_type_count(&input->schema) &&
                  partition_book_relations(&c.book) == dataset_relation_count(&input->schema);
     if (rc == ERROR_NONE && c.fits)

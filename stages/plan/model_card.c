@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/formats/feature_scaling.h"
 #include "stages/plan/run_loss.h"
+#include "store/records/dataset_types.h"
 #include "store/records/feature_statistics.h"
 #include "store/records/node_columns.h"
 
@@ -69,14 +70,13 @@ static enum error_code read_type(struct model_card *card, struct store *store, u
 static enum error_code read_scaling(struct model_card *card, struct store *store, struct error *err)
 {
     const struct dataset_schema *dataset = &card->dataset;
-    const uint32_t types = dataset->has_relations ? dataset->node_type_count : 1;
     struct feature_scaling scaling[NODE_TYPE_COUNT_MAX] = {{.dim = 0}};
     size_t count = 0, size = 0;
     enum error_code rc = ERROR_NONE;
     if (!card->settings.ingest.standardise && !card->settings.ingest.normalise_rows)
         return ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++)
-        if (!dataset->has_relations || dataset->node_type[t].feature_dim)
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(dataset); t++)
+        if (dataset_type(dataset, t).feature_dim)
             rc = read_type(card, store, t, &scaling[count++], err);
     if (rc == ERROR_NONE && count)
         rc = feature_scaling_text(scaling, count, &card->scaling, &size, err);

@@ -220,6 +220,9 @@ static enum error_code take_class_weights(const struct reader *r)
 enum error_code model_card_parse(struct model_card *out, const char *text, const char *name,
                                  struct error *err)
 {
+    static enum error_code (*const take[])(const struct reader *) = {
+        take_settings, take_schema,   take_relations,
+        take_scaling,  take_encoding, take_class_weights};
     struct json_document *document = NULL;
     char where[256];
     (void)snprintf(where, sizeof where, "%s: its card", name);
@@ -228,18 +231,8 @@ enum error_code model_card_parse(struct model_card *out, const char *text, const
                              .root = rc == ERROR_NONE ? json_root(document) : NULL,
                              .name = name,
                              .err = err};
-    if (rc == ERROR_NONE)
-        rc = take_settings(&r);
-    if (rc == ERROR_NONE)
-        rc = take_schema(&r);
-    if (rc == ERROR_NONE)
-        rc = take_relations(&r);
-    if (rc == ERROR_NONE)
-        rc = take_scaling(&r);
-    if (rc == ERROR_NONE)
-        rc = take_encoding(&r);
-    if (rc == ERROR_NONE)
-        rc = take_class_weights(&r);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof take / sizeof *take; i++)
+        rc = take[i](&r);
     json_free(document);
     return rc;
 }

@@ -1,6 +1,7 @@
 #include "stages/plan/update_request.h"
 
 #include "common/base/file_pattern.h"
+#include "store/records/dataset_types.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,8 +89,8 @@ uint32_t update_relation_count(const struct dataset_schema *schema,
 
 enum error_code update_check_dataset(const struct dataset_schema *schema, struct error *err)
 {
-    for (uint32_t t = 0; schema->has_relations && t < schema->node_type_count; t++)
-        if (!schema->type_origin[t][0])
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++)
+        if (!dataset_type_origin(schema, t)[0])
             return error_set(err, ERROR_INVALID,
                              "dataset %s was made by an earlier release, which did not keep where "
                              "the features of each type come from: expected one that is made anew, "

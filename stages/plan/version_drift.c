@@ -86,7 +86,7 @@ static enum error_code read_row(struct reader *r, uint32_t node, struct row *row
 static enum error_code read_features(struct reader *r, uint32_t node, const float **row,
                                      uint32_t *dim, struct error *err)
 {
-    *dim = version_feature_dim(&r->schema, dataset_type_of(&r->schema, node));
+    *dim = dataset_type(&r->schema, dataset_type_of(&r->schema, node)).feature_dim;
     if (*dim == 0)
         return ERROR_NONE;
     while (!r->features.view.key[0] || node - r->features.first_node >= r->features.node_count) {
@@ -158,12 +158,12 @@ static enum error_code map_nodes(struct drift *d, struct error *err)
 
 static bool rows_differ(const struct drift *d, const struct row *older, const struct row *newer)
 {
-    const bool has_relations = older->relation && newer->relation;
+    const bool compares_relations = older->relation && newer->relation;
     if (older->size != newer->size)
         return true;
     for (uint64_t i = 0; i < newer->size; i++)
         if (d->newer_of[older->neighbor[i]] != newer->neighbor[i] ||
-            (has_relations && older->relation[i] != newer->relation[i]))
+            (compares_relations && older->relation[i] != newer->relation[i]))
             return true;
     return false;
 }
@@ -311,7 +311,7 @@ static size_t count_columns(const struct dataset_schema *schema, size_t *first)
     size_t count = 0;
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
         first[t] = count;
-        count += version_feature_dim(schema, t);
+        count += dataset_type(schema, t).feature_dim;
     }
     return count;
 }
@@ -326,7 +326,7 @@ static enum error_code measure_columns(struct reader *r, double *mean, double *d
     (void)count_columns(&r->schema, first);
     rewind_reader(r);
     for (uint32_t node = 0; rc == ERROR_NONE && node < r->schema.node_count; node++) {
-        const uint32_t type = r->schema.has_relations ? dataset_type_of(&r->schema, node) : 0;
+        const uint32_t type = dataset_type_of(&r->schema, node);
         const float *row = NULL;
         uint32_t dim = 0;
         rc = read_features(r, node, &row, &dim, err);
@@ -338,7 +338,7 @@ static enum error_code measure_columns(struct reader *r, double *mean, double *d
         }
     }
     for (uint32_t t = 0; t < dataset_type_count(&r->schema); t++)
-        for (uint32_t c = 0; seen[t] && c < version_feature_dim(&r->schema, t); c++)
+        for (uint32_t c = 0; seen[t] && c < dataset_type(&r->schema, t).feature_dim; c++)
             deviation[first[t] + c] = sqrt(deviation[first[t] + c] / seen[t]);
     return rc;
 }
@@ -369,10 +369,9 @@ static enum error_code measure_features(struct drift *d, double *out, struct err
 static enum error_code check_kind(const struct drift *d, struct error *err)
 {
     const struct dataset_schema *older = &d->older.schema, *newer = &d->newer.schema;
-    bool same = older->has_relations == newer->has_relations &&
-                older->node_type_count == newer->node_type_count;
-    for (uint32_t t = 0; same && t < newer->node_type_count; t++)
-        same = version_feature_dim(older, t) == version_feature_dim(newer, t);
+    bool same = dataset_type_count(older) == dataset_type_count(newer);
+    for (uint32_t t = 0; same && t < dataset_type_count(newer); t++)
+        same = dataset_type(older, t).feature_dim == dataset_type(newer, t).feature_dim;
     if (same)
         return ERROR_NONE;
     return error_set(

@@ -42,16 +42,12 @@ static void add_new_nodes(struct record *record, const struct dataset_delta *del
     record_add(record, "new_split", ELEMENT_U8, delta->new_split, targets);
 }
 
-/* Whether it says relations, be there some or not. */
-static bool is_typed(const struct dataset_delta *delta)
-{
-    return delta->type_count || delta->relation_count || delta->base_graphs;
-}
-
 static uint32_t version_of(const struct dataset_delta *delta)
 {
-    if (is_typed(delta))
-        return delta->base_graphs ? VERSION_GRAPHS : VERSION_TYPED;
+    if (delta->base_graphs)
+        return VERSION_GRAPHS;
+    if (delta->type_count || delta->relation_count)
+        return VERSION_TYPED;
     return delta->new_held ? VERSION_HELD : VERSION_PLAIN;
 }
 
@@ -72,7 +68,7 @@ static struct record encode(const struct dataset_delta *delta, const struct fact
     record_add_text(&record, "base", delta->base);
     record_add_text(&record, "root", delta->root);
     record_add(&record, "facts", ELEMENT_U64, facts->of,
-               is_typed(delta) ? TYPED_FACT_COUNT : FACT_COUNT);
+               record.version >= VERSION_TYPED ? TYPED_FACT_COUNT : FACT_COUNT);
     record_add(&record, "gone_node", ELEMENT_U32, delta->gone_node, delta->gone_nodes);
     record_add(&record, "gone_source", ELEMENT_U32, delta->gone_source, delta->gone_edges);
     record_add(&record, "gone_target", ELEMENT_U32, delta->gone_target, delta->gone_edges);

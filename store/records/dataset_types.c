@@ -28,25 +28,25 @@ const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t ty
     return schema->has_relations ? schema->type_origin[type] : schema->feature_origin;
 }
 
+/* One of the relations as the schema describes it. */
+static const struct edge_type *edge_type_of(const struct dataset_schema *schema, uint32_t relation)
+{
+    static const struct edge_type all = {.name = "edge"};
+    return schema->has_relations ? &schema->edge_type[relation] : &all;
+}
+
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation)
 {
-    struct relation out = {.name = "edge"};
-    if (!schema->has_relations)
-        return out;
-    const struct edge_type *type = &schema->edge_type[relation];
+    const struct edge_type *type = edge_type_of(schema, relation);
+    struct relation out = {.source_type = type->source_type, .target_type = type->target_type};
     must(text_copy(out.name, sizeof out.name, type->name));
-    out.source_type = type->source_type;
-    out.target_type = type->target_type;
     return out;
 }
 
 static struct relation_ends ends_of(const void *context, uint32_t relation)
 {
-    const struct dataset_schema *schema = context;
-    const struct edge_type *type = &schema->edge_type[relation];
-    return schema->has_relations
-               ? (struct relation_ends){type->name, type->source_type, type->target_type}
-               : (struct relation_ends){"edge", 0, 0};
+    const struct edge_type *type = edge_type_of(context, relation);
+    return (struct relation_ends){type->name, type->source_type, type->target_type};
 }
 
 void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out)
@@ -59,11 +59,11 @@ void dataset_reverses(const struct dataset_schema *schema, struct relation_rever
 uint64_t dataset_pair_count(const struct dataset_schema *schema)
 {
     struct relation_reverses reverses;
-    uint64_t count = 0;
+    uint64_t count = schema->edge_count;
     dataset_reverses(schema, &reverses);
-    for (uint32_t r = 0; schema->has_relations && r < reverses.count; r++)
-        count += relation_is_forward(&reverses, r) ? schema->edge_type[r].edge_count : 0;
-    return schema->has_relations ? count : schema->edge_count;
+    for (uint32_t r = 0; r < reverses.count; r++)
+        count -= relation_is_forward(&reverses, r) ? 0 : schema->edge_type[r].edge_count;
+    return count;
 }
 
 uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node)

@@ -197,7 +197,7 @@ static enum error_code read_facts(struct partition_book *out, struct error *err)
     out->train_count = (uint32_t)facts[FACT_TRAIN];
     out->valid_count = (uint32_t)facts[FACT_VALID];
     out->test_count = (uint32_t)facts[FACT_TEST];
-    return ERROR_NONE;
+    return check_ranges(out, err);
 }
 
 static enum error_code read_task(struct partition_book *out, struct error *err)
@@ -336,9 +336,17 @@ static enum error_code read_relations(struct partition_book *out, struct error *
     return rc == ERROR_NONE ? check_relations(out, err) : rc;
 }
 
+static enum error_code read_widths(struct partition_book *out, struct error *err)
+{
+    return edge_sections_get_widths(&out->view, &out->edge_width, err);
+}
+
 enum error_code partition_book_get(struct store *store, const char *partition_id,
                                    struct partition_book *out, struct error *err)
 {
+    static enum error_code (*const read[])(struct partition_book *, struct error *) = {
+        read_ranges,     read_facts,  read_task,      read_widths,
+        read_pair_types, read_graphs, read_relations, read_pair_count};
     const struct key key = key_partition(partition_id, "book");
     *out = (struct partition_book){0};
     enum error_code rc = store_get(store, key.text, partition_id, &out->view, err);
@@ -350,24 +358,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
                        err);
     if (rc == ERROR_NONE)
         rc = record_text_get(&out->view, "dataset", out->dataset_id, sizeof out->dataset_id, err);
-    if (rc == ERROR_NONE)
-        rc = read_ranges(out, err);
-    if (rc == ERROR_NONE)
-        rc = read_facts(out, err);
-    if (rc == ERROR_NONE)
-        rc = read_task(out, err);
-    if (rc == ERROR_NONE)
-        rc = edge_sections_get_widths(&out->view, &out->edge_width, err);
-    if (rc == ERROR_NONE)
-        rc = read_pair_types(out, err);
-    if (rc == ERROR_NONE)
-        rc = read_graphs(out, err);
-    if (rc == ERROR_NONE)
-        rc = check_ranges(out, err);
-    if (rc == ERROR_NONE)
-        rc = read_relations(out, err);
-    if (rc == ERROR_NONE)
-        rc = read_pair_count(out, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof read / sizeof *read; i++)
+        rc = read[i](out, err);
     if (rc == ERROR_NONE)
         return rc;
     store_release_record(&out->view);

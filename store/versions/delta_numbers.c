@@ -1,6 +1,7 @@
 #include "store/versions/delta_numbers.h"
 
 #include "common/base/ascending.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -31,13 +32,15 @@ void delta_numbers_init(struct delta_numbers *numbers, const struct dataset_delt
 enum error_code delta_numbers_check(const struct delta_numbers *n,
                                     const struct dataset_schema *schema, struct error *err)
 {
-    if (delta_numbers_count(n) != schema->node_count ||
-        (schema->has_relations && n->type_count != schema->node_type_count))
+    /* Types that are only names in the schema may be told apart by a delta, and need not be. */
+    const bool fits =
+        n->type_count == schema->node_type_count || n->type_count == dataset_type_count(schema);
+    if (delta_numbers_count(n) != schema->node_count || !fits)
         return error_set(err, ERROR_CORRUPT,
                          "dataset %s has %" PRIu32 " nodes, expected %" PRIu32 " of %" PRIu32
                          " types by its delta",
                          schema->id, schema->node_count, delta_numbers_count(n), n->type_count);
-    for (uint32_t t = 0; schema->has_relations && t < n->type_count; t++)
+    for (uint32_t t = 0; t < n->type_count; t++)
         if (n->first[t] != schema->node_type[t].first_node)
             return error_set(err, ERROR_CORRUPT,
                              "dataset %s: type %s begins at node %" PRIu32 ", expected %" PRIu32

@@ -69,7 +69,7 @@ static bool has_same_types(const struct fold_state *state, const struct dataset_
                 delta->relation_count == fold->nodes.relation_count;
     for (uint32_t t = 0; same && t < delta->type_count; t++)
         same = delta->base_of_type[t] == numbers->first[t + 1] - numbers->first[t] &&
-               delta->columns_of_type[t] == version_feature_dim(&fold->base, t);
+               delta->columns_of_type[t] == dataset_type(&fold->base, t).feature_dim;
     return same;
 }
 

@@ -148,12 +148,6 @@ static inline bool version_fold_is_gone(const struct version_fold *fold, uint64_
            fold->gone_edge[first].relation == relation;
 }
 
-/* Feature columns of the nodes of a type; of any other graph than one with relations all have the same. */
-static inline uint32_t version_feature_dim(const struct dataset_schema *schema, uint32_t type)
-{
-    return schema->has_relations ? schema->node_type[type].feature_dim : schema->feature_dim;
-}
-
 /* Relations that edges of a graph are removed by, 0: they are not told apart. */
 uint32_t version_relation_count(const struct dataset_schema *schema);
 /* The relation of an edge, of which version_fold_is_gone() asks. */

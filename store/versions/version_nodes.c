@@ -62,15 +62,15 @@ static bool find_space(const struct version_fold *fold, int64_t chunk, struct fe
     *space = (struct feature_space){.end = 0};
     if (chunk < 0)
         return false;
-    for (uint32_t t = 0; t < dataset_type_count(&fold->base); t++) {
-        const bool is_all = !fold->base.has_relations;
-        space->first = is_all ? 0 : numbers->first[t];
-        space->end = is_all ? fold->node_count : numbers->first[t + 1];
-        space->base_first = is_all ? 0 : numbers->base_first[t];
-        space->dim = version_feature_dim(&fold->base, t);
+    const uint32_t types = dataset_type_count(&fold->base);
+    for (uint32_t t = 0; t < types; t++) { /* a delta may tell more types apart, by their names */
+        const uint32_t next = t + 1 < types ? t + 1 : numbers->type_count;
+        space->first = numbers->first[t];
+        space->end = numbers->first[next];
+        space->base_first = numbers->base_first[t];
+        space->dim = dataset_type(&fold->base, t).feature_dim;
         space->origin = dataset_type_origin(&fold->base, t);
-        const uint32_t base_count =
-            is_all ? fold->base.node_count : numbers->base_first[t + 1] - space->base_first;
+        const uint32_t base_count = numbers->base_first[next] - space->base_first;
         const uint64_t chunks = feature_chunk_count(space->end - space->first, space->dim);
         if ((uint64_t)chunk - space->first_chunk < chunks)
             return true;

@@ -20,7 +20,7 @@ static void sees_what_lies_in_a_folder(void **state)
     assert_ok(input_facts_find(dir.path, &facts, &err), &err);
     assert_string_equal(facts.format_name, "hgb");
     assert_non_null(strstr(facts.seen, "has node.dat, so it is read as hgb"));
-    assert_true(facts.is_typed && !facts.is_table && facts.targets == TARGETS_NODES);
+    assert_true(facts.names_types && !facts.is_table && facts.targets == TARGETS_NODES);
     temp_dir_remove(&dir);
 }
 

@@ -17,7 +17,7 @@ static const struct dataset_schema *dataset(const char *id, bool has_relations)
     schema = (struct dataset_schema){
         .node_count = NODES,
         .has_relations = has_relations,
-        .node_type_count = has_relations ? 2 : 1,
+        .node_type_count = 2, /* names alone without relations */
         .target_type = has_relations ? 1 : 0,
         .node_type = {{.name = "author", .node_count = 2}, {.name = "paper", .first_node = 2}}};
     (void)snprintf(schema.id, sizeof schema.id, "%s", id);

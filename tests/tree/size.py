@@ -12,6 +12,7 @@ is its number and those of its reasons together. What is counted (tests are not)
     longest_function    such lines of the longest function, its braces left out
     settings            rows of stages/plan/setting_table.c
     task_questions      lines that ask for a trait of the task, and do otherwise for some tasks
+    type_questions      lines outside of stages/ingest that ask whether a graph has relations, which every graph has
 """
 import re
 import subprocess
@@ -21,9 +22,11 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent.parent
 LIMITS = SOURCE / "tests/tree/size.txt"
 # A string or a character is kept, so that /* in one begins no comment.
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.S)
 # The calls of common/nn/tasks/task.h that answer for a task; pipeline_reads_targets() is one of them for readers.
 TASK_QUESTION = re.compile(r"\b(task_has|task_has_classes|task_row_has|pipeline_reads_targets)\(")
-TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.S)
+# A graph without relations is one of one type and one relation; only the formats of records tell them apart.
+TYPE_QUESTION = re.compile(r"\b(has_relations|is_typed|model_is_typed)\b")
 
 
 def code_lines(text):
@@ -47,11 +50,13 @@ def longest_function(lines):
 
 def measure():
     """What is counted: name to number, and where the longest are."""
-    found, where = {"longest_file": 0, "longest_function": 0, "task_questions": 0}, {}
+    found, where = {"longest_file": 0, "longest_function": 0, "task_questions": 0, "type_questions": 0}, {}
     for path in sorted(p for room in ("common", "store", "stages", "pipelines") for p in (SOURCE / room).rglob("*.[ch]")):
         lines = code_lines(path.read_text(encoding="utf-8"))
         room = f"lines {path.parent.relative_to(SOURCE)}"
         found[room] = found.get(room, 0) + len(lines)
+        if SOURCE / "stages/ingest" not in path.parents:
+            found["type_questions"] += sum(bool(TYPE_QUESTION.search(line)) for line in lines)
         if not path.match("common/nn/tasks/task.[ch]"):
             found["task_questions"] += sum(bool(TASK_QUESTION.search(line)) for line in lines)
         for name, size in (("longest_file", len(lines)), ("longest_function", longest_function(lines))):

@@ -152,7 +152,7 @@ static const char *type_of(const struct yaml_node *item)
     return !text || !text[0] || strcmp(text, "null") == 0 || strcmp(text, "~") == 0 ? NULL : text;
 }
 
-static enum error_code read_nodes(const struct graphbolt *g, struct error *err)
+static enum error_code read_nodes(struct graphbolt *g, struct error *err)
 {
     const struct yaml_node *item = NULL;
     enum error_code rc = items_of(g, "nodes", &item, err);
@@ -169,7 +169,7 @@ static enum error_code read_nodes(const struct graphbolt *g, struct error *err)
     return rc;
 }
 
-static enum error_code declare(const struct graphbolt *g, struct error *err)
+static enum error_code declare(struct graphbolt *g, struct error *err)
 {
     const struct yaml_node *item = NULL;
     enum error_code rc = items_of(g, "edges", &item, err);
@@ -178,7 +178,7 @@ static enum error_code declare(const struct graphbolt *g, struct error *err)
     return rc == ERROR_NONE ? typed_graph_declare(g->graph, STATED_DIRECTED, err) : rc;
 }
 
-static enum error_code read_edges(const struct graphbolt *g, struct error *err)
+static enum error_code read_edges(struct graphbolt *g, struct error *err)
 {
     const struct yaml_node *item = NULL;
     struct array_file file;
@@ -303,7 +303,7 @@ static enum error_code find_task(const struct graphbolt *g, const struct yaml_no
                : rc;
 }
 
-static enum error_code read_task(const struct graphbolt *g, struct error *err)
+static enum error_code read_task(struct graphbolt *g, struct error *err)
 {
     static const char *const key[SPLIT_COUNT] = {"train_set", "validation_set", "test_set"};
     const struct yaml_node *task = NULL;
@@ -317,21 +317,15 @@ static enum error_code read_task(const struct graphbolt *g, struct error *err)
 
 static enum error_code read_all(struct graphbolt *g, struct error *err)
 {
+    static enum error_code (*const step[])(struct graphbolt *, struct error *) = {
+        read_nodes, declare, read_edges, read_features, read_task};
     enum error_code rc = read_metadata(g, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&g->feature_file, NODE_TYPE_COUNT_MAX, "paths of features", err);
     if (rc == ERROR_NONE)
         rc = typed_graph_new(g->settings, g->builder, g->metadata, &g->graph, err);
-    if (rc == ERROR_NONE)
-        rc = read_nodes(g, err);
-    if (rc == ERROR_NONE)
-        rc = declare(g, err);
-    if (rc == ERROR_NONE)
-        rc = read_edges(g, err);
-    if (rc == ERROR_NONE)
-        rc = read_features(g, err);
-    if (rc == ERROR_NONE)
-        rc = read_task(g, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof step / sizeof *step; i++)
+        rc = step[i](g, err);
     return rc == ERROR_NONE ? typed_graph_push_targets(g->graph, err) : rc;
 }
 

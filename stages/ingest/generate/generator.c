@@ -132,7 +132,7 @@ static uint64_t count_edges(const struct generator *generator)
     return (uint64_t)(generator->node_count * degree / 2.0 + 0.5);
 }
 
-static enum error_code push_edges(const struct generator *generator, struct error *err)
+static enum error_code push_edges(struct generator *generator, struct error *err)
 {
     const struct random_stream stream = stream_of(generator, DRAW_EDGE);
     const uint64_t edge_count = count_edges(generator);
@@ -183,7 +183,7 @@ static void draw_features(const struct generator *generator, uint32_t node, uint
     }
 }
 
-static enum error_code push_features(const struct generator *generator, struct error *err)
+static enum error_code push_features(struct generator *generator, struct error *err)
 {
     const uint32_t dim = (uint32_t)generator->settings->ingest.feature_dim;
     const uint32_t step = dim < PIECE_FLOATS ? PIECE_FLOATS / dim : 1;
@@ -202,7 +202,7 @@ static enum error_code push_features(const struct generator *generator, struct e
 
 /* ---- labels and splits ---------------------------------------------------------------------- */
 
-static enum error_code push_labels(const struct generator *generator, struct error *err)
+static enum error_code push_labels(struct generator *generator, struct error *err)
 {
     const struct random_stream stream = stream_of(generator, DRAW_LABEL);
     int32_t *label = NULL;
@@ -242,7 +242,7 @@ static enum error_code push_split(const struct generator *generator, enum split 
     return rc;
 }
 
-static enum error_code push_splits(const struct generator *generator, struct error *err)
+static enum error_code push_splits(struct generator *generator, struct error *err)
 {
     const double nodes = generator->node_count;
     const double train = generator->settings->ingest.train_share;
@@ -286,22 +286,14 @@ static enum error_code find_communities(struct generator *generator, struct erro
 
 static enum error_code push_all(struct generator *generator, struct error *err)
 {
+    static enum error_code (*const step[])(struct generator *, struct error *) = {
+        number_nodes, push_edges, find_communities, push_features, push_labels, push_splits};
     enum error_code rc = dataset_builder_set_nodes(generator->builder, generator->node_count,
                                                    STATED_UNDIRECTED, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_expect_edges(generator->builder, count_edges(generator), err);
-    if (rc == ERROR_NONE)
-        rc = number_nodes(generator, err);
-    if (rc == ERROR_NONE)
-        rc = push_edges(generator, err);
-    if (rc == ERROR_NONE)
-        rc = find_communities(generator, err);
-    if (rc == ERROR_NONE)
-        rc = push_features(generator, err);
-    if (rc == ERROR_NONE)
-        rc = push_labels(generator, err);
-    if (rc == ERROR_NONE)
-        rc = push_splits(generator, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof step / sizeof *step; i++)
+        rc = step[i](generator, err);
     return rc;
 }
 

@@ -195,7 +195,7 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
 
 /* ---- given negatives ------------------------------------------------------------------------- */
 
-enum error_code update_links_check_new(const struct update_reader *reader, struct error *err)
+enum error_code update_links_check_new(struct update_reader *reader, struct error *err)
 {
     const struct dataset_delta *delta = &reader->delta;
     for (uint64_t i = 0; delta->new_held && i < delta->added_edges; i++) {
@@ -287,7 +287,7 @@ static enum error_code check_split(const struct update_reader *reader,
     return ERROR_NONE;
 }
 
-enum error_code update_links_check_gone(const struct update_reader *reader, struct error *err)
+enum error_code update_links_check_gone(struct update_reader *reader, struct error *err)
 {
     const struct dataset_schema *schema = reader->schema;
     struct edge_splits splits;

@@ -26,7 +26,7 @@ enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
 }
 
 /* Training nodes, or graphs, that a version has: something is to be learnt of it. */
-static enum error_code check_training(const struct update_reader *reader, struct error *err)
+static enum error_code check_training(struct update_reader *reader, struct error *err)
 {
     const struct dataset_delta *delta = &reader->delta;
     const bool of_graphs = update_graphs_are_many(&reader->graphs);
@@ -70,7 +70,7 @@ static void tell_types(struct update_reader *reader)
         return;
     for (uint32_t t = 0; t < schema->node_type_count; t++) {
         reader->base_of_type[t] = schema->node_type[t].node_count;
-        reader->columns_of_type[t] = version_feature_dim(schema, t);
+        reader->columns_of_type[t] = dataset_type(schema, t).feature_dim;
     }
     delta->type_count = schema->node_type_count;
     delta->base_of_type = reader->base_of_type;
@@ -100,7 +100,7 @@ static enum error_code open_times(struct update_reader *reader, struct error *er
 }
 
 /* A rank is a share of all edges: one edge more or less changes the weights of the others. */
-static enum error_code check_ranks(const struct update_reader *reader, struct error *err)
+static enum error_code check_ranks(struct update_reader *reader, struct error *err)
 {
     const struct update_request *request = reader->request;
     const bool changes_edges = request->add_edges || request->remove_edges || request->remove_nodes;
@@ -116,42 +116,30 @@ static enum error_code check_ranks(const struct update_reader *reader, struct er
 
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
+    static enum error_code (*const step[])(struct update_reader *,
+                                           struct error *) = {check_ranks,
+                                                              open_times,
+                                                              update_links_open,
+                                                              update_labels_open,
+                                                              update_graphs_open,
+                                                              update_nodes_remove,
+                                                              update_graphs_remove,
+                                                              update_edges_remove,
+                                                              update_links_check_gone,
+                                                              update_nodes_add,
+                                                              update_edges_add,
+                                                              update_links_settle,
+                                                              update_links_check_new,
+                                                              update_rows_take,
+                                                              check_training};
     enum error_code rc = update_check_dataset(reader->schema, err);
     reader->delta.base_nodes = reader->schema->node_count;
     tell_types(reader);
     if (rc == ERROR_NONE)
         rc = living_nodes_open(&reader->nodes, reader->store, reader->schema, reader->memory_bytes,
                                err);
-    if (rc == ERROR_NONE)
-        rc = check_ranks(reader, err);
-    if (rc == ERROR_NONE)
-        rc = open_times(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_links_open(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_labels_open(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_graphs_open(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_nodes_remove(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_graphs_remove(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_edges_remove(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_links_check_gone(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_nodes_add(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_edges_add(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_links_settle(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_links_check_new(reader, err);
-    if (rc == ERROR_NONE)
-        rc = update_rows_take(reader, err);
-    if (rc == ERROR_NONE)
-        rc = check_training(reader, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof step / sizeof *step; i++)
+        rc = step[i](reader, err);
     if (rc == ERROR_NONE && reader->absorbed)
         log_info("%" PRIu64 " of the added edges are between nodes whose link is held out, and are "
                  "left out: training is not to see them",

@@ -140,11 +140,9 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
                        uint32_t relation, int64_t time, bool *is_held);
 /* Behind update_links_settle(): a new edge that is held out has no given negatives. Fails: ERROR_INPUT naming its line where those of its split
  * have some. */
-MUST_CHECK enum error_code update_links_check_new(const struct update_reader *reader,
-                                                  struct error *err);
+MUST_CHECK enum error_code update_links_check_new(struct update_reader *reader, struct error *err);
 /* When nodes and edges that go are known. Fails: ERROR_INPUT naming the line of a node that is the last given negative of an edge. */
-MUST_CHECK enum error_code update_links_check_gone(const struct update_reader *reader,
-                                                   struct error *err);
+MUST_CHECK enum error_code update_links_check_gone(struct update_reader *reader, struct error *err);
 /* Labels of new edges (update_labels.c), by the settings. */
 MUST_CHECK enum error_code update_labels_open(struct update_reader *reader, struct error *err);
 /* The name of their column in a header, or NULL: edges have none, or those are their weights. */

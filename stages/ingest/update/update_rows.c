@@ -65,7 +65,8 @@ static enum error_code take_row(struct update_reader *reader, const struct node_
         rc = check_node(reader, line, node, err);
     if (rc != ERROR_NONE)
         return rc;
-    const uint32_t type = rows_of(reader, node), dim = version_feature_dim(reader->schema, type);
+    const uint32_t type = rows_of(reader, node),
+                   dim = dataset_type(reader->schema, type).feature_dim;
     const uint32_t before = line->type == LIVING_ANY_TYPE ? 1 : 2;
     rc = update_reader_take(reader, (dim + 1ULL) * 4, err);
     if (rc == ERROR_NONE)
@@ -110,10 +111,11 @@ static enum error_code check_given(const struct update_reader *reader, struct er
     for (uint32_t i = 0; i < reader->delta.added_nodes; i++) {
         const uint32_t node = reader->nodes.base_count + i, type = rows_of(reader, node);
         if (are_given(reader, type) && !reader->has_row[node])
-            return error_set(
-                err, ERROR_INPUT, "%s: no row for the new node %s: expected %" PRIu32 " features",
-                reader->request->features ? reader->request->features : "--features",
-                living_nodes_text(&reader->nodes, node, text), version_feature_dim(schema, type));
+            return error_set(err, ERROR_INPUT,
+                             "%s: no row for the new node %s: expected %" PRIu32 " features",
+                             reader->request->features ? reader->request->features : "--features",
+                             living_nodes_text(&reader->nodes, node, text),
+                             dataset_type(schema, type).feature_dim);
     }
     return ERROR_NONE;
 }

@@ -180,7 +180,7 @@ static enum error_code count_edges(struct version_draft *m, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code check_repeated(const struct version_draft *m, struct error *err)
+static enum error_code check_repeated(struct version_draft *m, struct error *err)
 {
     const struct update_places *places = m->places;
     const uint64_t first = m->repeated.first;
@@ -391,21 +391,12 @@ static enum error_code count_links(struct version_draft *m, struct error *err)
 
 enum error_code version_count(struct version_draft *m, struct error *err)
 {
-    enum error_code rc = begin_schema(m, err);
-    if (rc == ERROR_NONE)
-        rc = find_base_chunks(m, err);
-    if (rc == ERROR_NONE)
-        rc = count_edges(m, err);
-    if (rc == ERROR_NONE)
-        rc = name_nodes(m, err);
-    if (rc == ERROR_NONE)
-        rc = count_features(m, err);
-    if (rc == ERROR_NONE)
-        rc = count_labels(m, err);
-    if (rc == ERROR_NONE)
-        rc = count_links(m, err);
-    if (rc == ERROR_NONE)
-        rc = check_repeated(m, err);
+    static enum error_code (*const step[])(struct version_draft *, struct error *) = {
+        begin_schema,   find_base_chunks, count_edges, name_nodes,
+        count_features, count_labels,     count_links, check_repeated};
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof step / sizeof *step; i++)
+        rc = step[i](m, err);
     if (rc == ERROR_NONE)
         describe_edges(m);
     return rc;

@@ -31,7 +31,7 @@ static double whole_bytes(const struct version_fold *fold)
     double rows = 0;
     for (uint32_t t = 0; t < fold->numbers.type_count; t++)
         rows += (double)(fold->numbers.first[t + 1] - fold->numbers.first[t]) *
-                (double)(version_feature_dim(base, t) * sizeof(float));
+                (double)(dataset_type(base, t).feature_dim * sizeof(float));
     return edge * (double)base->edge_count + node * fold->node_count +
            label * version_targets(fold) + rows;
 }

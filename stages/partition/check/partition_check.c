@@ -103,8 +103,7 @@ static enum error_code sum_row(const struct partition_check *check,
                              ", expected ascending below %" PRIu32,
                              node, source, last, check->book->node_count);
         last = source;
-        if (check->schema->has_relations &&
-            dataset_type_of(check->schema, check->permutation->to_dataset[source]) != source_type)
+        if (dataset_type_of(check->schema, check->permutation->to_dataset[source]) != source_type)
             return error_set(err, ERROR_CORRUPT,
                              "the row of node %" PRIu32 " in relation %" PRIu32
                              " has source %" PRIu32 ", which is of another type",

@@ -62,7 +62,7 @@ void partition_quality_add_edges(struct partition_quality *quality,
                                  const uint32_t *neighbor, uint64_t count)
 {
     const struct dataset_schema *schema = quality->schema;
-    const uint32_t source_type = schema->has_relations ? schema->edge_type[r].source_type : 0;
+    const uint32_t source_type = dataset_relation(schema, r).source_type;
     const uint32_t dim = dataset_type(schema, source_type).feature_dim;
     struct partition_report *report = &quality->report;
     struct part_figures *figures = &report->part[measure->part];

@@ -137,8 +137,8 @@ static enum error_code write_group(const struct part_writer *writer, struct part
                               .failed_part = -1};
     (void)pthread_mutex_init(&work.mutex, NULL);
     /* what a part takes to be split by relation is there once */
-    thread_pool_run(writer->schema->has_relations ? NULL : writer->pool, rows->part_count,
-                    write_one, &work);
+    thread_pool_run(part_relations_bytes(writer->schema, 1, 1) ? NULL : writer->pool,
+                    rows->part_count, write_one, &work);
     (void)pthread_mutex_destroy(&work.mutex);
     if (work.rc != ERROR_NONE)
         *err = work.err;
@@ -221,7 +221,7 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
         .numbering = writer->numbering,
         .in_degree = writer->in_degree,
         .is_split = true,
-        .bare = writer->only_measures && !writer->schema->has_relations,
+        .bare = writer->only_measures && dataset_relation_count(writer->schema) == 1,
         .budget_bytes = writer->budget_bytes,
     };
     const int count = writer->numbering->part_count;

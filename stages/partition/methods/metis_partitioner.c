@@ -232,7 +232,7 @@ static enum error_code make_types(const struct partition_request *request, uint8
                                   struct error *err)
 {
     const uint32_t node_count = request->schema->node_count;
-    if (!request->schema->has_relations)
+    if (dataset_type_count(request->schema) == 1)
         return ERROR_NONE;
     const enum error_code rc = memory_new(type, node_count, "the types of nodes", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++)

@@ -16,9 +16,8 @@ static void classify(struct part_loads *loads, const struct partition_request *r
                      uint32_t nodes[NODE_CLASS_COUNT_MAX])
 {
     const bool by_train = request->settings->partition.balance_train;
-    const bool by_type = request->schema->has_relations;
     for (uint32_t node = 0; node < loads->node_count; node++) {
-        const uint32_t type = by_type ? dataset_type_of(request->schema, node) : 0;
+        const uint32_t type = dataset_type_of(request->schema, node);
         const bool is_train = by_train && request->split_marks[node] == SPLIT_TRAIN + 1;
         loads->class_of[node] = (uint8_t)(2 * type + is_train);
         nodes[loads->class_of[node]]++;

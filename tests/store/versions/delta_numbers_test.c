@@ -161,6 +161,15 @@ static void a_schema_that_says_other_nodes_is_refused(void **state)
         assert_fails(delta_numbers_check(&numbers, &schema, &err), ERROR_CORRUPT, "by its delta",
                      &err);
         schema.node_count--;
+        if (schema.has_relations) { /* names that a delta tells apart */
+            schema.has_relations = false;
+            assert_ok(delta_numbers_check(&numbers, &schema, &err), &err);
+            schema.has_relations = true;
+        } else { /* names that it does not */
+            schema.node_type_count++;
+            assert_ok(delta_numbers_check(&numbers, &schema, &err), &err);
+            schema.node_type_count--;
+        }
         schema.node_type[schema.node_type_count - 1].first_node++;
         if (schema.has_relations)
             assert_fails(delta_numbers_check(&numbers, &schema, &err), ERROR_CORRUPT,
