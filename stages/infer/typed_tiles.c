@@ -144,6 +144,24 @@ enum error_code typed_tiles_draw(struct typed_tiles *tiles, int layer,
                                                                   : ERROR_NONE;
 }
 
+enum error_code typed_tile_join(struct typed_tile *tile, const struct model *model,
+                                const float *const *rows, struct error *err)
+{
+    const int last = model->config.layer_count - 1;
+    const size_t width = model->layer[last].type_input_dim[tile->span.type];
+    size_t stride[LAYER_COUNT_MAX];
+    float *joined = NULL;
+    const enum error_code rc =
+        arena_new(tile->arena, &joined, tile->span.count * width, "joined layers", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int l = 0; l < last; l++)
+        stride[l] = model_layer_output_dim(model, l);
+    model_join_rows(model, rows, stride, tile->span.count, joined);
+    tile->rows[tile->span.type] = (struct input_rows){.base = joined, .stride = width};
+    return ERROR_NONE;
+}
+
 enum error_code typed_tiles_compute(struct typed_tiles *tiles, const float *weights, int layer,
                                     struct typed_tile *tile, float **output, struct error *err)
 {
