@@ -183,8 +183,7 @@ int model_layer_start(const struct model_config *config, int number)
     return first - 1;
 }
 
-/* Columns that layer `number` reads. */
-static uint32_t input_dim_of(const struct model_config *config, int number)
+uint32_t model_layer_reads(const struct model_config *config, int number)
 {
     uint32_t sum = 0;
     if (number == 0)
@@ -204,8 +203,8 @@ static enum error_code add_layer(struct model *model, int number, struct error *
     struct model_layer *layer = &model->layer[number];
     *layer = (struct model_layer){.config = *own,
                                   .type = layer_type_of(own->kind),
-                                  .input_dim = input_dim_of(config, number),
-                                  .own_dim = input_dim_of(config, number),
+                                  .input_dim = model_layer_reads(config, number),
+                                  .own_dim = model_layer_reads(config, number),
                                   .reads_all = is_last && config->jumping_knowledge >= JUMP_CAT,
                                   .joins_heads = !is_last,
                                   .hop = model->hop_count,
@@ -360,12 +359,23 @@ static enum error_code check_width(uint32_t dim, const char *what, struct error 
                      dim_max);
 }
 
+enum error_code model_check_jump(const struct model_config *config, int number, struct error *err)
+{
+    const uint32_t dim = config->layer[number].output_dim, first = config->layer[0].output_dim;
+    if (config->jumping_knowledge != JUMP_MAX || number == config->layer_count - 1 || dim == first)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "its width is %" PRIu32 " and that of the first layer %" PRIu32
+                     ", and jumping_knowledge max wants the same of all",
+                     dim, first);
+}
+
 static enum error_code check_layer(const struct model_config *config, int number, struct error *err)
 {
     const struct layer_config *own = &config->layer[number];
     const struct layer_type *type = layer_type_of(own->kind);
     const bool is_last = number == config->layer_count - 1;
-    const uint32_t input_dim = input_dim_of(config, number);
+    const uint32_t input_dim = model_layer_reads(config, number);
     const enum error_code rc = check_width(own->output_dim, "output", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -386,12 +396,9 @@ static enum error_code check_layer(const struct model_config *config, int number
                          "its output are the logits, so its norm and its activation must be none, "
                          "not %s and %s",
                          norm_names[own->norm], activation_names[own->activation]);
-    if (config->jumping_knowledge == JUMP_MAX && !is_last &&
-        own->output_dim != config->layer[0].output_dim)
-        return error_set(err, ERROR_INVALID,
-                         "its width is %" PRIu32 " and that of the first layer %" PRIu32
-                         ", and jumping_knowledge max wants the same of all",
-                         own->output_dim, config->layer[0].output_dim);
+    const enum error_code jumps = model_check_jump(config, number, err);
+    if (jumps != ERROR_NONE)
+        return jumps;
     if (type->reads_start && model_layer_start(config, number) < 0)
         return error_set(err, ERROR_INVALID, LAYER_WITHOUT_START);
     for (int i = 0; type->prefix && !*type->prefix && i < number; i++)

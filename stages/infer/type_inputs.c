@@ -61,7 +61,8 @@ static void find_types(struct type_inputs *inputs)
     typed_model_needs(model, layer - 1, needed);
     for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
         struct type_input *own = &inputs->type[t];
-        own->dim = layer ? model->layer[layer].type_input_dim[t] : model->config.types.input_dim[t];
+        own->dim =
+            layer ? model_layer_output_dim(model, layer - 1) : model->config.types.input_dim[t];
         if (needed[t])
             own->bytes = (uint64_t)type_inputs_book(inputs, t)[inputs->ranges.part_count] *
                          own->dim * sizeof(float);

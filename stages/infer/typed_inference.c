@@ -16,8 +16,9 @@
 
 struct typed_inference {
     struct typed_inference_config config;
-    struct type_inputs *inputs;    /* NULL: none are open */
-    struct type_inputs *start;     /* of a layer with a second_input: its rows; else NULL */
+    struct type_inputs *inputs; /* NULL: none are open */
+    struct type_inputs
+        *other[LAYER_COUNT_MAX];   /* rows of layers below that it reads, too; NULL: not */
     struct typed_windows *windows; /* over them; NULL: tiles read their sources' rows */
     uint64_t own_bytes; /* with windows: for the rows of a tile's own nodes, and those in memory */
     int input_layer;    /* the layer that reads them */
@@ -43,8 +44,9 @@ void typed_inference_close_inputs(struct typed_inference *inference)
     inference->windows = NULL;
     type_inputs_close(inference->inputs);
     inference->inputs = NULL;
-    type_inputs_close(inference->start);
-    inference->start = NULL;
+    for (int l = 0; l < LAYER_COUNT_MAX; l++)
+        type_inputs_close(inference->other[l]);
+    memset(inference->other, 0, sizeof inference->other);
     inference->input_layer = 0;
 }
 
@@ -76,15 +78,20 @@ static void tell_memory(const struct typed_inference *inference)
                                                          : "are read as tiles want them");
 }
 
-static bool has_start(const struct typed_inference *inference, int layer)
+/* Whether layer `layer`, from 1, reads the rows of model.layer[other] beside those of the layer below it. */
+static bool reads_other(const struct typed_inference *inference, int layer, int other)
 {
-    return model_of(inference)->layer[layer - 1].second_input >= 0;
+    const struct model_layer *own = &model_of(inference)->layer[layer - 1];
+    return own->second_input == other || (own->reads_all && other < layer - 2);
 }
 
-/* What the rows that a layer reads may take: half of it if it reads others beside them. */
+/* What the rows of one of the layers that it reads may take. */
 static uint64_t rows_bytes(const struct typed_inference *inference, int layer)
 {
-    return inference->config.rows_bytes / (has_start(inference, layer) ? 2 : 1);
+    uint64_t count = 1;
+    for (int l = 0; l < layer - 1; l++)
+        count += reads_other(inference, layer, l);
+    return inference->config.rows_bytes / count;
 }
 
 /* What the budget has beside the rows of a tile's own nodes. */
@@ -120,10 +127,10 @@ static enum error_code open_inputs(struct typed_inference *inference,
     enum error_code rc = type_inputs_open(&config, &inference->inputs, err);
     if (rc == ERROR_NONE)
         rc = open_windows(inference, layer, err);
-    if (rc == ERROR_NONE &&
-        has_start(inference, layer)) { /* what the next layer above that one reads */
-        config.layer = model_of(inference)->layer[layer - 1].second_input + 2;
-        rc = type_inputs_open(&config, &inference->start, err);
+    for (int l = 0; rc == ERROR_NONE && l < layer - 1; l++) {
+        config.layer = l + 2; /* which reads what that layer gives */
+        if (reads_other(inference, layer, l))
+            rc = type_inputs_open(&config, &inference->other[l], err);
     }
     if (rc != ERROR_NONE)
         return rc;
@@ -137,26 +144,51 @@ static size_t place_of(const struct input_rows *rows, uint32_t i)
     return rows->row_index ? rows->row_index[i] : i;
 }
 
-/* Fetches the rows of the tile's own nodes that its layer reads beside those of the layer below. */
-static enum error_code fetch_start(struct typed_inference *inference, struct typed_tile *tile,
-                                   struct error *err)
+/* Copies the rows of the tile's own nodes, the first of its type. */
+static enum error_code copy_own(const struct typed_tile *tile, const struct input_rows *found,
+                                size_t dim, float **out, struct error *err)
 {
-    struct typed_tile own = {.span = tile->span, .arena = tile->arena};
-    const uint32_t type = tile->span.type;
-    const int second = model_of(inference)->layer[inference->layer - 1].second_input;
-    const size_t dim = model_layer_output_dim(model_of(inference), second);
-    const struct input_rows *found = &own.rows[type];
-    float *rows = NULL;
-    own.destinations[type] = tile->span.count;
-    enum error_code rc = type_inputs_fetch(inference->start, &own, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(tile->arena, &rows, tile->span.count * dim, "rows of a tile", err);
+    const enum error_code rc =
+        arena_new(tile->arena, out, tile->span.count * dim, "rows of a tile", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < tile->span.count; i++)
-        memcpy(rows + i * dim, (const float *)found->base + place_of(found, i) * found->stride,
-               dim * sizeof *rows);
-    tile->start[type] = rows;
-    tile->has_start = true;
+        memcpy(*out + i * dim, (const float *)found->base + place_of(found, i) * found->stride,
+               dim * sizeof **out);
     return rc;
+}
+
+/* Fetches what the layers below gave of the tile's own nodes: that of `layer` [count, its width]. */
+static enum error_code fetch_other(struct typed_inference *inference, const struct typed_tile *tile,
+                                   int layer, float **out, struct error *err)
+{
+    const size_t dim = model_layer_output_dim(model_of(inference), layer);
+    const uint32_t type = tile->span.type;
+    struct typed_tile own = {.span = tile->span, .arena = tile->arena};
+    own.destinations[type] = tile->span.count;
+    if (!inference->other[layer]) /* the layer right below */
+        return copy_own(tile, &tile->rows[type], dim, out, err);
+    const enum error_code rc = type_inputs_fetch(inference->other[layer], &own, err);
+    return rc == ERROR_NONE ? copy_own(tile, &own.rows[type], dim, out, err) : rc;
+}
+
+/* Fetches what the tile's layer reads beside the rows of the layer below it. */
+static enum error_code fetch_others(struct typed_inference *inference, struct typed_tile *tile,
+                                    struct error *err)
+{
+    const struct model *model = model_of(inference);
+    const struct model_layer *own = &model->layer[inference->layer - 1];
+    const uint32_t type = tile->span.type;
+    float *rows[LAYER_COUNT_MAX] = {NULL};
+    enum error_code rc = ERROR_NONE;
+    for (int l = 0; rc == ERROR_NONE && l < inference->layer - 1; l++)
+        if (own->reads_all || own->second_input == l)
+            rc = fetch_other(inference, tile, l, &rows[l], err);
+    if (own->second_input >= 0) {
+        tile->start[type] = rows[own->second_input];
+        tile->has_start = true;
+    }
+    return rc == ERROR_NONE && own->reads_all
+               ? typed_tile_join(tile, model, (const float *const *)(const void *)rows, err)
+               : rc;
 }
 
 /* `is_summed`: it is among those that typed_windows_sum() was asked for. */
@@ -172,8 +204,8 @@ static enum error_code infer_tile(struct typed_inference *inference, const struc
         rc = typed_windows_take(inference->windows, &tile, err);
     if (rc == ERROR_NONE)
         rc = type_inputs_fetch(inference->inputs, &tile, err);
-    if (rc == ERROR_NONE && inference->start)
-        rc = fetch_start(inference, &tile, err);
+    if (rc == ERROR_NONE && !temporal_inference_is_wanted(context))
+        rc = fetch_others(inference, &tile, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     return rc == ERROR_NONE ? typed_tiles_compute(tiles, inference->weights, inference->layer,
                                                   &tile, output, err)

@@ -31,35 +31,51 @@ static enum error_code find_rows(const struct selection *selection, int layer,
     return rc;
 }
 
-/* What the layer reads beside that of the tile's own nodes, the first of its type. */
-static enum error_code find_start(const struct selection *selection, int second,
-                                  struct typed_tile *tile, struct error *err)
+/* What layer `other`, from 0, gave of the tile's own nodes, the first of its type. */
+static enum error_code copy_other(const struct selection *selection, int other,
+                                  const struct typed_tile *tile, float **out, struct error *err)
 {
     const uint32_t type = tile->span.type;
     const struct selected_type *own = &selection->type[type];
-    const size_t dim = own->width[second + 1];
-    float *rows = NULL;
+    const size_t dim = own->width[other + 1];
     const enum error_code rc =
-        arena_new(tile->arena, &rows, tile->span.count * dim, "rows of a tile", err);
+        arena_new(tile->arena, out, tile->span.count * dim, "rows of a tile", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < tile->span.count; i++)
-        memcpy(rows + i * dim, own->row[second + 1] + tile->rows[type].row_index[i] * dim,
-               dim * sizeof *rows);
-    tile->start[type] = rows;
-    tile->has_start = true;
+        memcpy(*out + i * dim, own->row[other + 1] + tile->rows[type].row_index[i] * dim,
+               dim * sizeof **out);
     return rc;
+}
+
+/* What layer `layer`, from 1, reads beside the rows of the layer below it. */
+static enum error_code find_others(const struct selection *selection, int layer,
+                                   struct typed_tile *tile, struct error *err)
+{
+    const struct model *model = selection->config.model;
+    const struct model_layer *own = &model->layer[layer - 1];
+    float *rows[LAYER_COUNT_MAX] = {NULL};
+    enum error_code rc = ERROR_NONE;
+    for (int l = 0; rc == ERROR_NONE && l < layer - 1; l++)
+        if (own->reads_all || own->second_input == l)
+            rc = copy_other(selection, l, tile, &rows[l], err);
+    if (own->second_input >= 0) {
+        tile->start[tile->span.type] = rows[own->second_input];
+        tile->has_start = true;
+    }
+    return rc == ERROR_NONE && own->reads_all
+               ? typed_tile_join(tile, model, (const float *const *)(const void *)rows, err)
+               : rc;
 }
 
 static enum error_code infer_tile(void *context, const struct selection *selection, int layer,
                                   const struct typed_span *span, float **output, struct error *err)
 {
     const struct tiles *tiles = context;
-    const int second = selection->config.model->layer[layer - 1].second_input;
     struct typed_tile tile;
     enum error_code rc = typed_tiles_draw(tiles->of, layer, span, &tile, err);
     if (rc == ERROR_NONE)
         rc = find_rows(selection, layer, &tile, err);
-    if (rc == ERROR_NONE && second >= 0)
-        rc = find_start(selection, second, &tile, err);
+    if (rc == ERROR_NONE)
+        rc = find_others(selection, layer, &tile, err);
     return rc == ERROR_NONE
                ? typed_tiles_compute(tiles->of, tiles->weights, layer, &tile, output, err)
                : rc;

@@ -245,25 +245,57 @@ static enum error_code compute_type(struct typed_tiles *tiles, const float *weig
                             : rc;
 }
 
+enum error_code typed_tile_join(struct typed_tile *tile, const struct model *model,
+                                const float *const *rows, struct error *err)
+{
+    const int last = model->config.layer_count - 1;
+    const size_t width = model->layer[last].type_input_dim[tile->span.type];
+    size_t stride[LAYER_COUNT_MAX];
+    float *joined = NULL;
+    const enum error_code rc =
+        arena_new(tile->arena, &joined, tile->span.count * width, "joined layers", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int l = 0; l < last; l++)
+        stride[l] = model_layer_output_dim(model, l);
+    model_join_rows(model, rows, stride, tile->span.count, joined);
+    tile->rows[tile->span.type] = (struct input_rows){.base = joined, .stride = width};
+    return ERROR_NONE;
+}
+
+/* A layer that reads all below it reads what they gave of the tile's own nodes, the first of their type. */
+static enum error_code join_past(const struct typed_tiles *tiles, struct typed_tile *tile,
+                                 struct input_rows (*rows)[RELATION_TYPE_COUNT_MAX], int layer,
+                                 struct error *err)
+{
+    const uint32_t type = tile->span.type;
+    const float *lower[LAYER_COUNT_MAX] = {NULL};
+    for (int l = 0; l < layer; l++)
+        lower[l] = rows[l + 1][type].base;
+    const enum error_code rc = typed_tile_join(tile, tiles->config.model, lower, err);
+    rows[layer][type] = tile->rows[type];
+    return rc;
+}
+
 /* All layers up to one, from 1, of the neighbourhoods of a tile. */
 static enum error_code compute_past(struct typed_tiles *tiles, const float *weights, int layer,
-                                    const struct typed_tile *tile, float **output,
-                                    struct error *err)
+                                    struct typed_tile *tile, float **output, struct error *err)
 {
-    struct input_rows rows[2][RELATION_TYPE_COUNT_MAX];
+    const struct model *model = tiles->config.model;
+    struct input_rows rows[LAYER_COUNT_MAX + 1][RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
     memcpy(rows[0], tile->rows, sizeof rows[0]);
     for (int l = 0; rc == ERROR_NONE && l < layer; l++) {
-        struct input_rows *above = rows[(l + 1) % 2];
         struct past_layer past;
         rc = find_past_layer(tiles, &tile->batch, l, &past, err);
+        if (rc == ERROR_NONE && model->layer[l].reads_all)
+            rc = join_past(tiles, tile, rows, l, err);
         for (uint32_t t = 0; rc == ERROR_NONE && t < tile->batch.type_count; t++) {
-            above[t] =
-                (struct input_rows){.stride = model_layer_output_dim(tiles->config.model, l)};
+            rows[l + 1][t] = (struct input_rows){.stride = model_layer_output_dim(model, l)};
             if (past.destinations[t] == 0 || (l + 1 == layer && t != tile->span.type))
                 continue;
-            rc = compute_type(tiles, weights, l, &past, rows[l % 2], t, output, err);
-            above[t].base = *output;
+            rc = compute_type(tiles, weights, l, &past, rows[l], t, output, err);
+            rows[l + 1][t].base = *output;
         }
     }
     return rc;

@@ -76,6 +76,9 @@ void typed_tile_nodes(const struct typed_tile *tile, const struct type_ranges *r
 MUST_CHECK enum error_code typed_tiles_draw(struct typed_tiles *tiles, int layer,
                                             const struct typed_span *span, struct typed_tile *tile,
                                             struct error *err);
+/* Puts what all layers below the last gave of the tile's nodes, rows[layer] [count, its width], in the place of its rows. */
+MUST_CHECK enum error_code typed_tile_join(struct typed_tile *tile, const struct model *model,
+                                           const float *const *rows, struct error *err);
 /* Once it has rows: *output [count, the layer's width] of the span, likewise valid. */
 MUST_CHECK enum error_code typed_tiles_compute(struct typed_tiles *tiles, const float *weights,
                                                int layer, struct typed_tile *tile, float **output,

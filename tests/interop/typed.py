@@ -20,6 +20,7 @@ from torch_geometric.nn import (
     GraphConv,
     HeteroConv,
     HGTConv,
+    JumpingKnowledge,
     LEConv,
     Linear,
     RGATConv,
@@ -46,7 +47,7 @@ class Step:
         self.weights, self.gradient = self.named("weights."), self.named("gradient.")
         self.x, self.x_gradient = self.named("x."), self.named("x_gradient.")
         self.classes, self.target = self.tensors["logits"].shape[1], self.types[0]
-        ends = self.text["kind"] == "hgt"
+        ends = self.text["kind"] == "hgt" or self.text["jumping_knowledge"] != "none"
         self.activations, self.projected_activation = ["relu", "relu" if ends else "none"], "relu"
         if self.text["kind"] == "sgc":
             self.activations[0] = "none"
@@ -212,7 +213,8 @@ class Model(torch.nn.Module):
         projected = {t: len(step.weights[name]) for t, name in names.items() if name in step.weights}
         self.lin_dict = ModuleDict({t: Linear(dims[t], width) for t, width in projected.items()})
         dims |= projected
-        ends = step.text["kind"] == "hgt"
+        self.jump = step.text["jumping_knowledge"]
+        ends = step.text["kind"] == "hgt" or self.jump != "none"
         convs = []
         for hop in range(2):
             out = step.number["hidden"] if hop == 0 or ends else classes
@@ -222,15 +224,19 @@ class Model(torch.nn.Module):
         self.convs = torch.nn.ModuleList(c.conv if isinstance(c, Relational) else c for c in convs)
         if isinstance(convs[0], Relational) and convs[0].root:
             self.roots = torch.nn.ModuleList(c.root for c in convs)
-        self.lin = Linear(out, classes) if ends else None
+        self.lin = Linear(2 * out if self.jump == "cat" else out, classes) if ends else None
+        self.join = JumpingKnowledge(self.jump) if self.jump in ("cat", "max") else lambda rows: rows[-1]
         self.layers = [c.forward for c in convs]
 
     def forward(self, step, x):
+        given = []
         x = {t: ACTIVATIONS[step.projected_activation](self.lin_dict[t](x[t])) if t in self.lin_dict else x[t] for t in x}
         for hop, layer in enumerate(self.layers):
             y = layer(x, step.edges(hop), **step.edge_weights(hop))
             x = {t: ACTIVATIONS[step.activations[hop]](y[t][: step.count(hop)[t]]) for t in step.types}
-        return x[step.target] if self.lin is None else self.lin(x[step.target])
+            given.append(x[step.target])
+        rows = self.join([g[: len(given[-1])] for g in given])
+        return rows if self.lin is None else self.lin(rows)
 
 
 def gradients(model):
@@ -279,6 +285,7 @@ RUNS = {
     "rgcn": {"train-step.model": "rgcn", "train-step.projection": "relu"},
     "rgcn-bases": {"train-step.model": "rgcn", "train-step.bases": 2},
     "sage": {"train-step.model": "sage", "train-step.relation_aggr": "mean"},
+    "sage-jump": {"train-step.model": "sage", "train-step.jumping_knowledge": "cat", "train-step.norm": "none"},
     "gat": {"train-step.model": "gat", "train-step.heads": 2},
     "gatv2": {"train-step.model": "gatv2", "train-step.heads": 2},
     # Sums over sampled neighbours are scaled to all of them, and PyG's are not, so these take all.

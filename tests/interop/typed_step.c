@@ -34,6 +34,7 @@ static const struct row {
     bool own;     /* one type */
     bool project; /* papers and authors */
     bool values;  /* edges have weights */
+    enum jumping_knowledge jump;
 } models[] = {
     {"rgcn", LAYER_RGCN, .project = true},
     {"rgcn-own", LAYER_RGCN, .own = true},
@@ -44,6 +45,9 @@ static const struct row {
     {"sage", LAYER_SAGE, .project = false},
     {"sage-mean", LAYER_SAGE, .relation_aggr = RELATION_AGGR_MEAN, .project = true},
     {"sage-max", LAYER_SAGE, {.aggr = LAYER_AGGR_MAX}, .project = false},
+    {"sage-jump-cat", LAYER_SAGE, .project = true, .jump = JUMP_CAT},
+    {"rgcn-jump-max", LAYER_RGCN, .project = true, .jump = JUMP_MAX},
+    {"gcn-jump-last", LAYER_GCN, .jump = JUMP_LAST},
     {"graph_conv", LAYER_GRAPH_CONV, .project = false},
     {"graph_conv-mean", LAYER_GRAPH_CONV, .relation_aggr = RELATION_AGGR_MEAN},
     {"gat", LAYER_GAT, {.heads = 4}, .project = true},
@@ -137,7 +141,9 @@ static void add_schema(struct file *file, const struct relation_schema *schema)
 
 static struct model_config config_of(const struct row *row)
 {
-    struct model_config config = {.layer_count = row->kind == LAYER_HGT ? HOPS + 1 : HOPS};
+    struct model_config config = {.layer_count =
+                                      row->kind == LAYER_HGT || row->jump ? HOPS + 1 : HOPS,
+                                  .jumping_knowledge = row->jump};
     config.types.schema = row->own                                    ? fixture_own_schema
                           : layer_type_of(row->kind)->divides_by_ends ? fixture_reversed_schema
                                                                       : fixture_schema;
@@ -306,6 +312,7 @@ static void write_step(const struct row *row, const char *path)
     add_text(&file, "kind", "%s", layer_names[row->kind]);
     add_text(&file, "aggr", "%s", layer_aggr_names[model.layer[0].config.option.aggr]);
     add_text(&file, "relation_aggr", "%s", relation_aggr_names[row->relation_aggr]);
+    add_text(&file, "jumping_knowledge", "%s", jumping_knowledge_names[row->jump]);
     add_text(&file, "train_eps", "%d", (int)row->option.train_eps);
     add_text(&file, "heads", "%d", (int)row->option.heads);
     add_text(&file, "bases", "%d", (int)row->option.bases);

@@ -79,6 +79,7 @@ for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat
     'train-step.model=gcn' 'train-step.model=gcn sample.sampler=neighbor_with_replacement' \
     'train-step.model=sgc train-step.projection=linear' 'train-step.model=appnp train-step.projection=linear' \
     'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' 'train-step.residual=true train-step.norm=batch' \
+    'train-step.jumping_knowledge=cat' 'train-step.jumping_knowledge=max' \
     'sample.evaluation_fanouts=3,3' 'sample.sampler=neighbor_with_replacement' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
     set=()
     for setting in $settings; do set+=(--set "$setting"); done

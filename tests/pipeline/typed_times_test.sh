@@ -98,7 +98,7 @@ done
 
 # Attention, rows that are learnt, and the last edges at each hop.
 for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=gat sample.temporal_strategy=last' \
-    'train-step.embedding=4 sample.evaluation_fanouts=[2,2]'; do
+    'train-step.embedding=4 sample.evaluation_fanouts=[2,2]' 'train-step.jumping_knowledge=cat'; do
     set=()
     for setting in $settings; do set+=(--set "$setting"); done
     silent=$(run kind "$work/nodes.yaml" --set epochs=2 "${set[@]}" | json weights_hash)
@@ -115,4 +115,4 @@ done
 
 # A layer that divides by the degrees of both ends wants a sampler that finds them.
 expect 78 'divides by the degrees of both ends of an edge, which sample.sampler temporal_neighbor does not find by relation: write `sampler: neighbor`' \
-    "$bin/graphmill-ingest" --pipeline "$work/nodes.yaml" --set train-step.model=gcn --store "dir:$work/refused"
+    "$bin/graphmill" run "$work/nodes.yaml" --set train-step.model=gcn --directory "$work/refused"

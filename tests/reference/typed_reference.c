@@ -774,12 +774,42 @@ static double *projected(const struct layer *layer, uint32_t type, const double 
     return y;
 }
 
+static double *copy_of(const double *rows, size_t count)
+{
+    double *copy = memory_alloc(count + 1, sizeof *copy);
+    memcpy(copy, rows, count * sizeof *copy);
+    return copy;
+}
+
+/* In the place of *rows, what the layers below `number` gave: side by side, or the largest. */
+static void join(const struct model *model, int number, uint32_t count, double *const *kept,
+                 double **rows)
+{
+    const bool is_max = model->config.jumping_knowledge == JUMP_MAX;
+    const size_t width = model->layer[number].type_input_dim[0];
+    double *joined = memory_alloc(count * width + 1, sizeof *joined);
+    for (size_t i = 0; i < count; i++)
+        for (size_t l = 0, at = 0; l < (size_t)number; l++) {
+            const size_t dim = model->layer[l].config.output_dim;
+            for (size_t c = 0; c < dim; c++) {
+                double *element = &joined[i * width + at + c];
+                const double x = kept[l][i * dim + c];
+                *element = is_max && l > 0 ? fmax(*element, x) : x;
+            }
+            at += is_max ? 0 : dim;
+        }
+    memory_free(*rows);
+    *rows = joined;
+}
+
 double *typed_reference_logits(const struct model *model, const double *value,
                                const struct relation_block *block, double *const *x,
                                const struct random_stream *dropout, bool by_batch)
 {
     const struct relation_schema *schema = &model->config.types.schema;
     double *rows[RELATION_TYPE_COUNT_MAX], *next[RELATION_TYPE_COUNT_MAX];
+    double *kept[LAYER_COUNT_MAX] = {NULL}; /* of the target type, for jumping knowledge */
+    const uint32_t target = model->config.types.target_type;
     double *start[RELATION_TYPE_COUNT_MAX] = {NULL};
     struct layer layer = {.model = model,
                           .schema = schema,
@@ -798,20 +828,23 @@ double *typed_reference_logits(const struct model *model, const double *value,
         layer.count = uses_edges               ? block[hop].destination_count
                       : hop < model->hop_count ? block[hop].source_count
                                                : block[hop - 1].destination_count;
+        if (layer.own->reads_all)
+            join(model, i, layer.count[target], kept, &rows[target]);
         for (uint32_t t = 0; t < schema->type_count; t++)
             next[t] = layer_output(&layer, t, dropout, by_batch);
         for (uint32_t t = 0; t < schema->type_count; t++) {
             memory_free(rows[t]);
             rows[t] = next[t];
         }
+        if (model->config.jumping_knowledge)
+            kept[i] =
+                copy_of(rows[target], (size_t)layer.count[target] * layer.own->config.output_dim);
         if (i + 1 < model->config.layer_count && model->layer[i + 1].second_input == i)
-            for (uint32_t t = 0; t < schema->type_count; t++) {
-                const size_t bytes =
-                    (size_t)layer.count[t] * layer.own->config.output_dim * sizeof(double);
-                start[t] = memory_alloc(bytes + 1, 1);
-                memcpy(start[t], rows[t], bytes);
-            }
+            for (uint32_t t = 0; t < schema->type_count; t++)
+                start[t] = copy_of(rows[t], (size_t)layer.count[t] * layer.own->config.output_dim);
     }
+    for (int i = 0; i < model->config.layer_count; i++)
+        memory_free(kept[i]);
     for (uint32_t t = 0; t < schema->type_count; t++) {
         memory_free(start[t]);
         if (t != model->config.types.target_type)

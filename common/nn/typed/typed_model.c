@@ -227,9 +227,10 @@ static enum error_code check_targets(const struct model *model, int number, stru
     const struct model_types *types = &model->config.types;
     const struct relation_schema *schema = &types->schema;
     const bool is_last = number == model->config.layer_count - 1;
+    const bool reads_all = model->config.jumping_knowledge >= JUMP_CAT;
     if (!model->layer[number].type->typed->wants_target_rows)
         return ERROR_NONE;
-    for (uint32_t t = 0; is_last && t < schema->type_count; t++)
+    for (uint32_t t = 0; (is_last || reads_all) && t < schema->type_count; t++)
         if (gives(types, t) && !is_target(schema, t))
             return error_set(
                 err, ERROR_INVALID,
@@ -275,6 +276,9 @@ static enum error_code check_layer(const struct model *model, int number, struct
                          norm_names[own->norm], activation_names[own->activation]);
     if (layer->type->reads_start && layer->second_input < 0)
         return error_set(err, ERROR_INVALID, LAYER_WITHOUT_START);
+    rc = model_check_jump(config, number, err);
+    if (rc != ERROR_NONE)
+        return rc;
     rc = check_targets(model, number, err);
     return rc == ERROR_NONE && layer->type->typed->check
                ? layer->type->typed->check(config, layer, err)
@@ -298,11 +302,14 @@ static void begin_layer(struct model *model, int number)
                                   .residual_parameter = -1,
                                   .norm_parameter = -1,
                                   .buffer_parameter = -1};
-    for (uint32_t t = 0; t < types->schema.type_count; t++) {
-        layer->type_input_dim[t] = types->projects[t] ? types->projected_dim : types->input_dim[t];
-        if (number > 0)
-            layer->type_input_dim[t] = config->layer[number - 1].output_dim;
-    }
+    layer->reads_all =
+        number == config->layer_count - 1 && config->jumping_knowledge >= JUMP_CAT && number > 0;
+    if (layer->reads_all)
+        layer->input_dim = model_layer_reads(config, number); /* of model_join_rows() */
+    for (uint32_t t = 0; t < types->schema.type_count; t++)
+        layer->type_input_dim[t] = number > 0           ? model_layer_reads(config, number)
+                                   : types->projects[t] ? types->projected_dim
+                                                        : types->input_dim[t];
     layer_fill_options(layer);
     if (layer->type->reads_start)
         layer->second_input = model_layer_start(config, number);
@@ -338,9 +345,8 @@ enum error_code typed_model_init(struct model *model, struct error *err)
     if (config->layer_count < 1 || config->layer_count > LAYER_COUNT_MAX)
         return error_set(err, ERROR_INVALID, "a model of %d layers; 1 to %d are possible",
                          config->layer_count, (int)LAYER_COUNT_MAX);
-    if (config->jumping_knowledge != JUMP_NONE || config->precision != PRECISION_FP32)
-        return error_set(err, ERROR_INVALID,
-                         "a model over relations is computed in fp32 and has no jumping_knowledge");
+    if (config->precision != PRECISION_FP32)
+        return error_set(err, ERROR_INVALID, "a model over relations is computed in fp32");
     writer.rc = check_types(&config->types, err);
     if (writer.rc == ERROR_NONE)
         add_projections(&writer);

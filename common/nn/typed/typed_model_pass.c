@@ -24,6 +24,7 @@ struct typed_step {
     float **input_gradient; /* [types] */
     /* [types], once backward found any: gradients of the output [destinations, output_dim] beside those of the next layer. */
     float **more_gradient;
+    float **joined; /* [types]: rows of all layers below, of a layer that reads them */
 };
 
 struct typed_trace {
@@ -203,6 +204,37 @@ static enum error_code find_start(struct typed_trace *trace, int number, struct 
     return rc;
 }
 
+/* Whether the model gives rows of the type. */
+static bool gives(const struct model *model, uint32_t type)
+{
+    return model->config.types.gives_all || type == model->config.types.target_type;
+}
+
+/* Joins the rows that all layers below the last give of the types of the logits. */
+static enum error_code join_layers(struct typed_trace *trace, int number, struct input_rows *rows,
+                                   struct arena *arena, struct error *err)
+{
+    const struct model *model = trace->model;
+    struct typed_step *step = &trace->step[number];
+    const float *lower[LAYER_COUNT_MAX];
+    size_t stride[LAYER_COUNT_MAX];
+    enum error_code rc = arena_new(arena, &step->joined, type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        const size_t width = step->pass.layer->type_input_dim[t];
+        const uint32_t count = gives(model, t) ? step->pass.destination_count[t] : 0;
+        step->joined[t] = NULL;
+        for (int l = 0; l < number; l++) {
+            lower[l] = trace->step[l].row[t].pass.output;
+            stride[l] = model->layer[l].config.output_dim;
+        }
+        rc = arena_new(arena, &step->joined[t], count * width, what, err);
+        if (rc == ERROR_NONE && !arena->counts)
+            model_join_rows(model, lower, stride, count, step->joined[t]);
+        rows[t] = rows_at(step->joined[t], width);
+    }
+    return rc;
+}
+
 /* Layer `number` and what follows it: from rows [types], which become those of the next. */
 static enum error_code run_step(struct typed_trace *trace, int number, struct input_rows *rows,
                                 const struct run_wish *wish,
@@ -214,6 +246,8 @@ static enum error_code run_step(struct typed_trace *trace, int number, struct in
     struct input_rows *input = NULL;
     float **output = NULL;
     enum error_code rc = arena_new(arena, &input, type_count(model), what, err);
+    if (rc == ERROR_NONE && step->pass.layer->reads_all && !step->pass.is_inferred)
+        rc = join_layers(trace, number, rows, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &output, type_count(model), what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
@@ -446,6 +480,49 @@ static enum error_code find_more_gradients(struct typed_trace *trace, int number
     return rc;
 }
 
+/* The gradient of the joined rows of a type goes to the layers below that they are of: of the largest value, to the first that
+ * has it. */
+static void part_rows(struct typed_trace *trace, int number, uint32_t type, const float *gradient)
+{
+    const struct model *model = trace->model;
+    const struct typed_step *step = &trace->step[number];
+    const bool is_max = model->config.jumping_knowledge == JUMP_MAX;
+    const size_t width = step->pass.layer->type_input_dim[type];
+    for (size_t i = 0; i < step->pass.destination_count[type]; i++)
+        for (size_t c = 0; c < width; c++) {
+            size_t at = 0;
+            for (int l = 0; l < number; l++) {
+                const size_t dim = model->layer[l].config.output_dim;
+                const float *x = trace->step[l].row[type].pass.output;
+                const size_t column = c - at;
+                const bool is_it = is_max ? !(x[i * dim + c] < step->joined[type][i * width + c])
+                                          : c >= at && column < dim;
+                if (is_it) {
+                    trace->step[l].more_gradient[type][i * dim + column] += gradient[i * width + c];
+                    break;
+                }
+                at += is_max ? 0 : dim;
+            }
+        }
+}
+
+/* rows [types]: of the joined rows; they become those of what the layer below gave. */
+static enum error_code part_layers(struct typed_trace *trace, int number, float **rows,
+                                   struct arena *arena, struct error *err)
+{
+    struct typed_step *below = &trace->step[number - 1];
+    enum error_code rc = ERROR_NONE;
+    for (int l = 0; rc == ERROR_NONE && l < number; l++)
+        rc = find_more_gradients(trace, l, arena, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++) {
+        if (!arena->counts && rows[t] && gives(trace->model, t))
+            part_rows(trace, number, t, rows[t]);
+        rows[t] = below->more_gradient[t];
+    }
+    below->more_gradient = NULL;
+    return rc;
+}
+
 /* Adds them to what the next layer found, rows [types]. */
 static void add_more_gradients(const struct typed_trace *trace, int number, float *const *rows)
 {
@@ -485,7 +562,9 @@ static enum error_code step_back(struct typed_trace *trace, int number, float **
         if (!workspace->arena->counts && rows[t])
             add_below(&below[t], typed_pass_columns(&step->pass, t), rows[t]);
     }
-    return rc;
+    return rc == ERROR_NONE && step->joined
+               ? part_layers(trace, number, rows, workspace->arena, err)
+               : rc;
 }
 
 static enum error_code projection_back(struct typed_trace *trace, uint32_t type, float *rows,

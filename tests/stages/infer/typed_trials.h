@@ -40,6 +40,8 @@ static const struct typed_trial typed_trials[] = {
     {{"train-step.model=gcn", "train-step.norm=layer"}, true},
     {{"train-step.model=appnp", "train-step.relation_aggr=mean"}, false},
     {{"train-step.model=sgc"}, false},
+    {{"train-step.model=sage", "train-step.jumping_knowledge=cat"}, false},
+    {{"train-step.model=sage", "train-step.jumping_knowledge=max"}, false},
 };
 
 static inline struct typed_run *typed_trial_new(void *temp, const struct typed_trial *trial)

@@ -28,6 +28,7 @@ struct trial {
     bool mlp;     /* between them and behind them */
     bool begins;  /* the first layer is of the kind `first`, and an mlp is one more */
     enum layer_kind first;
+    enum jumping_knowledge jump; /* behind two layers */
     bool residual;
 };
 
@@ -109,6 +110,9 @@ static const struct trial trials[] = {
      .relation_aggr = RELATION_AGGR_MEAN,
      .own = true,
      .values = true},
+    {.kind = LAYER_SAGE, .jump = JUMP_CAT, .project = true, .residual = true},
+    {.kind = LAYER_RGCN, .jump = JUMP_MAX, .project = true, .norm = NORM_LAYER},
+    {.kind = LAYER_GATV2, .option = {.heads = 2}, .jump = JUMP_LAST},
     {.kind = LAYER_RGCN, .option = {.bases = 2}, .project = true},
     {.kind = LAYER_SAGE, .project = true},
     {.kind = LAYER_SAGE,
@@ -151,7 +155,7 @@ static enum layer_kind kind_of(const struct trial *trial, int number)
 {
     if (trial->begins)
         return number == 0 ? trial->first : trial->kind;
-    return trial->mlp && number % 2 ? LAYER_MLP : trial->kind;
+    return (trial->mlp && number % 2) || (trial->jump && number == 2) ? LAYER_MLP : trial->kind;
 }
 
 /* A layer that passes rows on as they are is as wide as what it reads. */
@@ -175,7 +179,10 @@ static struct model_config config_of(const struct trial *trial, const struct siz
         config.types.input_dim[t] = sizes->input[trial->own ? FIELD : t];
         config.types.projects[t] = trial->project && t != FIELD;
     }
-    config.layer_count = trial->mlp ? 4 : trial->begins && trial->first == LAYER_MLP ? 3 : 2;
+    config.layer_count = trial->mlp                                                    ? 4
+                         : (trial->begins && trial->first == LAYER_MLP) || trial->jump ? 3
+                                                                                       : 2;
+    config.jumping_knowledge = trial->jump;
     for (int i = 0; i < config.layer_count; i++) {
         const bool is_last = i == config.layer_count - 1;
         config.layer[i] =
@@ -558,6 +565,24 @@ static bool folds_a_projection(const struct model *model, const struct trial *tr
            first->config.option.aggr == LAYER_AGGR_MEAN;
 }
 
+/* What a layer that reads all layers below it reads of the papers; memory_free() it. */
+static float *join_papers(const struct run *run, int layer, float *given[][FIXTURE_TYPES])
+{
+    const struct model_layer *own = &run->model.layer[layer];
+    const uint32_t count = run->blocks.count[2][PAPER];
+    const float *lower[LAYER_COUNT_MAX];
+    size_t stride[LAYER_COUNT_MAX];
+    if (!own->reads_all)
+        return NULL;
+    float *joined = memory_alloc((size_t)count * own->type_input_dim[PAPER] + 1, sizeof *joined);
+    for (int l = 0; l < layer; l++) {
+        lower[l] = given[l][PAPER];
+        stride[l] = run->model.layer[l].config.output_dim;
+    }
+    model_join_rows(&run->model, lower, stride, count, joined);
+    return joined;
+}
+
 static bool projects_first(const struct trial *trial)
 {
     return trial->kind == LAYER_GCN || trial->kind == LAYER_SGC;
@@ -587,6 +612,10 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
         const int layers = run.model.config.layer_count;
         for (int layer = 0; layer < layers; layer++) {
             const int second = run.model.layer[layer].second_input;
+            float *joined = join_papers(&run, layer, given);
+            if (joined)
+                rows[PAPER] = (struct input_rows){
+                    .base = joined, .stride = run.model.layer[layer].type_input_dim[PAPER]};
             for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
                 given[layer][t] = infer_type(
                     &run, layer, t, rows,
@@ -594,6 +623,7 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
             for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
                 rows[t] = (struct input_rows){.base = given[layer][t],
                                               .stride = run.model.layer[layer].config.output_dim};
+            memory_free(joined);
         }
         const float *found = given[layers - 1][PAPER];
         assert_non_null(found);
@@ -647,7 +677,7 @@ static void rows_of_all_types_are_those_of_each_one_behind_the_other(void **stat
         struct model_config config = config_of(&trials[trial], &several, 0);
         const uint32_t types = config.types.schema.type_count;
         size_t rows = 0, row = 0;
-        if (trials[trial].mlp || trials[trial].norm == NORM_BATCH)
+        if (trials[trial].mlp || trials[trial].jump || trials[trial].norm == NORM_BATCH)
             continue; /* other tensors; statistics that are not a sum */
         start(&run, &trials[trial], &several, 0);
         config.types.gives_all = true;
