@@ -1,11 +1,7 @@
 /* LADIES over several relations: in each, nodes are there by the paper's chances of its own rows,
  * sums come close, and where all are taken the batch is the whole neighbourhood. */
-#include "stages/sampling/sampler.h"
-
+#include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
-#include "tests/support/temp_store.h"
-#include "tests/support/test.h"
-#include "tests/support/typed_dataset.h"
 
 enum { HOPS = 2, SEEDS = 3, DRAWS = 20000 };
 
@@ -13,33 +9,14 @@ static struct typed_edges edges;
 static const struct relation *relation; /* [TYPED_RELATIONS] */
 static const uint32_t seed_node[SEEDS] = {70, 75, 101};
 
-struct fixture {
-    struct temp_store *temp;
-    struct partition_book book;
-    struct topology topology;
-    struct neighbor_sampler *sampler;
-    struct error err;
-};
-
 static struct fixture *open_fixture(void **state)
 {
     static struct fixture f;
-    f = (struct fixture){.temp = *state};
+    const struct partition_book book = typed_book("p");
     typed_edges_fill(&edges);
-    typed_topology_write(f.temp->store, "p", &edges);
-    f.book = typed_book("p");
+    fixture_open(&f, state, "p", &edges, &book, false);
     relation = f.book.relation;
-    assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
-    assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
-    const struct neighbor_sampler_config config = {.topology = &f.topology, .book = &f.book};
-    assert_ok(neighbor_sampler_new(&config, &f.sampler, &f.err), &f.err);
     return &f;
-}
-
-static void close_fixture(struct fixture *f)
-{
-    neighbor_sampler_free(f->sampler);
-    topology_close(&f->topology);
 }
 
 static struct mini_batch draw(struct fixture *f, const int64_t *fanout, int hops, uint32_t round)

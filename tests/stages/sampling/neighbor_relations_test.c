@@ -6,10 +6,8 @@
 #include "store/objects/keys.h"
 #include "store/topology/topology_ahead.h"
 
+#include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
-#include "tests/support/temp_store.h"
-#include "tests/support/test.h"
-#include "tests/support/typed_dataset.h"
 
 #include <stdlib.h>
 
@@ -18,35 +16,15 @@ enum { TYPES = 3, HOPS = 3, SEEDS = 20 };
 static struct typed_edges edges;
 static const struct relation *relation; /* [TYPED_RELATIONS] */
 
-struct fixture {
-    struct temp_store *temp;
-    struct partition_book book;
-    struct topology topology;
-    struct neighbor_sampler *sampler;
-    struct error err;
-};
-
 static struct fixture *open_fixture(void **state)
 {
     static struct fixture f;
-    f = (struct fixture){.temp = *state};
+    const struct partition_book book = typed_book("p");
     typed_edges_fill(&edges);
-    typed_topology_write(f.temp->store, "p", &edges);
-    f.book = typed_book("p");
+    fixture_open(&f, state, "p", &edges, &book, true);
     relation = f.book.relation;
-    assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
-    assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
     topology_read_at_random(&f.topology); /* rows are asked for; what is drawn is the same */
-    const struct neighbor_sampler_config config = {
-        .topology = &f.topology, .book = &f.book, .has_self_loops = true};
-    assert_ok(neighbor_sampler_new(&config, &f.sampler, &f.err), &f.err);
     return &f;
-}
-
-static void close_fixture(struct fixture *f)
-{
-    neighbor_sampler_free(f->sampler);
-    topology_close(&f->topology);
 }
 
 /* ---- the slow sampler

@@ -1,11 +1,7 @@
 /* Subgraphs over several relations: the nodes that the rule says, all edges among them in every
  * relation, and nothing else. */
-#include "stages/sampling/sampler.h"
-
+#include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
-#include "tests/support/temp_store.h"
-#include "tests/support/test.h"
-#include "tests/support/typed_dataset.h"
 
 enum { TYPES = 3, HOPS = 2 };
 
@@ -13,34 +9,15 @@ static struct typed_edges edges;
 static const struct relation *relation; /* [TYPED_RELATIONS] */
 static const int64_t all[TYPED_RELATIONS * HOPS] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-struct fixture {
-    struct temp_store *temp;
-    struct partition_book book;
-    struct topology topology;
-    struct neighbor_sampler *sampler;
-    struct error err;
-};
-
 static struct fixture *open_fixture(void **state)
 {
     static struct fixture f;
-    f = (struct fixture){.temp = *state};
+    struct partition_book book = typed_book("p");
+    book.target_type = 1;
     typed_edges_fill(&edges);
-    typed_topology_write(f.temp->store, "p", &edges);
-    f.book = typed_book("p");
-    f.book.target_type = 1;
+    fixture_open(&f, state, "p", &edges, &book, false);
     relation = f.book.relation;
-    assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
-    assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
-    const struct neighbor_sampler_config config = {.topology = &f.topology, .book = &f.book};
-    assert_ok(neighbor_sampler_new(&config, &f.sampler, &f.err), &f.err);
     return &f;
-}
-
-static void close_fixture(struct fixture *f)
-{
-    neighbor_sampler_free(f->sampler);
-    topology_close(&f->topology);
 }
 
 static struct neighbor_request request_of(const struct sampler_options *options)

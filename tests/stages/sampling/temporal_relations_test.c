@@ -5,10 +5,8 @@
 #include "stages/sampling/subgraph.h"
 #include "store/objects/keys.h"
 
+#include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
-#include "tests/support/temp_store.h"
-#include "tests/support/test.h"
-#include "tests/support/typed_dataset.h"
 
 enum { TYPES = 3, HOPS = 2, SEEDS = 6, SLOW_MAX = 20000, LATEST = 70 };
 
@@ -22,26 +20,13 @@ static const int64_t few[TYPED_RELATIONS * HOPS] = {3, 2, 2, 2, -1, 1, 0, 3};
 static const int64_t all[TYPED_RELATIONS * HOPS] = {-1, -1, -1, -1, -1, -1, -1, -1};
 static const struct sampler_options last = {.temporal_strategy = TEMPORAL_LAST};
 
-struct fixture {
-    struct temp_store *temp;
-    struct partition_book book;
-    struct topology topology;
-    struct neighbor_sampler *sampler;
-    struct error err;
-};
-
 /* Of a partition of that name, with the edges as they are now. */
 static struct fixture *open_edges(void **state, const char *partition_id)
 {
     static struct fixture f;
-    f = (struct fixture){.temp = *state};
-    typed_topology_write(f.temp->store, partition_id, &edges);
-    f.book = typed_book(partition_id);
+    const struct partition_book book = typed_book(partition_id);
+    fixture_open(&f, state, partition_id, &edges, &book, false);
     relation = f.book.relation;
-    assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
-    assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
-    const struct neighbor_sampler_config config = {.topology = &f.topology, .book = &f.book};
-    assert_ok(neighbor_sampler_new(&config, &f.sampler, &f.err), &f.err);
     return &f;
 }
 
@@ -49,12 +34,6 @@ static struct fixture *open_fixture(void **state)
 {
     typed_edges_fill(&edges);
     return open_edges(state, "p");
-}
-
-static void close_fixture(struct fixture *f)
-{
-    neighbor_sampler_free(f->sampler);
-    topology_close(&f->topology);
 }
 
 static struct neighbor_request request_of(const int64_t *fanout, uint32_t slot)

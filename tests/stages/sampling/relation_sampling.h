@@ -1,0 +1,40 @@
+/* relation_sampling - a sampler over the types and relations of typed_dataset.h, in a store of its own. */
+#ifndef TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
+#define TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
+
+#include "stages/sampling/sampler.h"
+
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+#include "tests/support/typed_dataset.h"
+
+struct fixture {
+    struct temp_store *temp;
+    struct partition_book book;
+    struct topology topology;
+    struct neighbor_sampler *sampler;
+    struct error err;
+};
+
+/* Writes the topology of partition `id` with these edges, and opens a sampler over the book's types. `f` stays where it
+ * is as long as the sampler. */
+static inline void fixture_open(struct fixture *f, void **state, const char *id,
+                                const struct typed_edges *edges, const struct partition_book *book,
+                                bool has_self_loops)
+{
+    *f = (struct fixture){.temp = *state, .book = *book};
+    typed_topology_write(f->temp->store, id, edges);
+    assert_ok(topology_open(f->temp->store, &f->book, &f->topology, &f->err), &f->err);
+    assert_ok(topology_open_parts(&f->topology, NULL, &f->err), &f->err);
+    const struct neighbor_sampler_config config = {
+        .topology = &f->topology, .book = &f->book, .has_self_loops = has_self_loops};
+    assert_ok(neighbor_sampler_new(&config, &f->sampler, &f->err), &f->err);
+}
+
+static inline void close_fixture(struct fixture *f)
+{
+    neighbor_sampler_free(f->sampler);
+    topology_close(&f->topology);
+}
+
+#endif
