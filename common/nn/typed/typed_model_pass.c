@@ -615,7 +615,7 @@ enum error_code typed_model_backward(struct typed_trace *trace, const float *log
                                      struct error *err)
 {
     const struct model *model = trace->model;
-    float *rows[RELATION_TYPE_COUNT_MAX];
+    float *rows[RELATION_TYPE_COUNT_MAX] = {NULL};
     enum error_code rc = begin_gradients(trace, logits_gradient, workspace->arena, rows, err);
     for (uint64_t i = 0; !workspace->arena->counts && i < model->value_count; i++)
         gradient[i] = 0;
