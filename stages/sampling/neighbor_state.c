@@ -42,7 +42,7 @@ enum error_code neighbor_sampler_new(const struct neighbor_sampler_config *confi
          1U << 24); /* edge_place() */
     sampler->window.known = &sampler->known;
     make_hints(sampler);
-    if (sampler->lists.lists_rows)
+    if (config->book && sampler->lists.lists_rows)
         relation_source_degrees(config->book->relation, sampler->lists.relation_count,
                                 sampler->back);
     *out = sampler;

@@ -259,7 +259,7 @@ static void count_ends(struct typed_fixture *f, int hop, uint32_t r)
             must(!is_loop || !has_loop); /* of several PyG takes the last */
             has_loop |= is_loop;
             degree[end] += !is_loop;
-            source[end] += f->edge_value[hop][r][e] - (is_loop ? 1 : 0);
+            source[end] += f->edge_value[hop][r][e] - (is_loop ? 1.0F : 0.0F);
             target[i] += f->edge_value[hop][r][e];
         }
     }

@@ -74,8 +74,10 @@ static void add_typed_step(enum layer_kind kind, struct checksum_stream *sum)
         {1500, 700, 300}, {700, 400, 90}, {SEEDS, 0, 0}};
     static struct model model;
     const struct random_stream dropout = random_stream_of(7, RANDOM_DROPOUT, 1, 0, 0);
+    const struct relation_schema *schema =
+        layer_type_of(kind)->divides_by_ends ? &fixture_reversed_schema : &fixture_schema;
     struct model_config config = {.layer_count = 2,
-                                  .types = {.schema = fixture_schema,
+                                  .types = {.schema = *schema,
                                             .input_dim = {33, 17, 24},
                                             .projects = {true, true},
                                             .projected_dim = 24}};
@@ -91,7 +93,7 @@ static void add_typed_step(enum layer_kind kind, struct checksum_stream *sum)
                                                 .activation = i ? ACTIVATION_NONE : ACTIVATION_RELU,
                                                 .dropout = 0.5};
     must(model_init(&model, &config, &err) == ERROR_NONE);
-    typed_fixture_make(&blocks, &fixture_schema, 2, count, config.types.input_dim, 7, true);
+    typed_fixture_make(&blocks, schema, 2, count, config.types.input_dim, 7, true);
     float *value = memory_alloc(2 * model.value_count, sizeof *value);
     float *gradient = value + model.value_count;
     model_initialise(&model, 3, value);
@@ -120,7 +122,9 @@ int main(void)
         if (kind != LAYER_PROPAGATE && kind != LAYER_IDENTITY &&
             !layer_type_of((enum layer_kind)kind)->only_typed)
             add_step(&outline, sum);
-        if (layer_type_of((enum layer_kind)kind)->typed && kind != LAYER_MLP)
+        /* gcn stands for those that divide by both ends: the others begin with another kind. */
+        const struct layer_type *type = layer_type_of((enum layer_kind)kind);
+        if (type->typed && kind != LAYER_MLP && (!type->divides_by_ends || kind == LAYER_GCN))
             add_typed_step((enum layer_kind)kind, sum);
     }
     for (int i = 1; i < NORM_KIND_COUNT * ACTIVATION_KIND_COUNT; i++) {
