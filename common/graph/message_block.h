@@ -29,7 +29,8 @@ struct message_block {
     /* With edge values, where a layer asks for its degree: the sum of the values of a node's edges in the whole graph,
      * where an edge from itself counts what it has, and 1 if there is none. */
     const float *value_sum; /* likewise */
-    /* The same two of sources, in a bipartite block whose layer divides by what both ends have: edges that begin at a source. */
+    /* A bipartite block whose layer divides by what both ends have needs the same two of sources:
+     * edges that begin at a source. */
     const uint32_t *source_degree; /* [source_count] */
     const float *source_value_sum; /* [source_count] */
     /* Rows of edges, row e is that of neighbor[e]; NULL: there are none, or no layer asks for them. */

@@ -52,11 +52,12 @@ struct relation_edges {
     const uint32_t
         *row; /* [rows], ascending: the destination of each; NULL: row i is destination i, and
                * there are destination_count[target type] of them */
-    /* What the ends of edges have in the whole graph, where a layer divides by it; else NULL. Of a relation between two types
-     * these are the edges that begin at a source. Of a relation from a type to itself they are the edges that end in a node,
-     * without loops. */
+    /* These arrays say what the ends of edges have in the whole graph, where a layer divides by it;
+     * else NULL. Between two types these are the edges that begin at a source. In a relation from a
+     * type to itself they are the edges that end in a node, without loops. */
     const uint32_t *source_degree; /* [source_count of the source type] */
-    /* With edge values: their sums instead, of sources, and of destinations, the edges that end in them. */
+    /* With edge values: their sums instead, of sources, and of destinations, the edges that end in
+     * them. */
     const float *source_sum; /* [source_count of the source type] */
     const float *target_sum; /* [destination_count of the target type] */
 };

@@ -46,9 +46,10 @@ static inline bool relation_is_forward(const struct relation_reverses *reverses,
     return reverses->forward[relation] == relation;
 }
 
-/* Finds for each relation the one whose edges to a node are as many as the relation has from it: a relation between two
- * types has its declared reverse, RELATION_COUNT_MAX if there is none. A relation from a type to itself has itself, since
- * GCN counts the edges to a node at both ends of an edge there. out [count]. */
+/* Finds for each relation the one whose edges to a node are as many as the relation has from it: a
+ * relation between two types has its declared reverse, RELATION_COUNT_MAX if there is none. A
+ * relation from a type to itself has itself, since GCN counts the edges to a node at both ends of
+ * an edge there. out [count]. */
 void relation_source_degrees(const struct relation *relation, uint32_t count, uint16_t *out);
 
 /* Numbers that forward relations have: the last one's and one more. */

@@ -376,12 +376,13 @@ static inline uint32_t model_output_dim(const struct model *model)
 {
     return model->config.layer[model->config.layer_count - 1].output_dim;
 }
-/* The layer whose output the lowest of the layers of its kind reads that lie directly on each other below layer `number`,
- * itself among them; -1: there is none. */
+/* The layer whose output the lowest of the layers of its kind reads that lie directly on each other
+ * below layer `number`, itself among them; -1: there is none. */
 int model_layer_start(const struct model_config *config, int number);
 /* Columns that layer `number` reads; of layer 0 of a typed model they differ by type. */
 uint32_t model_layer_reads(const struct model_config *config, int number);
-/* Fails: ERROR_INVALID for a width that jumping knowledge cannot join with that of the first layer. */
+/* Fails: ERROR_INVALID for a width that jumping knowledge cannot join with that of the first
+ * layer. */
 MUST_CHECK enum error_code model_check_jump(const struct model_config *config, int number,
                                             struct error *err);
 #define LAYER_WITHOUT_START                                                                        \

@@ -160,8 +160,8 @@ static enum error_code open_topology(const struct stage_context *context, struct
     return rc;
 }
 
-/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of them. In a graph with
- * relations only a layer that divides by both ends of an edge does so. */
+/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of
+ * them. In a graph with relations only a layer that divides by both ends of an edge does so. */
 static enum error_code open_parts(const struct stage_context *context,
                                   const struct infer_state *state, int part, struct error *err)
 {

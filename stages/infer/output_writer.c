@@ -47,8 +47,8 @@ struct outputs {
     struct first_failure failure;
 };
 
-/* A head makes the outputs of a task from the rows that the last layer gives for nodes. There is one
- * for each kind of example. */
+/* A head makes the outputs of a task from the rows that the last layer gives for nodes. There is
+ * one for each kind of example. */
 struct output_head {
     /* Embeddings are of the nodes of all types, which in a dataset stand one behind the other. */
     bool of_all_types;

@@ -78,14 +78,15 @@ static void tell_memory(const struct typed_inference *inference)
                                                          : "are read as tiles want them");
 }
 
-/* Whether layer `layer`, from 1, reads the rows of model.layer[other] beside those of the layer below it. */
+/* Whether layer `layer`, from 1, reads the rows of model.layer[other] beside those of the layer
+ * below it. */
 static bool reads_other(const struct typed_inference *inference, int layer, int other)
 {
     const struct model_layer *own = &model_of(inference)->layer[layer - 1];
     return own->second_input == other || (own->reads_all && other < layer - 2);
 }
 
-/* What the rows of one of the layers that it reads may take. */
+/* Returns the bytes that the rows of one of the layers that it reads may take. */
 static uint64_t rows_bytes(const struct typed_inference *inference, int layer)
 {
     uint64_t count = 1;
@@ -156,7 +157,8 @@ static enum error_code copy_own(const struct typed_tile *tile, const struct inpu
     return rc;
 }
 
-/* Fetches what the layers below gave of the tile's own nodes: that of `layer` [count, its width]. */
+/* Fetches what the layers below gave of the tile's own nodes: that of `layer` [count, its
+ * width]. */
 static enum error_code fetch_other(struct typed_inference *inference, const struct typed_tile *tile,
                                    int layer, float **out, struct error *err)
 {

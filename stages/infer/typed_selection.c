@@ -31,7 +31,7 @@ static enum error_code find_rows(const struct selection *selection, int layer,
     return rc;
 }
 
-/* What layer `other`, from 0, gave of the tile's own nodes, the first of its type. */
+/* Copies what layer `other`, from 0, gave of the tile's own nodes, the first of its type. */
 static enum error_code copy_other(const struct selection *selection, int other,
                                   const struct typed_tile *tile, float **out, struct error *err)
 {
@@ -46,7 +46,7 @@ static enum error_code copy_other(const struct selection *selection, int other,
     return rc;
 }
 
-/* What layer `layer`, from 1, reads beside the rows of the layer below it. */
+/* Finds what layer `layer`, from 1, reads beside the rows of the layer below it. */
 static enum error_code find_others(const struct selection *selection, int layer,
                                    struct typed_tile *tile, struct error *err)
 {

@@ -194,7 +194,7 @@ static enum error_code compute(struct typed_tiles *tiles, const float *weights, 
                             : rc;
 }
 
-/* What a layer of a neighbourhood computes of each type, one type at a time. */
+/* One layer of a neighbourhood, which is computed one type at a time. */
 struct past_layer {
     uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
     struct relation_block block;
@@ -218,7 +218,8 @@ static enum error_code find_past_layer(struct typed_tiles *tiles, const struct m
     return rc;
 }
 
-/* The rows of one type that the layer gives: those of the others are left out of what it computes. */
+/* The rows of one type that the layer gives: those of the others are left out of what it
+ * computes. */
 static enum error_code compute_type(struct typed_tiles *tiles, const float *weights, int layer,
                                     const struct past_layer *past, const struct input_rows *rows,
                                     uint32_t type, float **output, struct error *err)
@@ -263,7 +264,8 @@ enum error_code typed_tile_join(struct typed_tile *tile, const struct model *mod
     return ERROR_NONE;
 }
 
-/* A layer that reads all below it reads what they gave of the tile's own nodes, the first of their type. */
+/* A layer that reads all below it reads what they gave of the tile's own nodes, the first of their
+ * type. */
 static enum error_code join_past(const struct typed_tiles *tiles, struct typed_tile *tile,
                                  struct input_rows (*rows)[RELATION_TYPE_COUNT_MAX], int layer,
                                  struct error *err)

@@ -1,11 +1,14 @@
 /*
- * typed_tiles - which nodes of a type are computed together by a layer over relations, with what neighbours, and the rows that come out.
+ * typed_tiles - which nodes of a type are computed together by a layer over relations, with what
+ * neighbours, and the rows that come out.
  *
- * A tile ends at a number of nodes, or of edges in all relations: by the data alone, since the bits of a product may depend on
- * how its rows are cut. It is a neighbourhood of one hop in every relation that ends in the type, without sampling.
+ * A tile ends at a number of nodes, or of edges in all relations: by the data alone, since the bits
+ * of a product may depend on how its rows are cut. It is a neighbourhood of one hop in every
+ * relation that ends in the type, without sampling.
  *
- * Of a run that samples by times a tile is neighbourhoods of several hops instead, and all layers up to the one that is asked for
- * are computed on it, from the rows that the lowest one reads (temporal_inference.h).
+ * In a run that samples by times a tile is neighbourhoods of several hops instead, and all layers
+ * up to the one that is asked for are computed on it, from the rows that the lowest one reads
+ * (temporal_inference.h).
  */
 #ifndef STAGES_INFER_TYPED_TILES_H
 #define STAGES_INFER_TYPED_TILES_H
@@ -61,7 +64,8 @@ struct typed_tile {
     struct relation_block block;
     /* NULL, or [relations] in place of the rows of sources that are no destinations (typed_layer_input). */
     const float *const *sum;
-    /* Of a layer that has a second_input: [span.count, its width], of the span's type alone. */
+    /* A layer with a second_input reads these: [span.count, its width], of the span's type
+     * alone. */
     const float *start[RELATION_TYPE_COUNT_MAX];
     bool has_start;
     uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
@@ -76,7 +80,8 @@ void typed_tile_nodes(const struct typed_tile *tile, const struct type_ranges *r
 MUST_CHECK enum error_code typed_tiles_draw(struct typed_tiles *tiles, int layer,
                                             const struct typed_span *span, struct typed_tile *tile,
                                             struct error *err);
-/* Puts what all layers below the last gave of the tile's nodes, rows[layer] [count, its width], in the place of its rows. */
+/* Puts what all layers below the last gave of the tile's nodes, rows[layer] [count, its width], in
+ * the place of its rows. */
 MUST_CHECK enum error_code typed_tile_join(struct typed_tile *tile, const struct model *model,
                                            const float *const *rows, struct error *err);
 /* Once it has rows: *output [count, the layer's width] of the span, likewise valid. */

@@ -89,7 +89,8 @@ static void describe(const struct pipeline_settings *settings, const struct data
                                         .relation = out->relation};
 }
 
-/* Samplers of neighbourhoods look up what both ends of an edge have; those that put batches together by other rules do not. */
+/* Samplers of neighbourhoods look up what both ends of an edge have; those that put batches
+ * together by other rules do not. */
 static enum error_code check_ends(const struct pipeline_settings *settings,
                                   const struct model *model, struct error *err)
 {

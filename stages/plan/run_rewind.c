@@ -56,7 +56,8 @@ static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
     return is_kept && is_passed ? kept->oldest : kept->version;
 }
 
-/* The first round to come whose mini-batches are made, rather than used again; when there is none, the last one. */
+/* The first round to come whose mini-batches are made, rather than used again; when there is none,
+ * the last one. */
 static int64_t sampled_round(const struct rewind *r)
 {
     const struct unit_row *row = unit_row_of(UNIT_SAMPLE);
@@ -66,9 +67,9 @@ static int64_t sampled_round(const struct rewind *r)
                                                       : row->number_before(s, r->kept->version);
 }
 
-/* The version whose validation has to wait for its batch: the next one, or the last. A run may be killed between the
- * validation of its last weights and their snapshot. Then nobody would wait for the batch, and the run might end
- * before it is made. */
+/* The version whose validation has to wait for its batch: the next one, or the last. A run may be
+ * killed between the validation of its last weights and their snapshot. Then nobody would wait for
+ * the batch, and the run might end before it is made. */
 static int64_t validated_version(const struct rewind *r)
 {
     const int64_t version = r->kept->version;

@@ -124,7 +124,7 @@ enum error_code batch_builder_add_edge(struct batch_builder *b, uint32_t relatio
     return ERROR_NONE;
 }
 
-/* Where the last row that was ended does. */
+/* Returns where the last row that was ended ends. */
 static uint32_t edges_ended(const struct batch_builder *b, const struct relation_rows *rows)
 {
     if (!b->lists->lists_rows)
@@ -205,13 +205,14 @@ static float column_of(const struct graph_row *row, enum edge_column column, uin
     return value;
 }
 
-/* What a row of the whole graph has, or what a seed sees of it. */
+/* The sums of a row of the whole graph, or of the part that a seed sees. */
 struct row_sums {
     uint32_t edges, loops;
     double weights;
 };
 
-/* Sums up the row of a relation as its node's seed sees it. `node` is number `local` of its type. */
+/* Sums up the row of a relation as its node's seed sees it. `node` is number `local` of its
+ * type. */
 static enum error_code look_back(struct batch_builder *b, const struct neighbor_request *request,
                                  uint32_t relation, uint32_t local, const struct graph_row *row,
                                  bool has_weights, struct row_sums *out, struct error *err)
@@ -329,7 +330,7 @@ static enum error_code fill_rows(struct batch_builder *b, const struct neighbor_
     return rc;
 }
 
-/* What a batch has beside its lists, where rows are not listed: of each node in the whole graph. */
+/* Looks up what the whole graph has of each node, where rows are not listed. */
 static enum error_code look_up(struct batch_builder *b, const struct neighbor_request *request,
                                bool is_whole, bool wants_degrees, struct mini_batch *out,
                                struct error *err)

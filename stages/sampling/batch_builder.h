@@ -78,7 +78,7 @@ MUST_CHECK enum error_code batch_builder_begin(struct batch_builder *builder,
 MUST_CHECK enum error_code batch_builder_add_node(struct batch_builder *builder, uint32_t node,
                                                   uint32_t seed, uint32_t *local,
                                                   struct error *err);
-/* The same of a node that may be there already. */
+/* Likewise; the node may be there already. */
 MUST_CHECK enum error_code batch_builder_enter(struct batch_builder *builder, uint32_t node,
                                                uint32_t *local, struct error *err);
 /* Adds an edge from node `local` of the source type to the row of a relation that is begun.
@@ -94,8 +94,8 @@ MUST_CHECK enum error_code batch_builder_end_row(struct batch_builder *builder, 
 MUST_CHECK enum error_code batch_builder_weigh_seeds(struct batch_builder *builder,
                                                      uint32_t seed_count, float **out,
                                                      struct error *err);
-/* Adds a row in each relation for each of the nodes that were entered: all its edges from nodes that
- * were, too. */
+/* Adds a row in each relation for each of the nodes that were entered: all its edges from nodes
+ * that were, too. */
 MUST_CHECK enum error_code batch_builder_induce(struct batch_builder *builder, struct error *err);
 /* The batch, with hops and their ends; its arrays are the builder's until the next. */
 MUST_CHECK enum error_code batch_builder_finish(struct batch_builder *builder,

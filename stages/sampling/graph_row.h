@@ -29,8 +29,8 @@ MUST_CHECK enum error_code graph_row_of(const struct topology *topology, uint32_
 MUST_CHECK enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
                                                  uint32_t node, struct graph_row *out,
                                                  struct error *err);
-/* Whether the relation ends in the type of the node. True for a node that is not in the graph, which
- * graph_row_of_relation() then refuses. */
+/* Whether the relation ends in the type of the node. True for a node that is not in the graph,
+ * which graph_row_of_relation() then refuses. */
 bool graph_row_is_there(const struct topology *topology, uint32_t relation, uint32_t node);
 /* The source of edge k, k < length. Fails: ERROR_CORRUPT when it is no node. */
 MUST_CHECK enum error_code graph_row_neighbor(const struct topology *topology,

@@ -1,16 +1,19 @@
 /*
- * ladies_sampler - for each layer some of the nodes that the layer above hears from, by importance (Zou et al., "Layer-Dependent
- * Importance Sampling for Training Deep and Large Graph Convolutional Networks", NeurIPS 2019).
+ * ladies_sampler - for each layer some of the nodes that the layer above hears from, by importance
+ * (Zou et al., "Layer-Dependent Importance Sampling for Training Deep and Large Graph Convolutional
+ * Networks", NeurIPS 2019).
  *
- * Candidates are the sources of all edges to the nodes so far. fanouts[h] draws, with replacement, take node u with the
- * paper's chance p_u = sum over those nodes v of P_vu^2 / sum of all, where P_vu = 1 / (d_v + 1) as in the authors'
- * program. An edge from a node that was drawn k times of n stands for k / (n p_u) edges, and then, as the paper
- * normalises the rows of the sampled matrix, the factors of a row are scaled to the number of its edges: less variance for a
- * bias that vanishes with n. When there are no more candidates than draws, all are taken, each for itself.
+ * Candidates are the sources of all edges to the nodes so far. fanouts[h] draws, with replacement,
+ * take node u with the paper's chance p_u = sum over those nodes v of P_vu^2 / sum of all, where
+ * P_vu = 1 / (d_v + 1) as in the authors' program. An edge from a node that was drawn k times of n
+ * stands for k / (n p_u) edges, and then, as the paper normalises the rows of the sampled matrix,
+ * the factors of a row are scaled to the number of its edges: less variance for a bias that
+ * vanishes with n. When there are no more candidates than draws, all are taken, each for itself.
  *
- * Each relation has candidates, chances and draws of its own, by its rows alone: a node whose type is the source of several
- * relations has a chance in each, and is drawn in one without regard to the others. So sums over each relation are estimated as
- * over the one relation of a plain graph, whatever a layer does with them.
+ * Each relation has candidates, chances and draws of its own, by its rows alone: a node whose type
+ * is the source of several relations has a chance in each, and is drawn in one without regard to
+ * the others. So sums over each relation are estimated as over the one relation of a plain graph,
+ * whatever a layer does with them.
  */
 #include "stages/sampling/layer_rows.h"
 #include "stages/sampling/sampler.h"

@@ -28,7 +28,8 @@ static inline uint32_t layer_rows_key(uint32_t relation, int hop)
 {
     return relation * HOP_COUNT_MAX + (uint32_t)hop;
 }
-/* Adds the rows of a relation for hop `hop` (from 0); after all relations the caller ends the hop. */
+/* Adds the rows of a relation for hop `hop` (from 0); after all relations the caller ends the
+ * hop. */
 MUST_CHECK enum error_code layer_rows_add(struct batch_builder *builder, uint32_t relation, int hop,
                                           const struct layer_choice *choice, struct error *err);
 

@@ -29,7 +29,7 @@ void neighbor_rows_block(const struct neighbor_sampler *s, uint32_t first, uint3
         topology_ask_row_start(block->row[i].part, block->row[i].index);
 }
 
-/* Of the nodes of the target type of the relation at hand, into out [count]. */
+/* Writes the degrees of the nodes of the target type of the relation at hand into out [count]. */
 static enum error_code look_up_degrees(struct neighbor_sampler *s, uint32_t count, uint32_t *out,
                                        struct error *err)
 {
@@ -86,7 +86,8 @@ static enum error_code add_up_weights(struct neighbor_sampler *s, uint32_t count
     return rc;
 }
 
-/* What the whole graph has of the nodes of the target type of a relation, behind `at` others. */
+/* Looks up what the whole graph has of the nodes of a relation's target type, behind `at`
+ * others. */
 static enum error_code look_up_relation(struct neighbor_sampler *s, uint32_t relation, size_t at,
                                         bool degrees, bool sums, struct error *err)
 {

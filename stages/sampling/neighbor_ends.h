@@ -1,8 +1,9 @@
 /*
- * neighbor_ends - what the whole graph has of the nodes of a drawn batch, relation by relation: degrees, and sums of weights.
+ * neighbor_ends - what the whole graph has of the nodes of a drawn batch, relation by relation:
+ * degrees, and sums of weights.
  *
- * It is looked up of all nodes of a relation's target type. What begins at a source is what ends in it in the reverse
- * relation (mini_batch.h, "back").
+ * It is looked up of all nodes of a relation's target type. What begins at a source is what ends in
+ * it in the reverse relation (mini_batch.h, "back").
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_ENDS_H
 #define STAGES_SAMPLING_NEIGHBOR_ENDS_H

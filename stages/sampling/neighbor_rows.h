@@ -1,7 +1,9 @@
 /*
- * neighbor_rows - where the topology has the rows of a batch's nodes, in the relation at hand of a neighbor_sampler.
+ * neighbor_rows - where the topology has the rows of a batch's nodes, in the relation at hand of a
+ * neighbor_sampler.
  *
- * Inlined in the loops of neighbor_sampler.c, which draws, and neighbor_ends.c, which looks up what the whole graph has.
+ * Inlined in the loops of neighbor_sampler.c, which draws, and neighbor_ends.c, which looks up what
+ * the whole graph has.
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_ROWS_H
 #define STAGES_SAMPLING_NEIGHBOR_ROWS_H
@@ -29,8 +31,9 @@ static inline void neighbor_rows_locate(const struct neighbor_sampler *s, uint32
     row->index = node - row->part->first_node;
 }
 
-/* The end of a row is the start of the next, one time in eight on another cache line. Always inlined: gcc 12
- * takes a function that only prefetches for one without effects, and leaves out its calls. */
+/* The end of a row is the start of the next, one time in eight on another cache line. Always
+ * inlined: gcc 12 takes a function that only prefetches for one without effects, and leaves out its
+ * calls. */
 CPU_INLINE void neighbor_rows_prefetch(const struct sampled_row *row)
 {
     const uint32_t mask = (1U << TOPOLOGY_CHUNK_SHIFT) - 1, end = row->index + 1;

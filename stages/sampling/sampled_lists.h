@@ -71,7 +71,7 @@ static inline struct growing_array *sampled_lists_places(struct sampled_lists *l
 /* Room for `count` nodes of a type, keeping those that there are. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sampled_lists_reserve_nodes(struct sampled_lists *lists, uint32_t type,
                                                        uint64_t count, struct error *err);
-/* What a batch has beside nodes, rows and edges. */
+/* These say what a batch has beside nodes, rows and edges. */
 struct listed_values {
     bool degrees; /* of listed rows */
     bool places;  /* of edges, which come into lists->gather */

@@ -1,8 +1,8 @@
 /*
  * seed_times - the time of a seed, and which edges it sees then.
  *
- * The time of a node is that of its last edge in all relations that end in its type, or of its first
- * (sample.seed_time).
+ * The time of a node is that of its last edge in all relations that end in its type, or of its
+ * first (sample.seed_time).
  */
 #ifndef STAGES_SAMPLING_SEED_TIMES_H
 #define STAGES_SAMPLING_SEED_TIMES_H

@@ -1,11 +1,13 @@
 /*
- * shadow_sampler - a bounded neighbourhood of each seed as a graph of its own, on which a model of any depth computes (Zeng et al.,
- * "Decoupling the Depth and Scope of Graph Neural Networks", NeurIPS 2021), as PyG's ShaDowKHopSampler.
+ * shadow_sampler - a bounded neighbourhood of each seed as a graph of its own, on which a model of
+ * any depth computes (Zeng et al., "Decoupling the Depth and Scope of Graph Neural Networks",
+ * NeurIPS 2021), as PyG's ShaDowKHopSampler.
  *
- * Of each node that is reached in fewer than `depth` hops, `num_neighbors` neighbours are drawn in each relation, none twice; the subgraph has
- * all edges of the graph among the nodes that were reached. The subgraphs of a batch are disjoint: a node that two seeds
- * reach is there twice. What a seed gives is read off its own row (the paper's and PyG's root readout). Degrees are those in
- * the subgraph.
+ * The sampler draws `num_neighbors` neighbours of each node that it reaches in fewer than `depth`
+ * hops, in each relation, none twice; the subgraph has all edges of the graph among the nodes that
+ * were reached. The subgraphs of a batch are disjoint: a node that two seeds reach is there twice.
+ * What a seed gives is read off its own row (the paper's and PyG's root readout). Degrees are those
+ * in the subgraph.
  */
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/sampler.h"
@@ -135,8 +137,8 @@ static enum error_code add_rows(struct shadow *s, uint32_t seed, uint32_t first,
     return rc;
 }
 
-/* Nodes and rows: the seeds', then those of the other members, seed after seed. The seeds are of one
- * type. */
+/* Nodes and rows: the seeds', then those of the other members, seed after seed. The seeds are of
+ * one type. */
 static enum error_code add_all(struct shadow *s, struct error *err)
 {
     const uint32_t seeds = s->request->seed_count, *first = s->first_member;

@@ -79,7 +79,8 @@ enum { HOP_BITS = 4, RELATION_BITS = 4 };
 
 _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
 
-/* The first relations have the purpose `first`, and the others those that are set aside for them. */
+/* The first relations have the purpose `first`, and the others those that are set aside for
+ * them. */
 static struct random_stream stream_of(uint64_t key, enum random_purpose first,
                                       const struct neighbor_request *request, uint32_t relation,
                                       uint32_t hop)

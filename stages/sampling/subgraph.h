@@ -14,7 +14,7 @@ MUST_CHECK enum error_code subgraph_order(struct batch_builder *builder,
                                           const struct neighbor_request *request,
                                           uint32_t *seed_count, struct error *err);
 
-/* Of an ordered subgraph without a node that trains: its first node of the type that
+/* An ordered subgraph without a node that trains has a stand-in: its first node of the type that
  * trains becomes a seed whose loss
  * counts 0, for a mini-batch has at least one.
  * The subgraph then teaches nothing, and its slot counts as one without seeds. Fails: ERROR_NO_MEMORY. */

@@ -116,8 +116,9 @@ static enum error_code pass_bytes(const struct model *model, const struct typed_
 }
 
 /* The arrays of a mini-batch as they are read (mini_batch.h, typed_batch.h): of a node its id, its
- * number, up to four places in the set that finds it twice, and the seed that it is of; of a row its place, start, length
- * and degree; of a node in each relation to its type what it has there, if the model reads that. */
+ * number, up to four places in the set that finds it twice, and the seed that it is of; of a row
+ * its place, start, length and degree; of a node in each relation to its type what it has there, if
+ * the model reads that. */
 static double batch_bytes(const struct model *model, const struct typed_bounds *bounds,
                           const struct edge_use *use, const struct partition_book *book)
 {

@@ -76,7 +76,7 @@ static void listed_rows(const struct mini_batch *batch, uint32_t relation, int h
                                            mini_batch_known(batch, target, hop));
 }
 
-/* What the ends of a relation's edges have, where the batch tells it. */
+/* Sets what the ends of a relation's edges have, where the batch tells it. */
 static void find_ends(const struct mini_batch *batch, uint32_t relation, struct relation_edges *out)
 {
     if (!batch->back || batch->back[relation] == RELATION_COUNT_MAX)

@@ -205,7 +205,7 @@ static enum error_code read_packed(const struct batch_reading *reading, const ch
     return rc;
 }
 
-/* What the ends of edges have: each relation names one that ends where it begins. */
+/* Checks what the ends of edges have: each relation names one that ends where it begins. */
 static enum error_code read_ends(const struct batch_reading *reading, struct error *err)
 {
     struct mini_batch *out = reading->out;

@@ -133,7 +133,7 @@ static enum error_code add_positions(struct packing *packing, const struct mini_
     return ERROR_NONE;
 }
 
-/* What version 6 does not have. */
+/* Version 6 does not have these. */
 static enum error_code add_ends(struct packing *packing, const struct mini_batch *batch,
                                 struct error *err)
 {

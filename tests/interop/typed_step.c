@@ -237,8 +237,8 @@ static void add_rows(struct file *file, const struct typed_fixture *f, const str
     }
 }
 
-/* The blocks are the whole graph: ends of edges have what is in them, with PyG's loop of weight 1 at a node of a relation from
- * a type to itself that has none. */
+/* The blocks are the whole graph: ends of edges have what is in them, with PyG's loop of weight 1
+ * at a node of a relation from a type to itself that has none. */
 static void count_ends(struct typed_fixture *f, int hop, uint32_t r)
 {
     const struct relation *relation = &f->schema->relation[r];

@@ -91,7 +91,7 @@ unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@
 unlike 78 'sample.negatives is 3, expected fewer than nodes of type venue: the dataset has 3' "${links[@]}" \
     --set 'ingest.edge_split=random 80/10/10' --set sample.negatives=3
 
-# Where the tables of some relations alone have times and weights, that of the first without is named.
+# If the tables of some relations alone have times and weights, the run names the first without.
 mixed=$work/mixed
 mkdir "$mixed"
 cat >"$mixed/meta.yaml" <<'YAML'

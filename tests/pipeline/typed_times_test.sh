@@ -78,7 +78,7 @@ awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; 
 answer=$(run telling "$work/nodes.yaml" --set ingest.path="$work/tells")
 [ "$(json weights_hash <<<"$answer")" = "$hash" ] || fail "the future moves the weights"
 same_outputs one telling
-# Where all edges are looked at, the future is worth having.
+# A sampler that looks at all edges gains by the future.
 before=$(measure "$(run all "$work/nodes.yaml" --set sample.sampler=neighbor)" test accuracy)
 after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor --set ingest.path="$work/tells")" test accuracy)
 awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' || fail "what is planted tells nothing: $before, then $after"

@@ -553,7 +553,7 @@ static double inverse_root(double sum)
     return sum > 0 ? 1 / sqrt(sum) : 0;
 }
 
-/* What a source has, with the loop that a relation of a type to itself has. */
+/* Returns what a source has, with the loop that a relation of a type to itself has. */
 static double source_has(const struct layer *layer, uint32_t r, uint32_t j)
 {
     const struct relation *relation = &layer->schema->relation[r];

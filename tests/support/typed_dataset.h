@@ -1,12 +1,13 @@
 /*
- * typed_dataset - a dataset with three node types and four relations in a store, written from arrays, without ingest.
+ * typed_dataset - a dataset with three node types and four relations in a store, written from
+ * arrays, without ingest.
  *
  *     author (60, no features)   paper (90, 5 columns, labels and splits)   venue (10, 3 columns)
  *     writes: author -> paper   cites: paper -> paper   in: paper -> venue   rev_writes: paper -> author
  *
- * Edges are drawn from a fixed stream; the weight of edge e is e, and its time, which the topology alone
- * has, 37 e modulo 100. Feature c of node v is v + c / 1024, the label of paper v is
- * v modulo 3; papers are for train, valid, test or nothing by v modulo 4.
+ * Edges are drawn from a fixed stream; the weight of edge e is e, and its time, which the topology
+ * alone has, 37 e modulo 100. Feature c of node v is v + c / 1024, the label of paper v is v modulo
+ * 3; papers are for train, valid, test or nothing by v modulo 4.
  */
 #ifndef TESTS_SUPPORT_TYPED_DATASET_H
 #define TESTS_SUPPORT_TYPED_DATASET_H

@@ -87,7 +87,8 @@ static inline void typed_fixture_edges(struct typed_fixture *f, int hop, uint32_
                                                          .edge_value = values ? value : NULL}};
 }
 
-/* What the ends of edges have. Of a relation from a type to itself a destination has the same as a source and as a row. */
+/* Draws what the ends of edges have. In a relation from a type to itself a destination has the same
+ * as a source and as a row. */
 static inline void typed_fixture_ends(struct typed_fixture *f, int hop, uint32_t r, bool values)
 {
     const struct random_stream stream = random_stream_of(78, RANDOM_GENERATOR, (uint32_t)hop, r, 0);

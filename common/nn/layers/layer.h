@@ -43,8 +43,9 @@ struct layer_type {
     bool needs_degree;    /* of message_block; also needed by what adds up sampled neighbours */
     unsigned
         reads_edges; /* the columns of edges that it takes into account: a bit for each enum edge_column */
-    /* It divides an edge by what both of its ends have: by their degrees, or with edge values by the sums of those, of which
-     * none may be below 0. In a relation between two types the degrees of sources are those of the reverse relation. */
+    /* It divides an edge by what both of its ends have: by their degrees, or with edge values by
+     * the sums of those, of which none may be below 0. In a relation between two types the degrees
+     * of sources are those of the reverse relation. */
     bool divides_by_ends;
     enum layer_aggr aggr; /* what LAYER_AGGR_AUTO is; AUTO: a kind without that option */
     bool

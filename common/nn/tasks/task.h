@@ -1,15 +1,17 @@
 /*
- * task - what is learnt of the nodes, and how good it was learnt: a row of task_list.h and a file for each.
+ * task - what is learnt of the nodes, and how good it was learnt: a row of task_list.h and a file
+ * for each.
  *
  *   labels of the input ── label_take ──> rows of four-byte elements [nodes, label_width], in records and shards
  *   outputs of the model [rows, class_count], labels ── loss ──> gradient of the outputs
  *                                                   └── count ──> counts that add up (tally.h) ── measure ──> metrics
  *                                                   └── print ──> a line of predictions.csv
  *
- * To add one: a file beside this one with a `const struct task task_<name>`, its row in task_list.h (and a row there for
- * what only it measures), its test, a line in pipelines/README.md. ingest.task, checkpoint.metric, the records, training,
- * validation and inference take it from there; tests/tree/tables_agree_test.sh says what was forgotten, and
- * tests/tree/tasks_test.sh that no other file names it.
+ * To add one: a file beside this one with a `const struct task task_<name>`, its row in task_list.h
+ * (and a row there for what only it measures), its test, a line in pipelines/README.md.
+ * ingest.task, checkpoint.metric, the records, training, validation and inference take it from
+ * there; tests/tree/tables_agree_test.sh says what was forgotten, and tests/tree/tasks_test.sh that
+ * no other file names it.
  */
 #ifndef COMMON_NN_TASKS_TASK_H
 #define COMMON_NN_TASKS_TASK_H
@@ -37,7 +39,8 @@ enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
  *                  from the rows of both ends. There are no labels, and the fields of labels say so
  *   EXAMPLE_EDGE   an edge with a label: a decoder makes the outputs from the rows of both ends
  *   EXAMPLE_GRAPH  a readout (common/nn/readout/) makes one row from the rows of a graph's nodes
- * A stage that does otherwise for each of them has one table with a row for each, as train_step.c. */
+ * A stage that does otherwise for each of them has one table with a row for each, as
+ * train_step.c. */
 enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR, EXAMPLE_EDGE, EXAMPLE_GRAPH, EXAMPLE_COUNT };
 
 /* Facts that follow from the examples. Other code asks for the fact that it needs, and not for the

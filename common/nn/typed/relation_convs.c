@@ -231,8 +231,8 @@ static uint64_t edges_before(const struct typed_pass *pass, uint32_t r)
     return count;
 }
 
-/* Finds what the layer reads beside its sources: rows of destinations, and rows that the lowest layer
- * of its kind reads. */
+/* Finds what the layer reads beside its sources: rows of destinations, and rows that the lowest
+ * layer of its kind reads. */
 static void find_own_rows(const struct typed_pass *pass, uint32_t r, struct conv *conv)
 {
     const uint32_t target = relation_of(pass, r)->target_type;

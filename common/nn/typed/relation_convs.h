@@ -12,8 +12,8 @@
  * A kind that divides by what both ends of an edge have (gcn, sgc, appnp, propagate) computes on a
  * relation from a type to itself as on a plain graph, with loops: HeteroConv does so there. PyG
  * refuses such a kind between two types. There the relation has no loops, and its edges are divided
- * by the roots of both degrees in it (gcn_weights.h). The reverse relation tells how many edges begin
- * at a source, so there has to be one.
+ * by the roots of both degrees in it (gcn_weights.h). The reverse relation tells how many edges
+ * begin at a source, so there has to be one.
  *
  * A destination is a row of every relation to its type, also of one that has no edges to it.
  */

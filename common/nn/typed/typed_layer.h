@@ -37,8 +37,9 @@ struct typed_pass {
      * edges; those of `input` are then destinations alone. */
     const float *const *sum;
     float *const *output; /* [types]: [destinations, output_dim] */
-    /* Of a kind that reads_start (layer.h): [types], what the layer below the lowest of its kind gave; backward adds to
-     * start_gradient [types] [destinations, output_dim] what it finds of those rows. */
+    /* A kind that reads_start (layer.h) reads this: [types], what the layer below the lowest of its
+     * kind gave; backward adds to start_gradient [types] [destinations, output_dim] what it finds
+     * of those rows. */
     const float *const *start;
     float *const *start_gradient;
     bool is_inferred;               /* a layer alone, on a tile: sources are those of many tiles */

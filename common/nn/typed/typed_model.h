@@ -45,7 +45,8 @@ struct typed_layer_input {
     /* NULL, or [relations], of a layer that sums (typed_layer.h): the sums over the sources of each row that has edges. Then the block's
      * sources are its destinations, as far as they are counted. */
     const float *const *sum;
-    /* NULL, or [types], of a layer that has a second_input: the rows that layer gave of the destinations. */
+    /* NULL, or [types], of a layer that has a second_input: the rows that layer gave of the
+     * destinations. */
     const float *const *start;
 };
 /* As model_infer_layer(): layer `layer`, from 0, alone and without gradient. output [destinations of `type`, output_dim] are the

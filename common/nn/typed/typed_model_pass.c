@@ -22,7 +22,8 @@ struct typed_step {
     struct typed_pass pass;
     struct type_rows *row;  /* [types]: with has_tail where something follows the layer */
     float **input_gradient; /* [types] */
-    /* [types], once backward found any: gradients of the output [destinations, output_dim] beside those of the next layer. */
+    /* [types], once backward found any: gradients of the output [destinations, output_dim] beside
+     * those of the next layer. */
     float **more_gradient;
     float **joined; /* [types]: rows of all layers below, of a layer that reads them */
 };
@@ -461,7 +462,8 @@ static void place_projection_gradients(const struct typed_trace *trace, float *g
     }
 }
 
-/* Room for gradients of what a layer gave that others than the next layer find. They are zero at first. */
+/* Room for gradients of what a layer gave that others than the next layer find. They are zero at
+ * first. */
 static enum error_code find_more_gradients(struct typed_trace *trace, int number,
                                            struct arena *arena, struct error *err)
 {
@@ -480,8 +482,8 @@ static enum error_code find_more_gradients(struct typed_trace *trace, int number
     return rc;
 }
 
-/* The gradient of the joined rows of a type goes to the layers below that they are of: of the largest value, to the first that
- * has it. */
+/* The gradient of the joined rows of a type goes to the layers below that they are of: of the
+ * largest value, to the first that has it. */
 static void part_rows(struct typed_trace *trace, int number, uint32_t type, const float *gradient)
 {
     const struct model *model = trace->model;

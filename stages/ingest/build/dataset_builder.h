@@ -165,8 +165,8 @@ MUST_CHECK enum error_code dataset_builder_note(struct dataset_builder *builder,
                                                 enum note_kind kind, struct error *err,
                                                 const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Notes that the input has no such columns (a bit for each) for an edge type, though it has them for
- * others, so that no edge gets them. */
+/* Notes that the input has no such columns (a bit for each) for an edge type, though it has them
+ * for others, so that no edge gets them. */
 void dataset_builder_note_lacks(struct dataset_builder *builder, uint32_t edge_type,
                                 unsigned columns);
 /* Returns how the times of edges are written (ingest.time_format; the first time of the input

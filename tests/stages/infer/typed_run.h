@@ -316,7 +316,8 @@ static inline void typed_run_close(struct typed_run *run)
 
 /* --- what is expected and what is found --- */
 
-/* What the ends of edges have: that of sources comes from the reverse, whose edges are others here. */
+/* Fills in what the ends of edges have: that of sources comes from the reverse, whose edges are
+ * others here. */
 static inline void typed_run_ends(const struct typed_run *run, bool by_weights,
                                   struct relation_edges *edges)
 {

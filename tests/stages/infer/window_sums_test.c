@@ -1,10 +1,12 @@
-/* Sums of a part's sources in windows, for each layer that has them, against the sums of a gather. */
+/* Sums of a part's sources in windows, for each layer that has them, against the sums of a
+ * gather. */
 #include "stages/infer/part_inference.h"
 
 #include "tests/stages/infer/infer_layers.h"
 
-/* With hubs, whose edges fill a piece several times, edges from a node to itself, and windows of one block to all rows.
- * In training GCN projects before it sums in the first and last of these layers. */
+/* With hubs, whose edges fill a piece several times, edges from a node to itself, and windows of
+ * one block to all rows. In training GCN projects before it sums in the first and last of these
+ * layers. */
 static void sums_in_windows_are_those_of_a_gather(void **state)
 {
     static const struct {

@@ -194,7 +194,8 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
     close_fixture(f);
 }
 
-/* What relation `r` has at a node, as a target or as a source: edges but loops, or their weights. */
+/* Counts what relation `r` has at a node, as a target or as a source: edges but loops, or their
+ * weights. */
 static double at_end(uint32_t r, uint32_t node, bool is_source, bool weights)
 {
     const bool is_own = relation[r].source_type == relation[r].target_type;

@@ -1,4 +1,5 @@
-/* relation_sampling - a sampler over the types and relations of typed_dataset.h, in a store of its own. */
+/* relation_sampling - a sampler over the types and relations of typed_dataset.h, in a store of its
+ * own. */
 #ifndef TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 #define TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 
@@ -16,8 +17,8 @@ struct fixture {
     struct error err;
 };
 
-/* Writes the topology of partition `id` with these edges, and opens a sampler over the book's types. `f` stays where it
- * is as long as the sampler. */
+/* Writes the topology of partition `id` with these edges, and opens a sampler over the book's
+ * types. `f` stays where it is as long as the sampler. */
 static inline void fixture_open(struct fixture *f, void **state, const char *id,
                                 const struct typed_edges *edges, const struct partition_book *book,
                                 bool has_self_loops)

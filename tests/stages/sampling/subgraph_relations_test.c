@@ -94,7 +94,7 @@ static void a_cluster_has_the_edges_of_all_relations(void **state)
     close_fixture(f);
 }
 
-/* What a seed reaches in so many hops, in all relations. */
+/* Finds what a seed reaches in so many hops, in all relations. */
 static uint32_t reach(uint32_t seed, int64_t depth, bool member[TYPED_NODES])
 {
     uint32_t count = 1;

@@ -20,7 +20,7 @@ static const int64_t few[TYPED_RELATIONS * HOPS] = {3, 2, 2, 2, -1, 1, 0, 3};
 static const int64_t all[TYPED_RELATIONS * HOPS] = {-1, -1, -1, -1, -1, -1, -1, -1};
 static const struct sampler_options last = {.temporal_strategy = TEMPORAL_LAST};
 
-/* Of a partition of that name, with the edges as they are now. */
+/* Opens a partition of that name, with the edges as they are now. */
 static struct fixture *open_edges(void **state, const char *partition_id)
 {
     static struct fixture f;
@@ -217,7 +217,8 @@ static uint64_t digest(const struct mini_batch *batch)
     return hash;
 }
 
-/* Edges that are planted after the latest seed, with other sources, are as if they were not there. */
+/* Edges that are planted after the latest seed, with other sources, are as if they were not
+ * there. */
 static void a_planted_future_changes_no_bit(void **state)
 {
     enum { BATCHES = 40 };
@@ -246,7 +247,8 @@ static void a_planted_future_changes_no_bit(void **state)
     assert_memory_equal(before, after, sizeof before);
 }
 
-/* Each early source of the longest row of a relation is the one that is kept as often as the others. */
+/* Each early source of the longest row of a relation is the one that is kept as often as the
+ * others. */
 static void early_edges_are_as_likely_as_each_other(void **state)
 {
     enum { DRAWS = 30000, AT = 60 };

@@ -335,8 +335,9 @@ static void check_logits(const struct run *run, const struct random_stream *drop
     release(&at);
 }
 
-/* A slope takes two passes of the slow reference, which are most of this test. It runs once for each level of the
- * processor, with and without dropout: each of these takes a sixth of the numbers, and together they take all. */
+/* A slope takes two passes of the slow reference, which are most of this test. It runs once for
+ * each level of the processor, with and without dropout: each of these takes a sixth of the
+ * numbers, and together they take all. */
 static bool slope_is_taken(size_t index, bool has_dropout)
 {
     return index % 6 == 2 * ((size_t)cpu_level() % 3) + has_dropout;
@@ -565,7 +566,7 @@ static bool folds_a_projection(const struct model *model, const struct trial *tr
            first->config.option.aggr == LAYER_AGGR_MEAN;
 }
 
-/* What a layer that reads all layers below it reads of the papers; memory_free() it. */
+/* Returns what a layer that reads all layers below it reads of the papers; memory_free() it. */
 static float *join_papers(const struct run *run, int layer, float *given[][FIXTURE_TYPES])
 {
     const struct model_layer *own = &run->model.layer[layer];
