@@ -176,9 +176,9 @@ static void a_budget_says_how_many_addresses_are_reserved(void **state)
     (void)state;
     arena_budget_set(64 << 20);
     assert_ok(arena_new(&arena, &some, 100, "bytes", &err), &err);
-    assert_true(arena.reserved <= (64 << 20) * (1 + ARENA_IS_GUARDED));
+    assert_true(arena.reserved <= ((size_t)64 << 20) * (1 + ARENA_IS_GUARDED));
     assert_ok(arena_new(&limited, &some, 100, "bytes", &err), &err);
-    assert_true(limited.reserved <= (12 << 20) * (1 + ARENA_IS_GUARDED));
+    assert_true(limited.reserved <= ((size_t)12 << 20) * (1 + ARENA_IS_GUARDED));
     assert_ok(arena_new(&arena, &some, 100 << 20, "more than the budget", &err), &err);
     some[0] = some[(100 << 20) - 1] = 1;
     arena_release(&arena);

@@ -97,8 +97,7 @@ static void times_of_an_earlier_release_are_read_as_doubles(void **state)
 
 static void labels_and_times_read_back(void **state)
 {
-    static const float valid_label[] = {1, -0.5F}, test_label[] = {3},
-                       endless[] = {(double)INFINITY};
+    static const float valid_label[] = {1, -0.5F}, test_label[] = {3}, endless[] = {INFINITY};
     static const int64_t valid_time[] = {INT64_MAX, -2}, test_time[] = {7};
     static const uint64_t classes[] = {5, 0, 9};
     struct temp_store *t = *state;
@@ -136,8 +135,7 @@ static void labels_and_times_read_back(void **state)
 /* A record without messages is of version 1, as before there were any. */
 static void messages_read_back(void **state)
 {
-    static const float valid_weight[] = {1, -0.5F}, test_weight[] = {3},
-                       endless[] = {(double)INFINITY};
+    static const float valid_weight[] = {1, -0.5F}, test_weight[] = {3}, endless[] = {INFINITY};
     static const float valid_feature[] = {1, 2, 3, 4, 5, 6}, test_feature[] = {7, 8, 9};
     static const char own[] = "partition/p-4/edge_splits";
     struct temp_store *t = *state;
