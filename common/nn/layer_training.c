@@ -85,8 +85,7 @@ static enum error_code put_next(struct model_trace *trace, int layer, float *nex
     struct layer_pass *pass = NULL;
     if (!next)
         return ERROR_NONE;
-    const enum error_code rc =
-        arena_new(trace->workspace->arena, &pass, 1, "the layer above", err);
+    const enum error_code rc = arena_new(trace->workspace->arena, &pass, 1, "the layer above", err);
     if (rc != ERROR_NONE)
         return rc;
     *pass = (struct layer_pass){.input_gradient = next};

@@ -4,6 +4,7 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_check.h"
 #include "common/nn/typed/relation_convs.h"
+#include "common/nn/typed/typed_layer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,9 +109,9 @@ static void add_projections(struct parameter_writer *writer)
             continue;
         relation_type_key(&types->schema, t, key);
         (void)parameter_writer_add(writer, 2, weight, layer_linear_bound(types->input_dim[t]), 0,
-                             "lin_dict.%s.weight", key);
+                                   "lin_dict.%s.weight", key);
         (void)parameter_writer_add(writer, 1, weight, layer_linear_bound(types->input_dim[t]), 0,
-                             "lin_dict.%s.bias", key);
+                                   "lin_dict.%s.bias", key);
     }
 }
 
@@ -187,6 +188,18 @@ static uint32_t find_input_dim(const struct model_config *config, int number, ui
     return sum;
 }
 
+/* One relation from a type to itself is a plain graph, and its layer is one pass, unless the kind
+ * has tensors of its own there. */
+static const struct typed_kind *typed_of(const struct relation_schema *schema,
+                                         const struct layer_type *type)
+{
+    const bool is_named = *schema->type_name[0];
+    if (!type->typed || !is_named)
+        return NULL;
+    const bool differs = type->only_typed || type->typed->differs_alone;
+    return schema->relation_count > 1 || schema->type_count > 1 || differs ? type->typed : NULL;
+}
+
 static void begin_layer(struct model *model, int number)
 {
     const struct model_config *config = &model->config;
@@ -199,12 +212,12 @@ static void begin_layer(struct model *model, int number)
                                   .joins_heads = !is_last,
                                   .hop = model->hop_count,
                                   .second_input = -1};
-    const bool is_plain = !model_is_typed(model);
-    layer->typed = is_plain ? NULL : layer->type->typed;
+    layer->typed = typed_of(&config->types.schema, layer->type);
     for (uint32_t t = 0; t < config->types.schema.type_count; t++)
         layer->type_input_dim[t] = find_input_dim(config, number, t);
     layer->input_dim = layer->own_dim = layer->type_input_dim[0];
-    layer->reads_edges = layer->type->reads_edges & ~(is_plain ? 0 : 1U << EDGE_FEATURE);
+    layer->reads_edges =
+        layer->type->reads_edges & ~(model_is_typed(model) ? 1U << EDGE_FEATURE : 0);
     if (layer->reads_edges >> EDGE_FEATURE & 1)
         layer->edge_dim = config->edge_dim;
     layer_fill_options(layer);

@@ -357,9 +357,8 @@ struct typed_layer_input {
  * they do in training: a node is a source of many blocks, and a destination of one. */
 MUST_CHECK enum error_code model_infer_types(const struct model *model, const float *value,
                                              int layer, const struct typed_layer_input *input,
-                                             uint32_t type,
-                                             const struct model_workspace *workspace, float *output,
-                                             struct error *err);
+                                             uint32_t type, const struct model_workspace *workspace,
+                                             float *output, struct error *err);
 /* The same of a graph with one relation: output [destination_count, output width of the layer] with what
  * follows the layer, as the next one reads it. Linear kinds aggregate before they project, whatever they do in
  * training: a node is a source of many blocks, and a destination of one. */

@@ -168,9 +168,8 @@ enum error_code model_check_layer(const struct model *model, int number, struct 
     if (rc == ERROR_NONE && model->config.types.relation_aggr == RELATION_AGGR_MAX)
         return error_set(err, ERROR_INVALID,
                          "it sums what its relations give, and train-step.relation_aggr is max");
-    return rc == ERROR_NONE && layer->typed->check
-               ? layer->typed->check(&model->config, layer, err)
-               : rc;
+    return rc == ERROR_NONE && layer->typed->check ? layer->typed->check(&model->config, layer, err)
+                                                   : rc;
 }
 
 enum error_code model_check_hops(const struct model *model, struct error *err)

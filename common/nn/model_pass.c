@@ -39,11 +39,10 @@ struct one_relation {
 static void take_block(const struct message_block *block, struct one_relation *relation,
                        struct relation_block *out)
 {
-    *relation = (struct one_relation){.destination_count = block->destination_count,
-                                      .source_count = block->source_count,
-                                      .edges = {.block = *block,
-                                                .source_degree = block->degree,
-                                                .source_sum = block->value_sum}};
+    *relation = (struct one_relation){
+        .destination_count = block->destination_count,
+        .source_count = block->source_count,
+        .edges = {.block = *block, .source_degree = block->degree, .source_sum = block->value_sum}};
     *out = (struct relation_block){.destination_count = &relation->destination_count,
                                    .source_count = &relation->source_count,
                                    .edges = &relation->edges};
@@ -160,8 +159,8 @@ static enum error_code project_type(struct model_trace *trace, uint32_t type, ui
         rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * types->projected_dim,
                              sizeof(float), what, err);
     if (rc == ERROR_NONE && own->layer.has_tail)
-        rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, trace->keeps, arena,
-                              err);
+        rc =
+            layer_tail_begin(&own->tail, model, trace->value, &own->pass, trace->keeps, arena, err);
     if (rc == ERROR_NONE)
         rc = layer_pass_forward(&own->pass, trace->keeps, arena, pool, err);
     if (rc == ERROR_NONE && own->layer.has_tail)
@@ -180,18 +179,20 @@ static enum error_code begin_step(struct model_trace *trace, int number,
     struct arena *arena = trace->workspace->arena;
     struct model_step *step = &trace->step[number];
     const uint32_t types = type_count(model);
-    *step = (struct model_step){
-        .pass = {.model = model,
-                 .layer = &model->layer[number],
-                 .schema = &model->config.types.schema,
-                 .value = trace->value,
-                 .fold = number == 0 ? trace->fold : NULL,
-                 .ahead = ahead,
-                 .aggregated = number == 0 ? trace->input->aggregated : NULL,
-                 .aggregated_count = trace->input->aggregated_count,
-                 .edges = ahead ? ahead->edges : block ? block->edges : NULL,
-                 .destination_count = block ? block->destination_count : count,
-                 .source_count = block ? block->source_count : count}};
+    *step =
+        (struct model_step){.pass = {.model = model,
+                                     .layer = &model->layer[number],
+                                     .schema = &model->config.types.schema,
+                                     .value = trace->value,
+                                     .fold = number == 0 ? trace->fold : NULL,
+                                     .ahead = ahead,
+                                     .aggregated = number == 0 ? trace->input->aggregated : NULL,
+                                     .aggregated_count = trace->input->aggregated_count,
+                                     .edges = ahead   ? ahead->edges
+                                              : block ? block->edges
+                                                      : NULL,
+                                     .destination_count = block ? block->destination_count : count,
+                                     .source_count = block ? block->source_count : count}};
     enum error_code rc = arena_new(arena, &step->row, types, what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++)
         step->row[t] = (struct type_rows){0};
@@ -269,8 +270,8 @@ static enum error_code begin_type(struct model_trace *trace, int number, uint32_
         rc = arena_new_bytes(arena, &own->pass.output, count * precision_stride(precision, dim),
                              precision_bytes(precision), "activations", err);
     if (rc == ERROR_NONE && own->layer.has_tail)
-        rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, trace->keeps, arena,
-                              err);
+        rc =
+            layer_tail_begin(&own->tail, model, trace->value, &own->pass, trace->keeps, arena, err);
     return rc;
 }
 
@@ -356,8 +357,8 @@ static enum error_code run_step(struct model_trace *trace, int number, struct in
     if (trace->input->dropout)
         activation_set_dropout(&pass->slot_dropout, (float)pass->layer->config.dropout,
                                stream_of(trace->input->dropout, number, 0));
-    rc = (pass->layer->typed ? pass->layer->typed->forward : relation_convs_forward)(
-        pass, trace->keeps, workspace, err);
+    rc = (pass->layer->typed ? pass->layer->typed->forward
+                             : relation_convs_forward)(pass, trace->keeps, workspace, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
         struct type_rows *own = &step->row[t];
         if (own->layer.has_tail)
@@ -395,8 +396,7 @@ enum error_code model_trace_forward(struct model_trace *trace, int layer, float 
 {
     const struct model *model = trace->model;
     struct input_rows *rows = NULL;
-    enum error_code rc =
-        arena_new(trace->workspace->arena, &rows, type_count(model), what, err);
+    enum error_code rc = arena_new(trace->workspace->arena, &rows, type_count(model), what, err);
     if (rc == ERROR_NONE && layer == 0 && model->layer[0].typed)
         projection_fold_find(model, trace->value, &trace->input->relations[0], trace->fold);
     if (rc == ERROR_NONE && layer == 0)
@@ -432,8 +432,7 @@ enum error_code model_forward(const struct model *model, const float *value,
     struct model_trace *made = NULL;
     if (trace)
         *trace = NULL;
-    enum error_code rc =
-        model_trace_new(model, value, input, workspace, trace != NULL, &made, err);
+    enum error_code rc = model_trace_new(model, value, input, workspace, trace != NULL, &made, err);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = model_trace_begin(made, i, err);
     if (rc == ERROR_NONE)
@@ -596,8 +595,8 @@ static enum error_code type_back(struct model_trace *trace, int number, uint32_t
     *rows = NULL;
     if (own->layer.has_tail) {
         const bool is_first = !wants_gradient(trace, number, type);
-        const enum error_code rc = tail_back(trace, own, step->above[type], parts, is_first,
-                                             gradient, rows, &below, err);
+        const enum error_code rc =
+            tail_back(trace, own, step->above[type], parts, is_first, gradient, rows, &below, err);
         step->above[type] = NULL;
         add_part(&lower->parts[type], below);
         return rc;
@@ -628,9 +627,9 @@ static enum error_code fill_arrays(struct model_trace *trace, int number, float 
     }
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
         if (wants_gradient(trace, number, t) && step->pass.source_count[t])
-            rc = arena_new(
-                arena, &step->pass.input_gradient[t],
-                (size_t)step->pass.source_count[t] * typed_pass_columns(&step->pass, t), what, err);
+            rc = arena_new(arena, &step->pass.input_gradient[t],
+                           (size_t)step->pass.source_count[t] * typed_pass_columns(&step->pass, t),
+                           what, err);
     return rc;
 }
 
@@ -663,8 +662,7 @@ static void route_largest(const struct model_trace *trace, int number, uint32_t 
                           const float *gradient, float *const *out)
 {
     const struct model_step *step = &trace->step[number];
-    const size_t count =
-        (size_t)step->pass.destination_count[type] * step->pass.layer->input_dim;
+    const size_t count = (size_t)step->pass.destination_count[type] * step->pass.layer->input_dim;
     for (size_t i = 0; i < count; i++) {
         bool found = false;
         for (int l = 0; l < number; l++) {
@@ -888,12 +886,12 @@ static enum error_code infer_layer(const struct model *model, const float *value
     struct relation_block block;
     must(!input->second == (model->layer[layer].second_input < 0));
     take_block(&input->block, &relation, &block);
-    const struct typed_layer_input whole = {
-        .block = model->layer[layer].type->uses_edges ? &block : NULL,
-        .count = &relation.destination_count,
-        .rows = &input->rows,
-        .sum = sum ? &sum : NULL,
-        .start = input->second ? &input->second : NULL};
+    const struct typed_layer_input whole = {.block = model->layer[layer].type->uses_edges ? &block
+                                                                                          : NULL,
+                                            .count = &relation.destination_count,
+                                            .rows = &input->rows,
+                                            .sum = sum ? &sum : NULL,
+                                            .start = input->second ? &input->second : NULL};
     return model_infer_types(model, value, layer, &whole, 0, workspace, output, err);
 }
 

@@ -85,8 +85,7 @@ int parameter_writer_add(struct parameter_writer *writer, int dim_count,
 int parameter_writer_statistics(struct parameter_writer *writer, uint32_t dim, const char *module)
 {
     const uint32_t columns[PARAMETER_DIM_COUNT_MAX] = {dim}, one[PARAMETER_DIM_COUNT_MAX] = {1};
-    const int first =
-        parameter_writer_add(writer, 1, columns, 0, 0, "%s.running_mean", module);
+    const int first = parameter_writer_add(writer, 1, columns, 0, 0, "%s.running_mean", module);
     (void)parameter_writer_add(writer, 1, columns, 0, 1, "%s.running_var", module);
     const int count = parameter_writer_add(writer, 1, one, 0, 0, "%s.num_batches_tracked", module);
     writer->model->parameter[count].is_count = writer->rc == ERROR_NONE;

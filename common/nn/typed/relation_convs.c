@@ -296,8 +296,9 @@ static enum error_code find_block(const struct typed_pass *pass, uint32_t i,
     const bool has_loops = type->forward && !type->divides_by_ends;
     *out = edges->block;
     out->source_count = count_sources(pass, place->source);
-    out->is_bipartite = place->source != place->target ||
-                        (has_loops && *pass->schema->type_name[place->source]);
+    out->is_bipartite =
+        place->source != place->target || (has_loops && *pass->schema->type_name[place->source]);
+    out->degree_has_loops = *pass->schema->type_name[place->source] && !type->divides_by_ends;
     enum error_code rc = spread_rows(pass, edges, rows, arena, out, err);
     if (rc == ERROR_NONE && type->divides_by_ends)
         rc = find_ends(pass, edges, place, arena, out, err);
@@ -363,9 +364,8 @@ static enum error_code place_rows(const struct typed_pass *pass, struct conv *co
     const struct layer_pass *row = &pass->row[conv->place.target].pass;
     struct activation activation = row->activation;
     if (count_givers(pass->model, pass->layer, conv->place.target) > 1) {
-        const enum error_code rc =
-            arena_new(arena, &conv->rows,
-                      (size_t)row->block.destination_count * row->output_dim, what, err);
+        const enum error_code rc = arena_new(
+            arena, &conv->rows, (size_t)row->block.destination_count * row->output_dim, what, err);
         conv->pass.output = conv->rows;
         return rc;
     }
@@ -504,8 +504,8 @@ static enum error_code new_convs(const struct typed_pass *pass, struct arena *ar
     for (uint32_t i = 0; i < count; i++) {
         struct conv *conv = &(*out)->conv[i];
         *conv = (struct conv){.place = place_of(model, pass->layer, i)};
-        conv->layer = layer_of(model, pass->layer, &conv->place,
-                               pass->layer->parameter_count / with_tensors);
+        conv->layer =
+            layer_of(model, pass->layer, &conv->place, pass->layer->parameter_count / with_tensors);
         conv->runs = conv->place.tensors >= 0 && pass->destination_count[conv->place.target] > 0;
     }
     return ERROR_NONE;
@@ -550,9 +550,8 @@ static void source_tile(void *context, int64_t tile, int thread)
     const struct back_job *job = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, job->conv->pass.block.source_count);
-    const float *rows =
-        layer_pass_input_gradient(&job->conv->pass, job->dim, first, end,
-                                  job->scratch + (size_t)thread * job->scratch_size);
+    const float *rows = layer_pass_input_gradient(
+        &job->conv->pass, job->dim, first, end, job->scratch + (size_t)thread * job->scratch_size);
     add_rows(job->sum + first * job->dim, rows, 1, (end - first) * job->dim);
 }
 
@@ -572,8 +571,8 @@ static void add_own_rows(struct back_job *job, const float *rows, float *sum, si
     job->rows = rows;
     job->sum = sum;
     job->dim = dim;
-    thread_pool_run(job->workspace->pool,
-                    layer_pass_tiles(job->conv->pass.block.destination_count), own_tile, job);
+    thread_pool_run(job->workspace->pool, layer_pass_tiles(job->conv->pass.block.destination_count),
+                    own_tile, job);
 }
 
 /* Whether the pass has left a gradient of its sources, and not only of those that stand for none. */
@@ -655,9 +654,8 @@ static void above_tile(void *context, int64_t tile, int thread)
     float *out = job->out + first * dim;
     (void)thread;
     const float *rows =
-        job->row->active
-            ? layer_pass_product_gradient(job->row, job->above, NULL, first, end, out)
-            : layer_pass_input_gradient(job->above, dim, first, end, out);
+        job->row->active ? layer_pass_product_gradient(job->row, job->above, NULL, first, end, out)
+                         : layer_pass_input_gradient(job->above, dim, first, end, out);
     if (rows != out)
         vector_copy(out, rows, (end - first) * dim);
 }
@@ -686,9 +684,8 @@ static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
     *out = output_gradient;
     if (!job.above || count_givers(pass->model, pass->layer, type) < 2)
         return ERROR_NONE;
-    const enum error_code rc = arena_new(workspace->arena, out,
-                                         row->block.destination_count * (size_t)row->output_dim,
-                                         what, err);
+    const enum error_code rc = arena_new(
+        workspace->arena, out, row->block.destination_count * (size_t)row->output_dim, what, err);
     job.out = *out;
     if (rc == ERROR_NONE && !workspace->arena->counts)
         thread_pool_run(workspace->pool, layer_pass_tiles(row->block.destination_count), above_tile,

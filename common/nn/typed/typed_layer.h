@@ -98,6 +98,9 @@ static inline float typed_pass_share(const struct typed_pass *pass, uint32_t typ
 struct typed_kind {
     bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */
     bool sums; /* of rows of sources it wants what neighbor_weights() makes of each relation's */
+    /* It has other tensors than a layer_pass also where one relation leads from the one type to
+     * itself. */
+    bool differs_alone;
     /* Writes the tensors of the layer. */
     void (*parameters)(struct parameter_writer *writer);
     /* Fails: ERROR_INVALID for what the kind cannot do with these widths and options. NULL: it can do all. */

@@ -7,7 +7,6 @@
 #include "common/nn/model_file.h"
 #include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/typed_layer.h"
-#include "common/nn/model.h"
 
 #include "tests/reference/typed_reference.h"
 #include "tests/support/test.h"
@@ -553,9 +552,9 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
     float *output =
         memory_alloc((size_t)destinations[type] * own->config.output_dim + 1, sizeof *output);
     arena_reset(&run->arena);
-    assert_ok(model_infer_types(&run->model, run->value, layer, &input, type, &workspace,
-                                      output, &err),
-              &err);
+    assert_ok(
+        model_infer_types(&run->model, run->value, layer, &input, type, &workspace, output, &err),
+        &err);
     return output;
 }
 
@@ -563,8 +562,8 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
 static bool folds_a_projection(const struct model *model, const struct trial *trial)
 {
     const struct model_layer *first = &model->layer[0];
-    return trial->project && !trial->values && !trial->residual && first->typed && first->typed->sums &&
-           first->config.option.aggr == LAYER_AGGR_MEAN;
+    return trial->project && !trial->values && !trial->residual && first->typed &&
+           first->typed->sums && first->config.option.aggr == LAYER_AGGR_MEAN;
 }
 
 /* Returns what a layer that reads all layers below it reads of the papers; memory_free() it. */
