@@ -355,7 +355,8 @@ static void find_tails(struct model *model)
     for (int i = 0; i <= last; i++) {
         struct model_layer *layer = &model->layer[i];
         const bool drops = i < last && layer->config.dropout > 0;
-        const bool ends_inside = layer->config.activation == ACTIVATION_RELU && !layer->typed;
+        const bool ends_inside =
+            layer->config.activation == ACTIVATION_RELU && (!layer->typed || layer->typed->sums);
         layer->has_tail |= layer->config.residual || layer->config.norm != NORM_NONE ||
                            (!ends_inside && (layer->config.activation != ACTIVATION_NONE || drops));
         if (layer->second_input >= 0)
@@ -370,7 +371,9 @@ static void find_tails(struct model *model)
 bool model_is_possible_in_bf16(const struct model *model)
 {
     for (int i = 0; i < model->config.layer_count; i++)
-        if (model->layer[i].typed || model->layer[i].type->forward || model->layer[i].has_tail)
+        if ((model->layer[i].typed ? !model->layer[i].typed->sums
+                                   : model->layer[i].type->forward != NULL) ||
+            model->layer[i].has_tail)
             return false;
     for (uint32_t t = 0; t < model->config.types.schema.type_count; t++)
         if (model->config.types.projects[t])

@@ -357,8 +357,12 @@ static enum error_code run_step(struct model_trace *trace, int number, struct in
     if (trace->input->dropout)
         activation_set_dropout(&pass->slot_dropout, (float)pass->layer->config.dropout,
                                stream_of(trace->input->dropout, number, 0));
-    rc = (pass->layer->typed ? pass->layer->typed->forward
-                             : relation_convs_forward)(pass, trace->keeps, workspace, err);
+    for (uint32_t t = 0; pass->layer->typed && trace->keeps && t < type_count(model); t++)
+        if (rc == ERROR_NONE && step->row[t].pass.activation.relu)
+            rc = layer_pass_keep_active(&step->row[t].pass, workspace->arena, err);
+    if (rc == ERROR_NONE)
+        rc = (pass->layer->typed ? pass->layer->typed->forward
+                                 : relation_convs_forward)(pass, trace->keeps, workspace, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
         struct type_rows *own = &step->row[t];
         if (own->layer.has_tail)
@@ -488,6 +492,7 @@ static uint32_t rows_of(const struct model_trace *trace, int layer, uint32_t typ
 }
 
 struct gather_job {
+    const struct layer_pass *row;       /* NULL, or what follows the layer, and is undone */
     const struct layer_pass *above;     /* NULL: nothing is from there */
     const struct gradient_parts *parts; /* NULL: nothing is added */
     uint32_t rows;
@@ -504,7 +509,9 @@ static void gather_tile(void *context, int64_t tile, int thread)
     float *out = job->out + first * dim;
     const float *found = NULL;
     (void)thread;
-    if (job->above)
+    if (job->above && job->row)
+        found = layer_pass_product_gradient(job->row, job->above, NULL, first, end, out);
+    else if (job->above)
         found = layer_pass_input_gradient(job->above, dim, first, end, out);
     else
         vector_zero(out, (end - first) * dim);
@@ -518,12 +525,15 @@ static void gather_tile(void *context, int64_t tile, int thread)
     }
 }
 
-enum error_code model_trace_gradient(const struct model_trace *trace, int layer, uint32_t type,
-                                     bool parts, float **out, struct error *err)
+/* `row` as in struct gather_job. */
+static enum error_code gather_gradient(const struct model_trace *trace, int layer, uint32_t type,
+                                       const struct layer_pass *row, bool parts, float **out,
+                                       struct error *err)
 {
     const struct model_step *step = layer < 0 ? &trace->below : &trace->step[layer];
     const struct model_workspace *workspace = trace->workspace;
-    struct gather_job job = {.above = step->above[type],
+    struct gather_job job = {.row = row,
+                             .above = step->above[type],
                              .parts = parts ? &step->parts[type] : NULL,
                              .rows = rows_of(trace, layer, type),
                              .dim = columns_of(trace, layer, type)};
@@ -536,6 +546,12 @@ enum error_code model_trace_gradient(const struct model_trace *trace, int layer,
     if (rc == ERROR_NONE && !workspace->arena->counts)
         thread_pool_run(workspace->pool, layer_pass_tiles(job.rows), gather_tile, &job);
     return rc;
+}
+
+enum error_code model_trace_gradient(const struct model_trace *trace, int layer, uint32_t type,
+                                     bool parts, float **out, struct error *err)
+{
+    return gather_gradient(trace, layer, type, NULL, parts, out, err);
 }
 
 /* Sets what the layer above left as an array. */
@@ -617,8 +633,9 @@ static enum error_code fill_arrays(struct model_trace *trace, int number, float 
     enum error_code rc = ERROR_NONE;
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++) {
         const size_t count = rows_of(trace, number, t) * columns_of(trace, number, t);
+        const struct layer_pass *row = &step->row[t].pass;
         if (!rows[t] && step->above[t])
-            rc = model_trace_gradient(trace, number, t, false, &rows[t], err);
+            rc = gather_gradient(trace, number, t, row->active ? row : NULL, false, &rows[t], err);
         if (rc != ERROR_NONE || rows[t])
             continue;
         rc = arena_new(arena, &rows[t], count, what, err);

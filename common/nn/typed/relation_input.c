@@ -10,7 +10,7 @@ static const char what[] = "the rows of relations"; /* wants memory */
 bool relation_input_is_possible(const struct model *model)
 {
     const struct typed_kind *typed = model->layer[0].typed;
-    return typed && typed->sums;
+    return typed && typed->sums && model->config.precision == PRECISION_FP32;
 }
 
 static enum error_code new_arrays(struct relation_input *out, uint32_t relations,

@@ -1,6 +1,7 @@
 #include "common/nn/typed/relation_sums.h"
 
 #include "common/base/cpu_kernel.h"
+#include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
@@ -24,14 +25,22 @@ static uint32_t widest_input(const struct typed_pass *pass)
     return widest;
 }
 
-static struct linear_weight weight_of(const float *value, size_t rows, size_t cols)
+static enum precision precision_of(const struct typed_pass *pass)
 {
-    return (struct linear_weight){.rows = rows_view_of(matrix_view_of(value, rows, cols))};
+    return pass->model->config.precision;
 }
 
-static struct rows_view rows_of(const float *value, size_t rows, size_t cols)
+/* Row `row` of those of a relation that are aggregated. */
+static void *aggregated_row(const struct typed_pass *pass, void *rows, uint32_t relation,
+                            size_t row)
 {
-    return rows_view_of(matrix_view_of(value, rows, cols));
+    return layer_pass_row(precision_of(pass), rows, source_dim(pass, relation), (uint32_t)row);
+}
+
+static struct rows_view rows_of(const struct typed_pass *pass, void *value, size_t rows,
+                                uint32_t cols)
+{
+    return layer_pass_rows(precision_of(pass), value, cols, 0, (uint32_t)rows);
 }
 
 enum error_code relation_sums_new(const struct typed_pass *pass, struct arena *arena,
@@ -51,7 +60,10 @@ enum error_code relation_sums_new(const struct typed_pass *pass, struct arena *a
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &made->aggregation, relations, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->aggregated, relations, what, err);
+        rc = arena_new_bytes(arena, (void **)&made->aggregated, relations, sizeof(void *), what,
+                             err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->linear, (size_t)relations + types, what, err);
     if (rc != ERROR_NONE)
         return rc;
     for (uint32_t r = 0; r < relations; r++) {
@@ -84,21 +96,41 @@ enum error_code relation_sums_gradient_new(const struct typed_pass *pass, struct
     return ERROR_NONE;
 }
 
-/* The matrix that rows of the relation, or own rows of the type, are multiplied with. */
-static struct linear_weight relation_weight(const struct relation_sums *sums,
-                                            const struct typed_pass *pass, uint32_t relation)
+static size_t max_size(size_t a, size_t b)
 {
-    const struct folded_weight *folded = &sums->folded[relation];
-    return weight_of(folded->weight ? folded->matrix : sums->weight[relation],
-                     pass->layer->config.output_dim, source_dim(pass, relation));
+    return a > b ? a : b;
 }
 
-static struct linear_weight root_weight(const struct relation_sums *sums,
-                                        const struct typed_pass *pass, uint32_t type)
+/* Whether there is matrix `i` among those of relations and then of types. */
+static bool has_matrix(const struct relation_sums *sums, const struct typed_pass *pass, uint32_t i)
 {
-    const struct folded_weight *folded = &sums->folded[pass->schema->relation_count + type];
-    return weight_of(folded->weight ? folded->matrix : sums->root[type],
-                     pass->layer->config.output_dim, typed_pass_columns(pass, type));
+    const uint32_t relations = pass->schema->relation_count;
+    return i < relations ? sums->weight[i] != NULL : sums->root[i - relations] != NULL;
+}
+
+/* The matrices that rows of relations, and own rows of types, are multiplied with. */
+static enum error_code find_linear(struct relation_sums *sums, const struct typed_pass *pass,
+                                   struct arena *arena, struct error *err)
+{
+    const uint32_t relations = pass->schema->relation_count, dim = pass->layer->config.output_dim;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < relations + pass->schema->type_count; i++) {
+        const uint32_t type = i - relations;
+        const float *value = sums->folded[i].weight ? sums->folded[i].matrix
+                             : i < relations        ? sums->weight[i]
+                                                    : sums->root[type];
+        const size_t cols = i < relations ? source_dim(pass, i) : typed_pass_columns(pass, type);
+        if (value)
+            rc = linear_weight_init(&sums->linear[i], matrix_view_of(value, dim, cols),
+                                    precision_of(pass), arena, err);
+    }
+    return rc;
+}
+
+static const struct linear_weight *root_weight(const struct relation_sums *sums,
+                                               const struct typed_pass *pass, uint32_t type)
+{
+    return &sums->linear[pass->schema->relation_count + type];
 }
 
 /* --- forward --- */
@@ -112,9 +144,10 @@ struct forward_job {
     const struct relation_sums *sums;
     const struct typed_pass *pass;
     uint32_t type;
-    float *
-        scratch; /* [threads, 2, rows_size]: input or aggregated rows of a tile, and their products */
-    size_t rows_size;
+    /* [threads, 3, rows_size]: input or aggregated rows of a tile, their products, and rows that are
+     * rounded afterwards; behind them a row of sums. */
+    float *scratch;
+    size_t rows_size, scratch_size;
 };
 
 CPU_KERNEL(add_bias_to_rows,
@@ -144,9 +177,8 @@ static void project_own(const struct forward_job *job, uint32_t first, uint32_t 
     const struct folded_weight *folded =
         &job->sums->folded[pass->schema->relation_count + job->type];
     if (job->sums->root[job->type]) {
-        const struct linear_weight root = root_weight(job->sums, pass, job->type);
-        linear_forward(&root, gather_rows(&pass->input[job->type], input_dim, first, end, scratch),
-                       y);
+        linear_forward(root_weight(job->sums, pass, job->type),
+                       gather_rows(&pass->input[job->type], input_dim, first, end, scratch), y);
     } else {
         for (size_t i = 0; i < (end - first) * dim; i++)
             y[i] = 0;
@@ -165,17 +197,18 @@ static void add_relation(const struct forward_job *job, uint32_t relation, uint3
     const struct relation_edges *edges = &pass->edges[relation];
     const uint32_t input_dim = source_dim(pass, relation);
     const size_t dim = pass->layer->config.output_dim;
-    const struct linear_weight weight = relation_weight(job->sums, pass, relation);
-    float *aggregated = job->sums->aggregated[relation];
-    float *rows = aggregated ? aggregated + (size_t)from * input_dim : scratch;
+    void *aggregated = job->sums->aggregated[relation];
+    void *rows = aggregated ? aggregated_row(pass, aggregated, relation, from) : scratch;
     float *product = scratch + job->rows_size;
     uint32_t there = is_ahead(pass, relation) ? pass->ahead->count[relation] : 0;
     there = there < from ? from : there;
     if (there < to)
         aggregation_forward(&job->sums->aggregation[relation], &edges->block,
                             &pass->input[pass->schema->relation[relation].source_type], input_dim,
-                            there, to, NULL, rows + (size_t)(there - from) * input_dim);
-    linear_forward(&weight, rows_of(rows, to - from, input_dim), product);
+                            there, to, scratch + 3 * job->rows_size,
+                            aggregated_row(pass, rows, relation, there - from));
+    linear_forward(&job->sums->linear[relation], rows_of(pass, rows, to - from, input_dim),
+                   product);
     if (job->sums->folded[relation].weight)
         add_bias_to_rows(product, job->sums->folded[relation].constant, dim, to - from);
     add_rows_where_they_belong(y, product, edges->row + from, first, dim, to - from);
@@ -187,8 +220,12 @@ static void forward_tile(void *context, int64_t tile, int thread)
     const struct typed_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->destination_count[job->type]);
-    float *scratch = job->scratch + (size_t)thread * 2 * job->rows_size;
-    float *y = pass->output[job->type] + (size_t)first * pass->layer->config.output_dim;
+    const struct layer_pass *row = &pass->row[job->type].pass;
+    const size_t dim = row->output_dim;
+    const bool rounds = row->output_precision == PRECISION_BF16;
+    float *scratch = job->scratch + (size_t)thread * job->scratch_size;
+    float *y =
+        rounds ? scratch + 2 * job->rows_size : pass->output[job->type] + (size_t)first * dim;
     project_own(job, first, end, scratch, y);
     for (uint32_t r = 0; r < pass->schema->relation_count; r++) {
         if (pass->schema->relation[r].target_type != job->type ||
@@ -199,6 +236,10 @@ static void forward_tile(void *context, int64_t tile, int thread)
         if (from < to)
             add_relation(job, r, first, from, to, scratch, y);
     }
+    if (row->activation.relu)
+        layer_pass_finish(row, y, first, end);
+    if (rounds)
+        bf16_rows_round((bf16 *)row->output + first * bf16_stride(dim), y, dim, end - first);
 }
 
 static enum error_code weigh_relations(struct relation_sums *sums, const struct typed_pass *pass,
@@ -220,8 +261,10 @@ static enum error_code weigh_relations(struct relation_sums *sums, const struct 
         if (pass->sum)
             sums->aggregation[r].sum = pass->sum[r];
         if (rc == ERROR_NONE && keep)
-            rc = arena_new(arena, &sums->aggregated[r],
-                           (size_t)block->destination_count * layer.input_dim, what, err);
+            rc = arena_new_bytes(arena, &sums->aggregated[r],
+                                 block->destination_count *
+                                     precision_stride(precision_of(pass), layer.input_dim),
+                                 precision_bytes(precision_of(pass)), what, err);
     }
     return rc;
 }
@@ -237,14 +280,18 @@ enum error_code relation_sums_forward(struct relation_sums *sums, const struct t
         .sums = sums,
         .pass = pass,
         .rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim))};
+    job.scratch_size = 3 * job.rows_size + layer_pass_scratch(input_dim);
     enum error_code rc = weigh_relations(sums, pass, keep, arena, err);
     if (rc == ERROR_NONE)
         rc = relation_fold_room(sums, pass, arena, sums->folded, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job.scratch, threads * 2 * job.rows_size, what, err);
+        rc = arena_new(arena, &job.scratch, threads * job.scratch_size, what, err);
+    if (rc == ERROR_NONE && !arena->counts)
+        relation_fold_make(pass, sums->folded, workspace->pool);
+    if (rc == ERROR_NONE)
+        rc = find_linear(sums, pass, arena, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    relation_fold_make(pass, sums->folded, workspace->pool);
     for (job.type = 0; job.type < pass->schema->type_count; job.type++)
         thread_pool_run(workspace->pool, layer_pass_tiles(pass->destination_count[job.type]),
                         forward_tile, &job);
@@ -265,11 +312,27 @@ struct backward_job {
     float *
         scratch; /* [threads, rows_size + columns_size]: rows of a tile, and the sums of their columns */
     size_t rows_size, columns_size;
+    bf16 *room; /* [threads, room_size]: of products in bf16 */
+    size_t room_size;
 };
 
 static float *scratch_of(const struct backward_job *job, int thread)
 {
     return job->scratch + (size_t)thread * (job->rows_size + job->columns_size);
+}
+
+/* dy [count, output_dim] of a tile as an operand of the products with a matrix. */
+static struct linear_gradient operand_of(const struct backward_job *job,
+                                         const struct linear_weight *weight, const float *dy,
+                                         size_t count, bool wants_input, int thread)
+{
+    bf16 *room = job->room ? job->room + (size_t)thread * job->room_size : NULL;
+    struct linear_gradient out = linear_gradient_in(weight, count, wants_input, room);
+    const size_t dim = job->pass->layer->config.output_dim;
+    for (size_t row = 0; row < count; row += out.rows_at_once)
+        linear_gradient_add(&out, dy + row * dim,
+                            count - row < out.rows_at_once ? count - row : out.rows_at_once);
+    return out;
 }
 
 CPU_KERNEL(gather_rows_of_destinations,
@@ -320,17 +383,16 @@ static void relation_tile(void *context, const struct partial_sums_tile *tile)
     const struct typed_pass *pass = job->pass;
     const uint32_t r = job->number, input_dim = source_dim(pass, r);
     const size_t dim = pass->layer->config.output_dim, count = tile->end - tile->first;
-    const struct linear_weight weight = relation_weight(job->sums, pass, r);
+    const struct linear_weight *weight = &job->sums->linear[r];
     float *da = job->aggregated_gradient[r], *scratch = scratch_of(job, tile->thread);
     const float *dy = destination_rows(job, r, tile, scratch);
-    struct linear_gradient gradient = linear_gradient_in(&weight, count, da != NULL, NULL);
-    linear_gradient_add(&gradient, dy, count);
-    linear_backward_weight(
-        &gradient,
-        rows_of(job->sums->aggregated[r] + (size_t)tile->first * input_dim, count, input_dim),
-        !tile->fresh, tile->sum);
+    const struct linear_gradient gradient =
+        operand_of(job, weight, dy, count, da != NULL, tile->thread);
+    void *rows = aggregated_row(pass, job->sums->aggregated[r], r, tile->first);
+    linear_backward_weight(&gradient, rows_of(pass, rows, count, input_dim), !tile->fresh,
+                           tile->sum);
     if (da)
-        linear_backward_input(&weight, &gradient, da + (size_t)tile->first * input_dim);
+        linear_backward_input(weight, &gradient, da + (size_t)tile->first * input_dim);
     if (job->folded[r].weight)
         sum_columns(dy, count, dim, tile->fresh, scratch + job->rows_size,
                     tile->sum + dim * input_dim);
@@ -347,15 +409,15 @@ static void own_tile(void *context, const struct partial_sums_tile *tile)
     float *dx = pass->input_gradient[t];
     size_t at = 0;
     if (job->sums->root[t]) {
-        const struct linear_weight weight = root_weight(job->sums, pass, t);
-        struct linear_gradient gradient = linear_gradient_in(&weight, count, dx != NULL, NULL);
-        linear_gradient_add(&gradient, dy, count);
+        const struct linear_weight *weight = root_weight(job->sums, pass, t);
+        const struct linear_gradient gradient =
+            operand_of(job, weight, dy, count, dx != NULL, tile->thread);
         linear_backward_weight(&gradient,
                                gather_rows(&pass->input[t], input_dim, tile->first, tile->end,
                                            scratch_of(job, tile->thread)),
                                !tile->fresh, tile->sum);
         if (dx)
-            linear_backward_input(&weight, &gradient, dx + (size_t)tile->first * input_dim);
+            linear_backward_input(weight, &gradient, dx + (size_t)tile->first * input_dim);
         at = dim * input_dim;
     }
     sum_columns(dy, count, dim, tile->fresh, scratch_of(job, tile->thread), tile->sum + at);
@@ -429,6 +491,13 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
     job->columns_size = layer_pass_scratch(dim);
     enum error_code rc = arena_new(
         arena, &job->scratch, (size_t)threads * (job->rows_size + job->columns_size), what, err);
+    for (uint32_t i = 0; i < pass->schema->relation_count + pass->schema->type_count; i++)
+        if (precision_of(pass) == PRECISION_BF16 && has_matrix(job->sums, pass, i))
+            job->room_size =
+                max_size(job->room_size, linear_room(&job->sums->linear[i], TILE_ROWS));
+    job->room_size = (job->room_size + 31) / 32 * 32;
+    if (rc == ERROR_NONE && job->room_size)
+        rc = arena_new(arena, &job->room, (size_t)threads * job->room_size, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->folded, relation_fold_count(pass), what, err);
     if (rc == ERROR_NONE)

@@ -5,7 +5,8 @@
  *   a_ri = what the aggregation of r makes of the sources of r that i hears from   (operators/aggregation.h)
  *
  * Forward goes over tiles of destinations: a tile's own rows are projected, and for each relation in turn the rows that have
- * edges are aggregated, projected, and added where they belong. Backward goes relation by relation over those rows,
+ * edges are aggregated, projected, and added where they belong. ReLU and dropout, where they follow the layer, are done
+ * while a tile is in cache, and in bf16 it is then rounded. Backward goes relation by relation over those rows,
  *
  *   dW_r = sum of dy_i^T a_ri,   da_ri = dy_i W_r,   dR_t = dy^T x,   db_t = sum of dy
  *
@@ -24,8 +25,10 @@ struct relation_sums {
     const float **root;              /* [types]: R_t [output_dim, columns of t]; NULL: none */
     const float **bias;              /* [types]: [output_dim]; NULL: none */
     struct aggregation *aggregation; /* [relations]: of its rows that have edges */
-    float *
-        *aggregated; /* [relations]: a_r [rows, columns of the source type]; NULL when not kept */
+    /* [relations]: a_r [rows, columns of the source type], in the model's precision; NULL when not
+     * kept. */
+    void **aggregated;
+    struct linear_weight *linear; /* [relations + types]: the matrices as operands of products */
     /* Not for the kind to set: [relations + types], the matrices of relations and then the own ones, as they are where the
      * pass folds a projection; of others `weight` is NULL. */
     struct folded_weight *folded;

@@ -97,7 +97,9 @@ static inline float typed_pass_share(const struct typed_pass *pass, uint32_t typ
 
 struct typed_kind {
     bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */
-    bool sums; /* of rows of sources it wants what neighbor_weights() makes of each relation's */
+    /* It wants of rows of sources what neighbor_weights() makes of each relation's, and does ReLU and
+     * dropout inside, also in bf16 (relation_sums.h). */
+    bool sums;
     /* It has other tensors than a layer_pass also where one relation leads from the one type to
      * itself. */
     bool differs_alone;
