@@ -28,6 +28,7 @@
 #include "stages/train-step/row_update.h"
 #include "stages/train-step/step_input.h"
 #include "stages/train-step/step_loss.h"
+#include "stages/train-step/step_model.h"
 #include "stages/train-step/step_publish.h"
 #include "store/records/gradient.h"
 
@@ -102,7 +103,8 @@ static enum error_code begin_graphs(const struct stage_context *context, struct 
     const uint32_t room = most < step->batch.seed_count ? most : step->batch.seed_count;
     const enum error_code rc = graph_step_reserve(&step->graphs, room, trains, err);
     return rc == ERROR_NONE
-               ? graph_step_find(&step->graphs, step->batch.node, step->batch.seed_count, room, err)
+               ? graph_step_find(&step->graphs, step->batch.node[step->batch.target_type],
+                                 step->batch.seed_count, room, err)
                : rc;
 }
 
@@ -224,11 +226,11 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
 }
 
 static enum error_code forward(const struct stage_context *context, struct train_step *t,
-                               const struct step *step, const struct random_stream *dropout,
+                               struct step *step, const struct random_stream *dropout,
                                struct model_trace **trace, struct error *err)
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
-    const struct model_input input = step_batch_input(&step->batch, dropout);
+    const struct model_input input = step_model_input(&t->input.model, &step->batch, dropout);
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
 }
@@ -238,22 +240,16 @@ static enum error_code backward(const struct stage_context *context, struct trai
                                 const struct step *step, struct model_trace *trace, float *gradient,
                                 struct gradient *out, struct error *err)
 {
-    const struct model *model = &t->input.model;
-    const float *value = t->input.weights.value;
     const struct model_workspace workspace = {&t->arena, context->pool};
+    const float *of_input[RELATION_TYPE_COUNT_MAX] = {NULL};
     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
     const int types = step_batch_nodes(context, &step->batch, nodes);
-    float *of_input = NULL;
-    enum error_code rc = ERROR_NONE;
-    if (types == 0 || model_is_typed(model))
-        rc = model_backward(model, value, trace, step->slope, &workspace, gradient, err);
-    else
-        rc = model_backward_to_input(model, value, trace, step->slope, &workspace, gradient,
-                                     &of_input, err);
+    const enum error_code rc =
+        step_model_backward(&t->input.model, t->input.weights.value, &step->batch, trace,
+                            step->slope, &workspace, gradient, of_input, err);
     t->gradient_arena.limit = left_beside(t, t->arena.used);
-    for (int i = 0; rc == ERROR_NONE && i < types; i++)
-        nodes[i].input_gradient =
-            model_is_typed(model) ? model_input_gradient(trace, nodes[i].type) : of_input;
+    for (int i = 0; i < types; i++)
+        nodes[i].input_gradient = of_input[nodes[i].type];
     return rc == ERROR_NONE && types > 0
                ? embedding_input_gradient(context, nodes, types, &t->arena, &t->gradient_arena, out,
                                           err)
@@ -454,11 +450,13 @@ static void tell_plan(const struct stage_context *context, const struct train_st
     log_info("memory: %s, of it up to %s for a step, %s for mini-batches, %s for features, %s",
              text_size(context->memory_bytes, budget), text_size(plan->step_bytes, step),
              text_size(plan->record_bytes, records),
-             text_size(step_input_is_resident(&t->input) ? step_input_feature_bytes(&t->input)
-                                                         : plan->feature_bytes,
+             text_size(node_features_are_resident(&t->input.features)
+                           ? node_features_bytes(&t->input.features)
+                           : plan->feature_bytes,
                        features),
-             step_input_is_resident(&t->input) ? "which all fit"
-                                               : "which are read as batches want them");
+             node_features_are_resident(&t->input.features)
+                 ? "which all fit"
+                 : "which are read as batches want them");
     if (t->input.embedding.width)
         log_info("memory: %s of it for learnable rows, which %s",
                  text_size(plan->embedding_bytes, features),
@@ -561,7 +559,7 @@ static int train_step_prefers(const struct stage_context *context, const void *s
     const struct schedule *s = context->schedule;
     const int32_t given = pass_of(s, unit);
     if (given == 0)
-        return held_parts_prefers(context, t->input.features, unit, beginning);
+        return held_parts_prefers(context, &t->input.features, unit, beginning);
     const int32_t forth = t->layer, back = layer_pipeline_window(s) + 1 - t->layer;
     if (t->layer == 0 || given == back)
         return 0;

@@ -47,14 +47,26 @@ static void open_bounded(struct bounded *b, const struct sampler *sampler)
 static void check(const struct mini_batch *batch, const struct batch_bounds *bounds)
 {
     for (int h = 0; h <= HOPS; h++)
-        assert_true(batch->hop_end[h] <= bounds->node[h]);
+        assert_true(batch->hop_end[h] <= bounds->node[h][0]);
     for (int layer = 0; layer < HOPS; layer++) {
         const struct message_block block = mini_batch_block(batch, layer);
-        assert_true((double)message_block_edges(&block) <= bounds->edge[HOPS - layer]);
+        assert_true((double)message_block_edges(&block) <=
+                    batch_bounds_edges_at(bounds, HOPS - layer, 0));
     }
     assert_true(batch->row_count <= bounds->row_count);
     assert_true(batch->edge_count <= bounds->edge_count);
     assert_true(!batch->edge_factor || bounds->has_factors);
+}
+
+static struct batch_bounds find(const struct bounded *b, bool trains)
+{
+    struct batch_bounds bounds;
+    struct error err = {0};
+    uint64_t edges = 0;
+    assert_ok(batch_bounds_edges(&b->context, &edges, &err), &err);
+    assert_ok(batch_bounds_find(&b->context, &edges, trains, &bounds, &err), &err);
+    assert_int_equal(bounds.hop_count, HOPS);
+    return bounds;
 }
 
 static void no_batch_is_above_its_bounds(void **state)
@@ -65,8 +77,7 @@ static void no_batch_is_above_its_bounds(void **state)
         struct bounded b;
         struct error err = {0};
         open_bounded(&b, sampler);
-        const struct batch_bounds training = batch_bounds_of_training(&b.context, HOPS);
-        const struct batch_bounds validation = batch_bounds_of_validation(&b.context, HOPS);
+        struct batch_bounds training = find(&b, true), validation = find(&b, false);
         for (uint32_t round = 0; round < 300; round++) {
             struct neighbor_request request = sampler_fixture_request(&b.f, sampler, round);
             const uint32_t part = round % 2;
@@ -78,6 +89,8 @@ static void no_batch_is_above_its_bounds(void **state)
                 assert_ok(neighbor_sampler_draw(b.f.sampler, &request, &batch, &err), &err);
             check(&batch, &validation);
         }
+        batch_bounds_release(&training);
+        batch_bounds_release(&validation);
         sampler_fixture_close(&b.f);
     }
 }
@@ -85,17 +98,21 @@ static void no_batch_is_above_its_bounds(void **state)
 static void a_subgraph_is_bounded_by_what_it_is_drawn_from(void **state)
 {
     (void)state;
-    struct bounded b;
-    open_bounded(&b, sampler_of(SAMPLER_CLUSTER_GCN));
-    assert_true(batch_bounds_of_training(&b.context, HOPS).node[HOPS] <
-                20); /* the larger part has 19 */
-    sampler_fixture_close(&b.f);
-    open_bounded(&b, sampler_of(SAMPLER_SHADOW));
-    assert_true(batch_bounds_of_training(&b.context, HOPS).node[HOPS] < 22); /* 3 of 1 + 2 + 4 */
-    sampler_fixture_close(&b.f);
-    open_bounded(&b, sampler_of(SAMPLER_GRAPHSAINT_NODE));
-    assert_true(batch_bounds_of_training(&b.context, HOPS).edge_count < 65); /* of 8 nodes */
-    sampler_fixture_close(&b.f);
+    static const struct {
+        enum sampler_kind kind;
+        double nodes, edges;
+    } below[] = {{SAMPLER_CLUSTER_GCN, 20, 1000},      /* the larger part has 19 nodes */
+                 {SAMPLER_SHADOW, 22, 1000},           /* 3 of 1 + 2 + 4 */
+                 {SAMPLER_GRAPHSAINT_NODE, 1000, 65}}; /* of 8 nodes */
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        struct bounded b;
+        open_bounded(&b, sampler_of(below[i].kind));
+        struct batch_bounds bounds = find(&b, true);
+        assert_true(bounds.node[HOPS][0] < below[i].nodes);
+        assert_true(bounds.edge_count < below[i].edges);
+        batch_bounds_release(&bounds);
+        sampler_fixture_close(&b.f);
+    }
 }
 
 int main(void)
