@@ -37,14 +37,6 @@ struct limits {
     double graphs; /* of a task of graphs: whole graphs in a batch */
 };
 
-static void count_nodes(const struct partition_book *book, struct limits *limits)
-{
-    const struct type_ranges ranges = partition_book_ranges(book);
-    for (uint32_t t = 0; t < ranges.type_count; t++)
-        for (int p = 0; p < ranges.part_count; p++)
-            limits->nodes[t] += type_ranges_count(&ranges, p, t);
-}
-
 static const struct relation *relation_of(const struct limits *limits, uint32_t relation)
 {
     return partition_book_relation(limits->context->book, relation);
@@ -229,6 +221,7 @@ enum error_code batch_bounds_find(const struct stage_context *context,
                                   struct batch_bounds *out, struct error *err)
 {
     const struct partition_book *book = context->book;
+    const struct type_ranges ranges = partition_book_ranges(book);
     const struct schedule *s = context->schedule;
     const struct sampler *sampler = pipeline_sampler(context->settings);
     const uint32_t relations = partition_book_relations(book);
@@ -241,7 +234,7 @@ enum error_code batch_bounds_find(const struct stage_context *context,
     if (of_graphs)
         limits.graphs = (double)(trains ? s->batch_size : s->evaluation_batch_size);
     *out = (struct batch_bounds){.hop_count = (int)hops,
-                                 .type_count = partition_book_types(book),
+                                 .type_count = ranges.type_count,
                                  .relation_count = relations,
                                  .seeds = (double)seeds_of(context, sampler, trains),
                                  .is_nested = limits.form == BATCH_NESTED,
@@ -249,7 +242,8 @@ enum error_code batch_bounds_find(const struct stage_context *context,
                                  .is_disjoint = sampler->is_disjoint && !of_graphs &&
                                                 (trains || sampler->has_neighborhoods),
                                  .lists_rows = book->relation != NULL};
-    count_nodes(book, &limits);
+    for (uint32_t t = 0; t < ranges.type_count; t++)
+        limits.nodes[t] = type_ranges_before(&ranges, ranges.part_count, t);
     enum error_code rc =
         memory_new(&out->edge, (hops + 1) * relations, "the bounds of a mini-batch", err);
     if (rc == ERROR_NONE)

@@ -290,10 +290,7 @@ static double batch_bytes(const struct counted_batch *counted)
 static double nodes_of(const struct partition_book *book, uint32_t type)
 {
     const struct type_ranges ranges = partition_book_ranges(book);
-    double count = 0;
-    for (int p = 0; p < ranges.part_count; p++)
-        count += type_ranges_count(&ranges, p, type);
-    return count;
+    return type_ranges_before(&ranges, ranges.part_count, type);
 }
 
 static double all_rows_bytes(const struct stage_context *context, enum precision precision)

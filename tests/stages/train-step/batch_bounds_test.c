@@ -1,6 +1,8 @@
 /* No sampler draws a batch that is larger than its bounds, and the bounds of small batches are below the graph's size. */
+#include "stages/plan/relation_fanouts.h"
 #include "stages/train-step/batch_bounds.h"
 
+#include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
 
 enum { HOPS = 2 };
@@ -115,10 +117,86 @@ static void a_subgraph_is_bounded_by_what_it_is_drawn_from(void **state)
     }
 }
 
+/* Three types and four relations, in one part. */
+static void open_relations(struct bounded *b, struct fixture *f, void **state,
+                           const struct sampler *sampler)
+{
+    static struct typed_edges edges;
+    const struct partition_book typed = typed_book("p");
+    struct error err = {0};
+    typed_edges_fill(&edges);
+    fixture_open(f, state, "p", &edges, &typed, false);
+    pipeline_settings_defaults(&b->settings);
+    set(b, "sample.sampler", sampler->name);
+    set(b, "sample.fanouts", "2,2");
+    set(b, "sample.relation_fanouts", "cites: 1,0; in: 1,-1");
+    set(b, "sample.batch_size", "3");
+    b->book = f->book;
+    assert_ok(schedule_init(&b->schedule, &b->settings, TYPED_PAPERS, 9, 1, &err), &err);
+    b->context = (struct stage_context){.store = f->temp->store,
+                                        .settings = &b->settings,
+                                        .book = &b->book,
+                                        .schedule = &b->schedule};
+}
+
+static void check_relations(const struct mini_batch *batch, const struct batch_bounds *bounds)
+{
+    uint32_t destinations[TYPED_RELATIONS], sources[TYPED_RELATIONS];
+    struct relation_edges edges[TYPED_RELATIONS];
+    struct relation_block block;
+    for (int h = 0; h <= HOPS; h++)
+        for (uint32_t t = 0; t < batch->type_count; t++)
+            assert_true(mini_batch_known(batch, t, h) <= bounds->node[h][t]);
+    for (int layer = 0; layer < HOPS; layer++) {
+        mini_batch_relation_block(batch, layer, destinations, sources, edges, &block);
+        for (uint32_t r = 0; r < batch->relation_count; r++)
+            assert_true((double)message_block_edges(&edges[r].block) <=
+                        batch_bounds_edges_at(bounds, HOPS - layer, r));
+    }
+    assert_true(batch->row_count <= bounds->row_count);
+    assert_true(batch->edge_count <= bounds->edge_count);
+    assert_true(!batch->edge_factor || bounds->has_factors);
+}
+
+static void no_batch_of_several_relations_is_above_its_bounds(void **state)
+{
+    static const enum sampler_kind kinds[] = {SAMPLER_NEIGHBOR, SAMPLER_WEIGHTED_NEIGHBOR,
+                                              SAMPLER_NEIGHBOR_WITH_REPLACEMENT, SAMPLER_LADIES};
+    static const uint32_t seed_node[] = {70, 75, 101};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        static struct fixture f;
+        struct bounded b;
+        struct error err = {0};
+        int64_t fanout[HOPS * TYPED_RELATIONS];
+        uint64_t edges[TYPED_RELATIONS];
+        struct batch_bounds bounds;
+        open_relations(&b, &f, state, sampler_of(kinds[k]));
+        assert_ok(batch_bounds_edges(&b.context, edges, &err), &err);
+        assert_ok(batch_bounds_find(&b.context, edges, true, &bounds, &err), &err);
+        assert_true(bounds.node_count < TYPED_NODES); /* of use */
+        assert_ok(relation_fanouts_of(&b.settings, f.book.relation, TYPED_RELATIONS, fanout, &err),
+                  &err);
+        for (uint32_t round = 0; round < 300; round++) {
+            const struct neighbor_request request = {.seed = 5,
+                                                     .round = round,
+                                                     .hop_count = HOPS,
+                                                     .fanout = fanout,
+                                                     .seed_node = seed_node,
+                                                     .seed_count = 3};
+            struct mini_batch batch;
+            assert_ok(sampler_of(kinds[k])->draw(f.sampler, &request, &batch, &err), &err);
+            check_relations(&batch, &bounds);
+        }
+        batch_bounds_release(&bounds);
+        close_fixture(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_batch_is_above_its_bounds),
+        test_with_store(no_batch_of_several_relations_is_above_its_bounds),
         cmocka_unit_test(a_subgraph_is_bounded_by_what_it_is_drawn_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
