@@ -5,7 +5,7 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/typed/typed_model.h"
+#include "common/nn/model.h"
 #include "stages/infer/chosen_rows.h"
 #include "stages/sampling/graph_row.h"
 
@@ -224,7 +224,7 @@ static enum error_code open_types(struct selection *s, struct feature_source **s
     bool needed[RELATION_TYPE_COUNT_MAX] = {true};
     enum error_code rc = ERROR_NONE;
     if (model_is_typed(s->config.model))
-        typed_model_needs(s->config.model, -1, needed);
+        model_needs(s->config.model, -1, needed);
     for (uint32_t t = 0; rc == ERROR_NONE && t < s->ranges.type_count; t++) {
         if (!needed[t])
             continue;

@@ -1,7 +1,7 @@
 #include "stages/infer/type_inputs.h"
 
 #include "common/base/memory.h"
-#include "common/nn/typed/typed_model.h"
+#include "common/nn/model.h"
 #include "stages/plan/type_shares.h"
 #include "store/features/feature_shares.h"
 #include "store/features/feature_source.h"
@@ -58,7 +58,7 @@ static void find_types(struct type_inputs *inputs)
     const struct model *model = inputs->config.model;
     const int layer = inputs->config.layer - 1;
     bool needed[RELATION_TYPE_COUNT_MAX];
-    typed_model_needs(model, layer - 1, needed);
+    model_needs(model, layer - 1, needed);
     for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
         struct type_input *own = &inputs->type[t];
         own->dim =

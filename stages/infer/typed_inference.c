@@ -4,8 +4,8 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "common/nn/model.h"
 #include "common/nn/operators/gather.h"
-#include "common/nn/typed/typed_model.h"
 #include "stages/infer/layer_shard.h"
 #include "stages/infer/temporal_inference.h"
 #include "stages/infer/type_inputs.h"
@@ -272,7 +272,7 @@ static enum error_code write_types(void *opaque, struct feature_shard_writer *wr
     const struct partition_book *book = inference->config.context->book;
     bool needed[RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
-    typed_model_needs(model_of(inference), inference->layer - 1, needed);
+    model_needs(model_of(inference), inference->layer - 1, needed);
     for (uint32_t t = 0; rc == ERROR_NONE && t < partition_book_types(book); t++)
         if (needed[t]) {
             rc = write_type(inference, t, writer, err);

@@ -189,9 +189,9 @@ static enum error_code compute(struct typed_tiles *tiles, const float *weights, 
     const enum error_code rc =
         arena_new(&tiles->arena, output, rows * (size_t)model_layer_output_dim(model, layer),
                   "a layer's output", err);
-    return rc == ERROR_NONE ? typed_model_infer_layer(model, weights, layer, input, type,
-                                                      &workspace, *output, err)
-                            : rc;
+    return rc == ERROR_NONE
+               ? model_infer_types(model, weights, layer, input, type, &workspace, *output, err)
+               : rc;
 }
 
 /* One layer of a neighbourhood, which is computed one type at a time. */

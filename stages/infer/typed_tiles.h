@@ -16,7 +16,7 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/nn/model.h"
-#include "common/nn/typed/typed_model.h"
+#include "common/nn/model.h"
 #include "stages/engine/stage.h"
 #include "store/records/mini_batch.h"
 #include "store/topology/topology.h"

@@ -40,7 +40,7 @@ struct typed_windows {
 bool typed_windows_are_possible(const struct model *model, int layer)
 {
     const struct model_types *types = &model->config.types;
-    const struct typed_kind *kind = model->layer[layer - 1].type->typed;
+    const struct typed_kind *kind = model->layer[layer - 1].typed;
     bool is_stored = true;
     for (uint32_t t = 0; layer == 1 && t < types->schema.type_count; t++)
         is_stored &= !types->projects[t];
