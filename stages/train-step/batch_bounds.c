@@ -241,7 +241,7 @@ enum error_code batch_bounds_find(const struct stage_context *context,
                                  .has_factors = trains && sampler->has_factors,
                                  .is_disjoint = sampler->is_disjoint && !of_graphs &&
                                                 (trains || sampler->has_neighborhoods),
-                                 .lists_rows = book->relation != NULL};
+                                 .lists_rows = partition_book_lists_rows(book)};
     for (uint32_t t = 0; t < ranges.type_count; t++)
         limits.nodes[t] = type_ranges_before(&ranges, ranges.part_count, t);
     enum error_code rc =

@@ -2,7 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "stages/train-step/step_model.h"
+#include "stages/train-step/step_ahead.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
  * of the round, aggregate, and the way there and back. The next mini-batch has been read by then, or is being
  * read (batch_reader.h), in the budget its rows are in memory, and learnable rows may be of the next version already
  * (step_publish.h). So a thread of its own puts them in their places and aggregates, some tiles at a time, until the next unit
- * comes, and the step does the rest (step_model.h). When the guess of a
+ * comes, and the step does the rest (step_ahead.h). When the guess of a
  * mini-batch is wrong that is time which nobody else wanted.
  *
  * What is made lies in the arena of a unit, which nobody uses between two of them. So it takes no memory of

@@ -3,7 +3,6 @@
 #include "common/nn/layer_training.h"
 #include "stages/plan/layer_pipeline.h"
 #include "stages/train-step/step_loss.h"
-#include "stages/train-step/step_model.h"
 #include "store/records/parameter_values.h"
 #include "store/records/pass_gradient.h"
 #include "store/records/pass_output.h"
@@ -190,7 +189,7 @@ static enum error_code begin_pass(struct pass *pass, const struct layer_step *st
                               err);
     if (rc != ERROR_NONE)
         return rc;
-    pass->input = step_model_input(pass->model, &pass->batch, &pass->dropout);
+    pass->input = step_batch_input(&pass->batch, &pass->dropout);
     return read_outputs(pass, err);
 }
 

@@ -132,9 +132,9 @@ static enum error_code check_schema(const struct mini_batch *batch,
                          "expected %" PRIu32 " node types and %" PRIu32 " relations, found %" PRIu32
                          " and %" PRIu32,
                          types, relations, mini_batch_types(batch), mini_batch_relations(batch));
-    if ((batch->row != NULL) != (book->relation != NULL))
+    if ((batch->row != NULL) != partition_book_lists_rows(book))
         return error_set(err, ERROR_CORRUPT, "expected %s section row, found %s",
-                         book->relation ? "a" : "no", batch->row ? "one" : "none");
+                         batch->row ? "no" : "a", batch->row ? "one" : "none");
     for (uint32_t r = 0; r < relations; r++) {
         const struct relation *relation = partition_book_relation(book, r);
         const uint32_t source = mini_batch_source_type(batch, r);
@@ -437,14 +437,15 @@ static enum error_code reserve_types(struct batch_preparer *preparer,
 }
 
 static enum error_code copy_type(const struct batch_preparer *preparer,
-                                 struct prepared_batch *prepared, uint32_t type, char *area,
+                                 struct prepared_batch *prepared, uint32_t type, uint64_t at,
                                  const atomic_bool *stop, struct error *err)
 {
     const struct node_features *features = preparer->features;
     const struct wanted_rows wanted = rows_of_type(preparer, prepared, type);
-    struct copied_rows copied = {area, feature_source_row_bytes(wanted.source)};
+    struct copied_rows copied = {(char *)prepared->area.data + at,
+                                 feature_source_row_bytes(wanted.source)};
     prepared->rows[type] =
-        (struct input_rows){.base = area,
+        (struct input_rows){.base = copied.to,
                             .stride = copied.row_bytes / precision_bytes(features->precision),
                             .precision = features->precision,
                             .mostly_zero = features->mostly_zero[type]};
@@ -457,15 +458,14 @@ static enum error_code fill_types(struct batch_preparer *preparer, struct prepar
 {
     const struct node_features *features = preparer->features;
     enum error_code rc = reserve_types(preparer, prepared, stop, err);
-    char *area = (char *)prepared->area.data;
+    uint64_t at = 0;
     for (uint32_t t = 0; rc == ERROR_NONE && t < features->type_count; t++) {
         if (node_features_are_brought(features, t))
-            rc = copy_type(preparer, prepared, t, area, stop, err);
+            rc = copy_type(preparer, prepared, t, at, stop, err);
         else
             rc = node_features_fetch(features, t, prepared->number[t],
                                      prepared_batch_count(prepared, t), &prepared->rows[t], err);
-        if (area)
-            area += area_bytes_of(preparer, prepared, t);
+        at += area_bytes_of(preparer, prepared, t);
     }
     return rc;
 }

@@ -22,6 +22,20 @@ void step_batch_take(const struct stage_context *context, const struct prepared_
         out->aggregated_count = prepared->block[0].destination_count[0];
 }
 
+struct model_input step_batch_input(const struct step_batch *batch,
+                                    const struct random_stream *dropout)
+{
+    return (struct model_input){.relations = batch->block,
+                                .type_rows = batch->rows,
+                                .wants_gradient = batch->wants_gradient,
+                                .seed_count = batch->seed_count,
+                                .aggregated = batch->aggregated,
+                                .aggregated_count = batch->aggregated_count,
+                                .aggregated_relations =
+                                    batch->relations.schema ? &batch->relations : NULL,
+                                .dropout = dropout};
+}
+
 int step_batch_nodes(const struct stage_context *context, const struct step_batch *batch,
                      struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX])
 {

@@ -29,11 +29,9 @@ struct step_batch { /* arrays are of node types */
     struct input_rows rows[RELATION_TYPE_COUNT_MAX]; /* [count]; base NULL: there are none */
     bool wants_gradient[RELATION_TYPE_COUNT_MAX];    /* of these */
     const struct relation_block *block;              /* [hops], from the input side */
-    /* The next two are filled by step_model.h: what is aggregated of the rows, and the blocks as a plain model reads them. */
-    void *aggregated;
+    void *aggregated;                                /* as in struct model_input, as is the next */
     uint32_t aggregated_count;
-    struct relation_input relations;
-    struct message_block plain[LAYER_COUNT_MAX];
+    struct relation_input relations; /* {0}: nothing is aggregated */
 };
 
 /* Without learnable rows. */
@@ -45,6 +43,9 @@ MUST_CHECK enum error_code step_batch_join(const struct stage_context *context,
                                            const struct embedding_input *embedding, bool trains,
                                            struct arena *arena, struct step_batch *batch,
                                            struct error *err);
+/* What the model computes on, borrowed from the batch, as is `dropout` (NULL: none). */
+struct model_input step_batch_input(const struct step_batch *batch,
+                                    const struct random_stream *dropout);
 /* The nodes of a batch that have learnable rows, type by type; how many types those are. */
 int step_batch_nodes(const struct stage_context *context, const struct step_batch *batch,
                      struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX]);

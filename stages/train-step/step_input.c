@@ -4,7 +4,6 @@
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/row_update.h"
-#include "stages/train-step/step_model.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -83,7 +82,9 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                 .wants_rows = input->embedding.width > 0,
                                 .budget_bytes = prepared_budget(input)};
     enum error_code rc = ERROR_NONE;
-    if (step_model_leaves_out_zeros(&input->model) && !input->preparer.wants_rows)
+    /* A layer leaves out zeros where it reads floats, and rows of all nodes: those that are listed are of some. */
+    if (input->model.config.precision == PRECISION_FP32 && !input->preparer.wants_rows &&
+        !partition_book_lists_rows(context->book))
         rc = node_features_find_zeros(&input->features, input->plan.feature_bytes, context->pool,
                                       err);
     /* The units of a pipeline of layers want one batch after another, and many times: nobody could guess which. */

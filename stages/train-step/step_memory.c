@@ -8,7 +8,7 @@
 #include "stages/train-step/graph_step.h"
 #include "stages/train-step/layer_step.h"
 #include "stages/train-step/pair_memory.h"
-#include "stages/train-step/step_model.h"
+#include "stages/train-step/step_ahead.h"
 
 #include <math.h>
 
@@ -56,8 +56,8 @@ static struct relation_edges bound_edges(const struct counted_batch *batch, int 
                   .value_sum = !lists && sums ? value : NULL,
                   .edge_count = (uint64_t)read},
         .row = lists ? row : NULL,
-        .source_degree = lists && batch->model->divides_by_ends ? row : NULL,
-        .source_sum = lists && sums ? value : NULL,
+        .source_degree = batch->model->divides_by_ends ? row : NULL,
+        .source_sum = sums ? value : NULL,
         .target_sum = lists && sums ? value : NULL};
 }
 
@@ -189,7 +189,6 @@ static enum error_code count_pass(const struct counted_batch *counted, enum firs
     const struct stage_context *context = counted->context;
     const struct model *model = counted->model;
     const bool trains = counted->trains;
-    const float *of_input[RELATION_TYPE_COUNT_MAX];
     struct model_trace *trace = NULL;
     float *value = NULL, *rest = NULL, *logits = NULL;
     struct step_batch batch = batch_of(counted);
@@ -197,7 +196,7 @@ static enum error_code count_pass(const struct counted_batch *counted, enum firs
     enum error_code rc = count_first_rows(counted, rows, &batch, arena);
     if (rc == ERROR_NONE)
         rc = count_embeddings(counted, &batch, arena);
-    const struct model_input input = step_model_input(model, &batch, NULL);
+    const struct model_input input = step_batch_input(&batch, NULL);
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
         rc = arena_new(arena, &logits, (size_t)batch.seed_count * model_output_dim(model), "logits",
@@ -215,8 +214,7 @@ static enum error_code count_pass(const struct counted_batch *counted, enum firs
         rc = count_graphs(model, graphs_of(context, trains), logits, value, &workspace,
                           task_of(context->book->task), trains);
     if (rc == ERROR_NONE && trains)
-        rc = step_model_backward(model, value, &batch, trace, logits, &workspace, value, of_input,
-                                 NULL);
+        rc = model_backward(model, value, trace, logits, &workspace, value, NULL);
     return rc;
 }
 
@@ -238,7 +236,7 @@ static double layer_bytes(const struct counted_batch *counted, int layer, enum f
     enum error_code rc = ERROR_NONE;
     if (layer == 0)
         rc = count_first_rows(counted, rows, &batch, &arena);
-    const struct model_input input = step_model_input(counted->model, &batch, NULL);
+    const struct model_input input = step_batch_input(&batch, NULL);
     if (rc == ERROR_NONE)
         rc = layer_step_count(counted->model, layer, &input, &workspace, &around);
     return bytes_counted(rc, &arena, around);

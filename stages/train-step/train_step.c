@@ -28,7 +28,6 @@
 #include "stages/train-step/row_update.h"
 #include "stages/train-step/step_input.h"
 #include "stages/train-step/step_loss.h"
-#include "stages/train-step/step_model.h"
 #include "stages/train-step/step_publish.h"
 #include "store/records/gradient.h"
 
@@ -226,11 +225,11 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
 }
 
 static enum error_code forward(const struct stage_context *context, struct train_step *t,
-                               struct step *step, const struct random_stream *dropout,
+                               const struct step *step, const struct random_stream *dropout,
                                struct model_trace **trace, struct error *err)
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
-    const struct model_input input = step_model_input(&t->input.model, &step->batch, dropout);
+    const struct model_input input = step_batch_input(&step->batch, dropout);
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
 }
@@ -241,15 +240,13 @@ static enum error_code backward(const struct stage_context *context, struct trai
                                 struct gradient *out, struct error *err)
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
-    const float *of_input[RELATION_TYPE_COUNT_MAX] = {NULL};
     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
     const int types = step_batch_nodes(context, &step->batch, nodes);
-    const enum error_code rc =
-        step_model_backward(&t->input.model, t->input.weights.value, &step->batch, trace,
-                            step->slope, &workspace, gradient, of_input, err);
+    const enum error_code rc = model_backward(&t->input.model, t->input.weights.value, trace,
+                                              step->slope, &workspace, gradient, err);
     t->gradient_arena.limit = left_beside(t, t->arena.used);
-    for (int i = 0; i < types; i++)
-        nodes[i].input_gradient = of_input[nodes[i].type];
+    for (int i = 0; rc == ERROR_NONE && i < types; i++)
+        nodes[i].input_gradient = model_input_gradient(trace, nodes[i].type);
     return rc == ERROR_NONE && types > 0
                ? embedding_input_gradient(context, nodes, types, &t->arena, &t->gradient_arena, out,
                                           err)
