@@ -22,6 +22,7 @@
 #include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
 #include "stages/sampling/sampler.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -214,21 +215,18 @@ static enum error_code add_file(struct inference *inference, int *count, const c
 /* Sparse features do not say how many columns they have. */
 static enum error_code add_sparse_columns(struct inference *inference, int *count)
 {
-    const struct model_card *card = &inference->source.card;
+    const struct dataset_schema *dataset = &inference->source.card.dataset;
     char text[SETTING_TEXT_LONG] = "";
     size_t size = 0;
-    if (!card->dataset.has_relations)
-        size = (size_t)snprintf(text, sizeof text, "%" PRIu32, card->book.feature_dim);
-    for (uint32_t t = 0; card->dataset.has_relations && t < card->dataset.node_type_count; t++) {
-        const struct node_type *type = &card->dataset.node_type[t];
-        if (type->feature_dim && size < sizeof text)
-            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s: %" PRIu32,
-                                     size ? "; " : "", type->name, type->feature_dim);
+    for (uint32_t t = 0; t < dataset_type_count(dataset); t++) {
+        const struct node_type type = dataset_type(dataset, t);
+        if (type.feature_dim && size < sizeof text)
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s%s%" PRIu32,
+                                     size ? "; " : "", type.name, type.name[0] ? ": " : "",
+                                     type.feature_dim);
     }
     const bool fits = size > 0 && size < sizeof text;
-    const bool has_any = card->dataset.has_relations || card->book.feature_dim > 0;
-    return fits && has_any ? add_set(inference, count, "ingest.sparse_columns=%s", text)
-                           : ERROR_NONE;
+    return fits ? add_set(inference, count, "ingest.sparse_columns=%s", text) : ERROR_NONE;
 }
 
 /* The graph is read with the model's eyes. */

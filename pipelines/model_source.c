@@ -8,6 +8,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -218,19 +219,19 @@ static void compare_edges(const struct model_source *s, const struct dataset_sch
 static void compare_relations(const struct dataset_schema *own,
                               const struct dataset_schema *dataset, struct differences *d)
 {
-    if (dataset->edge_type_count != own->edge_type_count)
-        add(d, "%" PRIu32 " relations, expected %" PRIu32, dataset->edge_type_count,
-            own->edge_type_count);
-    for (uint32_t r = 0; r < own->edge_type_count && r < dataset->edge_type_count; r++) {
-        const struct edge_type *expected = &own->edge_type[r], *found = &dataset->edge_type[r];
-        if (strcmp(found->name, expected->name) != 0 ||
-            found->source_type != expected->source_type ||
-            found->target_type != expected->target_type) {
+    const uint32_t count = dataset_relation_count(dataset), wanted = dataset_relation_count(own);
+    if (count != wanted)
+        add(d, "%" PRIu32 " relations, expected %" PRIu32, count, wanted);
+    for (uint32_t r = 0; r < wanted && r < count; r++) {
+        const struct relation expected = dataset_relation(own, r);
+        const struct relation found = dataset_relation(dataset, r);
+        if (strcmp(found.name, expected.name) != 0 || found.source_type != expected.source_type ||
+            found.target_type != expected.target_type) {
             add(d, "relation %" PRIu32 " is %s from %s to %s, expected %s from %s to %s", r,
-                found->name, dataset->node_type[found->source_type].name,
-                dataset->node_type[found->target_type].name, expected->name,
-                own->node_type[expected->source_type].name,
-                own->node_type[expected->target_type].name);
+                found.name, dataset->node_type[found.source_type].name,
+                dataset->node_type[found.target_type].name, expected.name,
+                own->node_type[expected.source_type].name,
+                own->node_type[expected.target_type].name);
             return;
         }
     }
@@ -240,18 +241,25 @@ static void compare_relations(const struct dataset_schema *own,
 static void compare_types(const struct dataset_schema *own, const struct dataset_schema *dataset,
                           struct differences *d)
 {
-    if (dataset->node_type_count != own->node_type_count)
-        add(d, "%" PRIu32 " node types, expected %" PRIu32, dataset->node_type_count,
-            own->node_type_count);
-    for (uint32_t t = 0; t < own->node_type_count && t < dataset->node_type_count; t++) {
-        const struct node_type *expected = &own->node_type[t], *found = &dataset->node_type[t];
-        if (strcmp(found->name, expected->name) != 0) {
-            add(d, "node type %" PRIu32 " is %s, expected %s", t, found->name, expected->name);
+    const uint32_t count = dataset_type_count(dataset), wanted = dataset_type_count(own);
+    const bool has_names = dataset_type(dataset, 0).name[0] != '\0';
+    if (has_names != (dataset_type(own, 0).name[0] != '\0')) {
+        add(d, "it has %s, expected %s (ingest.relations)",
+            has_names ? "relations" : "no relations",
+            has_names ? "nodes and edges of one type" : "those of the model");
+        return;
+    }
+    if (count != wanted)
+        add(d, "%" PRIu32 " node types, expected %" PRIu32, count, wanted);
+    for (uint32_t t = 0; t < wanted && t < count; t++) {
+        const struct node_type expected = dataset_type(own, t), found = dataset_type(dataset, t);
+        if (strcmp(found.name, expected.name) != 0) {
+            add(d, "node type %" PRIu32 " is %s, expected %s", t, found.name, expected.name);
             return;
         }
-        if (found->feature_dim != expected->feature_dim)
-            add(d, "%" PRIu32 " feature columns of type %s, expected %" PRIu32, found->feature_dim,
-                found->name, expected->feature_dim);
+        if (found.feature_dim != expected.feature_dim)
+            add(d, "%" PRIu32 " feature columns%s%s, expected %" PRIu32, found.feature_dim,
+                found.name[0] ? " of type " : "", found.name, expected.feature_dim);
     }
     compare_relations(own, dataset, d);
 }
@@ -261,18 +269,10 @@ enum error_code model_source_check(const struct model_source *s,
 {
     const struct partition_book *book = &s->card.book;
     struct differences d = {.size = 0};
-    if (dataset->has_relations != s->card.dataset.has_relations)
-        add(&d, "it has %s, expected %s (ingest.relations)",
-            dataset->has_relations ? "relations" : "no relations",
-            s->card.dataset.has_relations ? "those of the model" : "nodes and edges of one type");
-    else if (dataset->has_relations)
-        compare_types(&s->card.dataset, dataset, &d);
     if (strcmp(dataset->feature_origin, s->card.dataset.feature_origin) != 0)
         add(&d, "its features are %s, expected %s (ingest.features)", dataset->feature_origin,
             s->card.dataset.feature_origin);
-    if (!dataset->has_relations && dataset->feature_dim != book->feature_dim)
-        add(&d, "%" PRIu32 " feature columns, expected %" PRIu32, dataset->feature_dim,
-            book->feature_dim);
+    compare_types(&s->card.dataset, dataset, &d);
     if (dataset->task != book->task)
         add(&d, "the task is %s, expected %s (ingest.task)", task_name(dataset->task),
             task_name(book->task));

@@ -19,11 +19,13 @@ uint32_t layer_training_reads(const struct model *model, int layer)
 uint32_t layer_training_rows(const struct model *model, int layer, const struct model_input *input)
 {
     const struct model_layer *own = &model->layer[layer];
-    if (own->type->uses_edges)
-        return input->block[own->hop].destination_count;
-    if (own->hop < model->hop_count)
-        return input->block[own->hop].source_count;
-    return own->hop > 0 ? input->block[own->hop - 1].destination_count : input->seed_count;
+    const int hop = own->type->uses_edges ? own->hop : own->hop - 1; /* that gives its rows */
+    if (hop >= 0)
+        return input->relations ? *input->relations[hop].destination_count
+                                : input->block[hop].destination_count;
+    if (model->hop_count == 0)
+        return input->seed_count;
+    return input->relations ? *input->relations[0].source_count : input->block[0].source_count;
 }
 
 static void add_range(const struct model *model, int first, int count,

@@ -191,18 +191,20 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
     return rc;
 }
 
-/* What the book says of types and relations, which is nothing of a graph without. */
+/* Fills in what the book says of types and relations that have names. */
 static void describe_types(const struct partition_job *job, struct graph_types *types,
                            struct partition_book *book)
 {
     const struct dataset_schema *schema = &job->input.schema;
-    if (!schema->has_relations)
+    book->edge_width = dataset_edge_widths(schema);
+    if (!dataset_type(schema, 0).name[0])
         return;
-    for (uint32_t t = 0; t < schema->node_type_count; t++) {
-        memcpy(types->name[t], schema->node_type[t].name, RELATION_NAME_SIZE);
-        types->dim[t] = schema->node_type[t].feature_dim;
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        const struct node_type type = dataset_type(schema, t);
+        memcpy(types->name[t], type.name, RELATION_NAME_SIZE);
+        types->dim[t] = type.feature_dim;
     }
-    for (uint32_t r = 0; r < schema->edge_type_count; r++) {
+    for (uint32_t r = 0; r < dataset_relation_count(schema); r++) {
         types->relation[r] = dataset_relation(schema, r);
         types->back_plus[r] = schema->back_plus[r];
         book->back_plus = types->back_plus[r] ? types->back_plus : book->back_plus;
@@ -214,17 +216,16 @@ static void describe_types(const struct partition_job *job, struct graph_types *
     book->type_name = (const char(*)[RELATION_NAME_SIZE])types->name;
     book->type_dim = types->dim;
     book->relation = types->relation;
-    book->edge_width.of[EDGE_TYPE] = 0; /* the relations say it */
 }
 
-/* Types that the edges of a task of pairs have; of a graph with relations those that are learnt. */
+/* Types that the edges of a task of pairs have; where these are relations, those that are learnt. */
 static uint32_t pair_types(const struct dataset_schema *schema)
 {
     struct relation_reverses reverses;
     if (!task_has(schema->task, TASK_HOLDS_OUT_EDGES) || !schema->edge_width.of[EDGE_TYPE])
         return 0;
     dataset_reverses(schema, &reverses);
-    return schema->has_relations ? relation_forward_end(&reverses) : schema->edge_type_count;
+    return reverses.count > 1 ? relation_forward_end(&reverses) : schema->edge_type_count;
 }
 
 static void describe_book(struct partition_job *job)
@@ -237,7 +238,6 @@ static void describe_book(struct partition_job *job)
         .self_loop_count = schema->self_loop_count,
         .feature_dim = schema->feature_dim,
         .class_count = schema->class_count,
-        .edge_width = schema->edge_width,
         .task = schema->task,
         .pair_type_count = pair_types(schema),
         .pair_count = dataset_pair_count(schema),

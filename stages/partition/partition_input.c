@@ -56,6 +56,12 @@ static enum error_code check_ends(const struct pipeline_settings *settings,
     return rc;
 }
 
+/* Whether nodes or edges are of several kinds. */
+static bool has_several_kinds(const struct dataset_schema *schema)
+{
+    return dataset_type_count(schema) > 1 || dataset_relation_count(schema) > 1;
+}
+
 /* Refuses pairs that cannot be drawn, before the work of cutting. */
 static enum error_code check_pairs(const struct pipeline_settings *settings,
                                    const struct dataset_schema *schema, struct error *err)
@@ -63,7 +69,7 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
     if (!task_has(schema->task, TASK_RANKS))
         return ERROR_NONE;
     if (settings->sample.pairs == PAIRS_WALKS &&
-        (schema->has_relations || schema->edge_width.of[EDGE_TYPE]))
+        (has_several_kinds(schema) || schema->edge_width.of[EDGE_TYPE]))
         return error_set(err, ERROR_INVALID,
                          "sample.pairs is walks, but pairs of a walk are of no relation and of no "
                          "edge type: expected `pairs: edges`, or a graph without edge types, or "
@@ -96,11 +102,12 @@ static enum error_code check_method(const struct pipeline_settings *settings,
                          "partition.loads is given, but ingest.task is %s, of which each graph is "
                          "whole in a part, whatever was read of it",
                          task_name(schema->task));
-    if (!schema->has_relations || !partitioner_cuts_vertices(settings->partition.method))
+    if (!has_several_kinds(schema) || !partitioner_cuts_vertices(settings->partition.method))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
-                     "partition.method is a vertex cut, but the dataset has relations: expected a "
-                     "method that gives parts to nodes (metis, fennel, ...), or `relations: false` "
+                     "partition.method is a vertex cut, but the dataset has several node "
+                     "types or relations: expected a method that gives parts to nodes (metis, "
+                     "fennel, ...), or `relations: false` "
                      "below `ingest:`");
 }
 

@@ -198,11 +198,10 @@ static enum error_code compare_edges(struct version_comparison *c, struct error 
     struct store *store = c->input->context->store;
     const struct dataset_schema *schema = &c->input->schema;
     struct topology topology = {0};
-    struct edge_widths width = schema->edge_width;
+    const struct edge_widths width = dataset_edge_widths(schema);
     enum error_code rc = topology_open(store, &c->book, &topology, err);
     if (rc != ERROR_NONE)
         return rc;
-    width.of[EDGE_TYPE] = schema->has_relations ? 0 : width.of[EDGE_TYPE];
     c->fits =
         !topology.is_delta && !topology.is_vertex_cut && edge_widths_equal(&topology.width, &width);
     if (c->fits)

@@ -16,10 +16,7 @@ static uint32_t rows_before(const struct embedding_tensor *tensor,
                             const struct partition_book *book, int part)
 {
     const struct type_ranges ranges = partition_book_ranges(book);
-    uint32_t rows = 0;
-    for (int p = 0; p < part; p++)
-        rows += type_ranges_count(&ranges, p, tensor->type);
-    return rows;
+    return type_ranges_before(&ranges, part, tensor->type);
 }
 
 uint32_t embedding_tensor_rows(const struct embedding_tensor *tensor,

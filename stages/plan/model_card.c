@@ -61,7 +61,7 @@ static enum error_code read_type(struct model_card *card, struct store *store, u
                          card->dataset.id);
     if (rc == ERROR_NONE)
         rc = copy_statistics(&statistics, out, err);
-    if (card->dataset.has_relations)
+    if (dataset_type(&card->dataset, type).name[0])
         out->type = card->dataset.node_type[type].name;
     store_release_record(&statistics.view);
     return rc;
@@ -155,7 +155,7 @@ static void print_schema(const struct model_card *card, struct json_writer *out)
         if (card->book.edge_width.of[c])
             json_put_int64(out, edge_column[c].name, card->book.edge_width.of[c]);
     json_close_object(out);
-    if (dataset->has_relations)
+    if (dataset_type(dataset, 0).name[0])
         print_types(dataset, out);
 }
 

@@ -83,7 +83,7 @@ enum error_code update_options_read(struct update_options *options, struct updat
 uint32_t update_relation_count(const struct dataset_schema *schema,
                                const struct pipeline_settings *settings)
 {
-    const bool has_reverses = schema->has_relations && settings->ingest.add_reverse;
+    const bool has_reverses = settings->ingest.relations && settings->ingest.add_reverse;
     return has_reverses ? schema->edge_type_count / 2 : schema->edge_type_count;
 }
 

@@ -222,7 +222,7 @@ double cache_policy_reads(const struct use_counts *use, const struct feature_sou
 
 /* --- sources --- */
 
-/* A source whose rows may be kept: that of the features, or of those of a node type. */
+/* A source whose rows may be kept: that of a node type. */
 struct looked_at {
     struct feature_source *source;
     const uint32_t *book; /* [part_count + 1] */
@@ -242,18 +242,14 @@ struct look {
 
 static void begin_look(struct look *look, const struct batch_preparer *preparer)
 {
-    const struct typed_features *types = preparer->types;
-    const struct partition_book *book = preparer->context->book;
-    *look = (struct look){.preparer = preparer, .part_count = book->part_count};
-    if (!types)
-        look->of[look->source_count++] =
-            (struct looked_at){.source = preparer->features, .book = book->book};
-    for (uint32_t t = 0; types && t < types->type_count; t++) {
-        if (!types->source[t] || feature_source_is_resident(types->source[t]))
+    const struct node_features *features = preparer->features;
+    *look = (struct look){.preparer = preparer, .part_count = preparer->context->book->part_count};
+    for (uint32_t t = 0; t < features->type_count; t++) {
+        if (!node_features_are_brought(features, t))
             continue;
         look->number[t] = look->source_count + 1;
         look->of[look->source_count++] =
-            (struct looked_at){.source = types->source[t], .book = types->book[t]};
+            (struct looked_at){.source = features->source[t], .book = features->book[t]};
     }
 }
 
@@ -282,13 +278,10 @@ static void count_nodes(struct looked_at *of, const uint32_t *node, uint32_t cou
 
 static void count_batch(struct look *look, const struct prepared_batch *batch)
 {
-    const struct typed_features *types = look->preparer->types;
-    if (!types)
-        count_nodes(&look->of[0], batch->batch.node, batch->batch.node_count);
-    for (uint32_t t = 0; types && t < types->type_count; t++)
+    for (uint32_t t = 0; t < look->preparer->features->type_count; t++)
         if (look->number[t])
-            count_nodes(&look->of[look->number[t] - 1], batch->typed.number[t],
-                        typed_batch_count(&batch->typed, t));
+            count_nodes(&look->of[look->number[t] - 1], batch->number[t],
+                        prepared_batch_count(batch, t));
 }
 
 /* Counts the nodes of the batches of `round` and those after it, as far as they were sampled; how many
@@ -356,10 +349,6 @@ static void share_room(struct look *look, uint64_t bytes)
 static void give_room(struct look *look, uint64_t bytes)
 {
     uint64_t needed = 0;
-    if (!look->preparer->types) {
-        look->of[0].bytes = bytes;
-        return;
-    }
     for (uint32_t i = 0; i < look->source_count; i++) {
         feature_source_rest(look->of[i].source);
         needed += feature_shares_need(look->of[i].source, look->of[i].most, false);
@@ -404,7 +393,6 @@ static enum error_code choose(struct look *look, int64_t round, uint64_t bytes, 
     if (rc == ERROR_NONE)
         *seen = count_stored(look, round, &batch);
     mini_batch_release(&batch.batch);
-    typed_batch_release(&batch.typed);
     if (rc == ERROR_NONE && *seen)
         give_room(look, bytes);
     for (uint32_t i = 0; rc == ERROR_NONE && *seen && i < look->source_count; i++)
@@ -450,8 +438,6 @@ void cache_policy_refresh(struct cache_policy *policy, const struct batch_prepar
     if (!is_time(policy, bytes))
         return;
     begin_look(&look, preparer);
-    if (bytes && !preparer->types) /* an area may have been given up since rows were brought */
-        feature_source_limit(preparer->features, bytes + preparer->context->book->node_count);
     const enum error_code rc = choose(&look, round, bytes, &seen, &err);
     release_counts(&look);
     policy->seen = seen;

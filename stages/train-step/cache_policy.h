@@ -11,8 +11,8 @@
  * had been sampled by then, or there is room for many more rows, it is made once more, and other rows are read
  * if that saves a good deal. It changes time, never a row.
  *
- * Of a graph with relations each node type that is not in memory has a cache of its own, in a share of the room by the bytes
- * that mini-batches use of the type.
+ * Each node type that is not in memory has a cache of its own, in a share of the room by the bytes that mini-batches use of the
+ * type.
  */
 #ifndef STAGES_TRAIN_STEP_CACHE_POLICY_H
 #define STAGES_TRAIN_STEP_CACHE_POLICY_H

@@ -229,7 +229,7 @@ static enum error_code tell_bad(const struct stage_context *context,
     must(rows->width > 0);
     const size_t bad = parameter_values_first_bad(rows->gradient, rows->count * rows->width);
     return error_set(err, ERROR_INPUT, "the gradient of the embedding of %s node %" PRIu32 " is %g",
-                     book->type_count ? book->type_name[rows->type] : "partition",
+                     book->type_name ? book->type_name[rows->type] : "partition",
                      rows->node[bad / rows->width], (double)rows->gradient[bad]);
 }
 

@@ -24,7 +24,7 @@ struct embedding_input {          /* {0}: there is no embedding */
 
 /* Nodes of one type that a mini-batch has. */
 struct embedding_nodes {
-    uint32_t type; /* 0 of a graph without relations */
+    uint32_t type;
     uint32_t feature_dim;
     uint32_t count;
     const uint32_t *node;        /* [count]: numbers among the nodes of the type, in any order */

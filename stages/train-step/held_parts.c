@@ -4,7 +4,7 @@
 enum { LOOKS_MAX = 64 };
 
 /* Of the parts that the mini-batch of a slot is made of, those whose shards are not open. */
-static int missing_parts(const struct stage_context *context, struct feature_source *features,
+static int missing_parts(const struct stage_context *context, const struct node_features *features,
                          int64_t round, int32_t slot)
 {
     const struct schedule *s = context->schedule;
@@ -15,18 +15,18 @@ static int missing_parts(const struct stage_context *context, struct feature_sou
     schedule_cluster_range(s, made, made_as, &first, &count);
     for (int64_t i = 0; i < count; i++) {
         const int64_t part = schedule_shuffled_part(s, schedule_epoch(s, made), first + i);
-        missing += !feature_source_holds(features, (int)part);
+        missing += !node_features_hold(features, (int)part);
     }
     return missing;
 }
 
-int held_parts_prefers(const struct stage_context *context, struct feature_source *features,
+int held_parts_prefers(const struct stage_context *context, const struct node_features *features,
                        const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
 {
     const struct schedule *s = context->schedule;
     int missing[LOOKS_MAX + 1], count = 0;
-    if (unit->kind != UNIT_TRAIN_STEP || s->cluster_count == 0 || !features ||
-        feature_source_is_resident(features))
+    if (unit->kind != UNIT_TRAIN_STEP || s->cluster_count == 0 ||
+        node_features_are_resident(features))
         return 0;
     const int32_t slots = schedule_slot_count(s, unit->round);
     const int32_t looks = slots <= LOOKS_MAX ? slots : LOOKS_MAX + 1;

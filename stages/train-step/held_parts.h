@@ -14,13 +14,13 @@
 #define STAGES_TRAIN_STEP_HELD_PARTS_H
 
 #include "stages/engine/stage.h"
-#include "store/features/feature_source.h"
+#include "stages/train-step/node_features.h"
 
 /* As `prefers` of a stage: the steps of the unit's round whose mini-batches want fewer shards that are not open than the unit's own
  * does, the fewest first. None when the unit's are all open, so a queue is asked for nothing unless a shard would have to be
- * opened. `features` may be NULL.
+ * opened.
  * Threads: any. */
-int held_parts_prefers(const struct stage_context *context, struct feature_source *features,
+int held_parts_prefers(const struct stage_context *context, const struct node_features *features,
                        const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE]);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/nn/input_aggregation.h"
+#include "stages/train-step/step_ahead.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,34 +20,14 @@ struct idle_aggregation {
     pthread_cond_t wake, rest;
     bool stopping, busy;
     struct arena *arena;
-    size_t room;             /* of its bytes */
-    struct key key;          /* of `batch`; empty: there is none */
-    int64_t version;         /* of its learnable rows */
-    struct step_batch batch; /* what has been aggregated of it is below, or with it */
-    struct input_aggregation nodes;
+    size_t room;     /* of its bytes */
+    struct key key;  /* of `batch`; empty: there is none */
+    int64_t version; /* of its learnable rows */
+    struct step_batch batch;
+    struct step_ahead ahead; /* of its rows */
     struct idle_span span;
     atomic_bool is_over; /* the unit has come */
 };
-
-/* Room for what is aggregated; nothing is yet. */
-static enum error_code make_room(struct idle_aggregation *idle)
-{
-    const struct idle_config *config = &idle->config;
-    struct step_batch *batch = &idle->batch;
-    idle->nodes = (struct input_aggregation){0};
-    if (!model_is_typed(config->model))
-        return input_aggregation_begin(&idle->nodes, config->model, &batch->block[0], &batch->rows,
-                                       thread_pool_size(config->pool), idle->arena, NULL);
-    return relation_input_begin(&batch->relations, config->model, &batch->types.block[0],
-                                batch->types.rows, idle->arena, NULL);
-}
-
-static bool is_possible(const struct model *model, const struct step_batch *batch)
-{
-    return model_is_typed(model)
-               ? relation_input_is_possible(model)
-               : !batch->aggregated && input_aggregation_is_possible(model, &batch->rows);
-}
 
 /* False: there is nothing to aggregate, or no room for it. */
 static bool begin(struct idle_aggregation *idle)
@@ -59,25 +39,20 @@ static bool begin(struct idle_aggregation *idle)
     arena_reset(idle->arena);
     if (!batch->has_rows)
         return false;
-    step_batch_take(config->model, batch, &idle->batch);
-    if (!is_possible(config->model, &idle->batch))
+    step_batch_take(config->context, batch, &idle->batch);
+    if (!step_ahead_is_possible(config->model, &idle->batch))
         return false;
     if (config->embedding)
         rc = step_batch_join(config->context, config->embedding, true, idle->arena, &idle->batch,
                              NULL);
-    if (rc != ERROR_NONE || make_room(idle) != ERROR_NONE)
+    if (rc == ERROR_NONE)
+        rc = step_ahead_begin(&idle->ahead, config->model, &idle->batch, config->pool, idle->arena,
+                              NULL);
+    if (rc != ERROR_NONE)
         return false;
     idle->key = batch->key;
     idle->version = config->embedding ? config->embedding->state.version : 0;
     return true;
-}
-
-static bool advance(struct idle_aggregation *idle, int64_t tiles)
-{
-    struct thread_pool *pool = idle->config.pool;
-    return model_is_typed(idle->config.model)
-               ? relation_input_advance(&idle->batch.relations, tiles, pool)
-               : input_aggregation_advance(&idle->nodes, tiles, pool);
 }
 
 static void aggregate(struct idle_aggregation *idle)
@@ -92,12 +67,9 @@ static void aggregate(struct idle_aggregation *idle)
     arena->limit = limit;
     if (!is_begun)
         return;
-    while (!atomic_load(&idle->is_over) && advance(idle, tiles))
+    while (!atomic_load(&idle->is_over) &&
+           step_ahead_advance(&idle->ahead, tiles, idle->config.pool))
         continue;
-    if (!model_is_typed(idle->config.model)) {
-        idle->batch.aggregated = idle->nodes.aggregated;
-        idle->batch.aggregated_count = idle->nodes.aggregated_count;
-    }
     idle->span.ended = clock_seconds();
 }
 

@@ -5,7 +5,7 @@
  * of the round, aggregate, and the way there and back. The next mini-batch has been read by then, or is being
  * read (batch_reader.h), in the budget its rows are in memory, and learnable rows may be of the next version already
  * (step_publish.h). So a thread of its own puts them in their places and aggregates, some tiles at a time, until the next unit
- * comes, and the step does the rest (common/nn/input_aggregation.h, common/nn/typed/relation_input.h). When the guess of a
+ * comes, and the step does the rest (step_ahead.h). When the guess of a
  * mini-batch is wrong that is time which nobody else wanted.
  *
  * What is made lies in the arena of a unit, which nobody uses between two of them. So it takes no memory of
@@ -32,9 +32,8 @@ struct idle_config { /* all borrowed */
     const struct model *model;
     struct batch_reader *reader;
     struct thread_pool *pool; /* the thread's own while it aggregates */
-    /* Of a run with learnable rows; NULL: there are none. */
     const struct stage_context *context;
-    const struct embedding_input *embedding;
+    const struct embedding_input *embedding; /* NULL: a run without learnable rows */
 };
 
 MUST_CHECK enum error_code idle_aggregation_new(const struct idle_config *config,

@@ -21,9 +21,7 @@ void batch_preparer_release(struct batch_preparer *preparer)
 void prepared_batch_forget(struct prepared_batch *batch)
 {
     mini_batch_forget(&batch->batch);
-    typed_batch_forget(&batch->typed);
-    *batch =
-        (struct prepared_batch){.batch = batch->batch, .typed = batch->typed, .area = batch->area};
+    *batch = (struct prepared_batch){.batch = batch->batch, .area = batch->area};
 }
 
 static void release_area(struct batch_preparer *preparer, struct batch_area *area)
@@ -37,7 +35,6 @@ void prepared_batch_release(struct batch_preparer *preparer, struct prepared_bat
 {
     prepared_batch_forget(batch);
     mini_batch_release(&batch->batch);
-    typed_batch_release(&batch->typed);
     release_area(preparer, &batch->area);
 }
 
@@ -48,12 +45,21 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
     from->area = (struct batch_area){0};
     from->has_rows = false;
     from->aggregated = NULL;
-    from->rows = (struct input_rows){0};
+    memset(from->rows, 0, sizeof from->rows);
 }
 
 /* --- the record --- */
 
-/* Of the pairs, as the graph has them. */
+static const char what[] = "a mini-batch of relations"; /* wants memory */
+
+/* Whether seed `seed` is of the type. */
+static bool is_of_type(const struct mini_batch *batch, uint32_t seed, uint32_t type)
+{
+    const uint32_t first = mini_batch_seeds(batch, type);
+    return seed >= first && seed - first < mini_batch_known(batch, type, 0);
+}
+
+/* Pairs have the types that the graph has. */
 static enum error_code check_types(const struct seed_pairs *pairs,
                                    const struct partition_book *book, struct error *err)
 {
@@ -69,47 +75,142 @@ static enum error_code check_types(const struct seed_pairs *pairs,
     return ERROR_NONE;
 }
 
+/* Ends are of the types that the relation of the pair connects. Pairs are of relations; where there is one relation, their types
+ * are those of its edges. */
+static enum error_code check_ends(const struct mini_batch *batch, const struct partition_book *book,
+                                  struct error *err)
+{
+    const struct seed_pairs *pairs = &batch->pairs;
+    const bool by_relation = pairs->relation && mini_batch_relations(batch) > 1;
+    for (uint64_t i = 0; mini_batch_types(batch) > 1 && i < seed_pairs_count(pairs); i++) {
+        const uint32_t positive = seed_pairs_positive(pairs, i);
+        const struct relation *relation =
+            partition_book_relation(book, by_relation ? pairs->relation[positive] : 0);
+        const bool is_source =
+            i >= pairs->positive_count && corrupts_source(pairs->corrupt, positive);
+        const uint32_t type = is_source ? relation->source_type : relation->target_type;
+        if (!is_of_type(batch, pairs->target[i], type) ||
+            !is_of_type(batch, pairs->source[positive], relation->source_type))
+            return error_set(err, ERROR_CORRUPT,
+                             "pair %" PRIu64 ": expected ends as relation %s connects, found seeds "
+                             "%" PRIu32 " and %" PRIu32,
+                             i, relation->name, pairs->source[positive], pairs->target[i]);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code check_pairs(const struct model *model, const struct mini_batch *batch,
+                                   const struct partition_book *book, struct error *err)
+{
+    if ((batch->pairs.positive_count > 0) != (model->config.decoder != DECODER_NONE))
+        return error_set(err, ERROR_CORRUPT, "expected %s pairs of seeds, found %" PRIu32,
+                         model->config.decoder ? "1 or more" : "no", batch->pairs.positive_count);
+    const enum error_code rc = check_types(&batch->pairs, book, err);
+    return rc == ERROR_NONE ? check_ends(batch, book, err) : rc;
+}
+
+/* Other seeds than those of pairs are of the target type. */
+static enum error_code check_seeds(const struct mini_batch *batch,
+                                   const struct partition_book *book, struct error *err)
+{
+    for (uint32_t t = 0; !batch->pairs.positive_count && t < mini_batch_types(batch); t++) {
+        const uint32_t seeds = mini_batch_known(batch, t, 0);
+        if ((seeds > 0) != (t == book->target_type))
+            return error_set(err, ERROR_CORRUPT,
+                             "expected seeds of type %s, found %" PRIu32 " of %s",
+                             book->type_name[book->target_type], seeds, book->type_name[t]);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code check_schema(const struct mini_batch *batch,
+                                    const struct partition_book *book, struct error *err)
+{
+    const uint32_t types = partition_book_types(book), relations = partition_book_relations(book);
+    if (mini_batch_types(batch) != types || mini_batch_relations(batch) != relations)
+        return error_set(err, ERROR_CORRUPT,
+                         "expected %" PRIu32 " node types and %" PRIu32 " relations, found %" PRIu32
+                         " and %" PRIu32,
+                         types, relations, mini_batch_types(batch), mini_batch_relations(batch));
+    if ((batch->row != NULL) != partition_book_lists_rows(book))
+        return error_set(err, ERROR_CORRUPT, "expected %s section row, found %s",
+                         batch->row ? "no" : "a", batch->row ? "one" : "none");
+    for (uint32_t r = 0; r < relations; r++) {
+        const struct relation *relation = partition_book_relation(book, r);
+        const uint32_t source = mini_batch_source_type(batch, r);
+        const uint32_t target = mini_batch_target_type(batch, r);
+        if (source != relation->source_type || target != relation->target_type)
+            return error_set(err, ERROR_CORRUPT,
+                             "relation %s: expected edges from type %d to type %d, found %" PRIu32
+                             " and %" PRIu32,
+                             relation->name, relation->source_type, relation->target_type, source,
+                             target);
+    }
+    return ERROR_NONE;
+}
+
 /* The record is sound in itself (mini_batch_get); does it suit this model and this partition? */
 static enum error_code check_batch(const struct batch_preparer *preparer,
                                    const struct mini_batch *batch, struct error *err)
 {
     const struct model *model = preparer->model;
-    const uint32_t node_count = preparer->context->book->node_count;
+    const struct partition_book *book = preparer->context->book;
     if (batch->hop_count != model->hop_count)
         return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d", model->hop_count,
                          batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
-    const enum error_code rc = edge_use_check_batch(&preparer->edge_use, batch, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if ((batch->pairs.positive_count > 0) != (model->config.decoder != DECODER_NONE))
-        return error_set(err, ERROR_CORRUPT, "expected %s pairs of seeds, found %" PRIu32,
-                         model->config.decoder ? "1 or more" : "no", batch->pairs.positive_count);
-    const enum error_code of_pairs = check_types(&batch->pairs, preparer->context->book, err);
-    if (of_pairs != ERROR_NONE)
-        return of_pairs;
-    if (batch->node_limit > node_count)
-        return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
-                         node_count, batch->node_limit - 1);
-    return ERROR_NONE;
+    enum error_code rc = check_schema(batch, book, err);
+    if (rc == ERROR_NONE)
+        rc = edge_use_check_batch(&preparer->edge_use, batch, err);
+    if (rc == ERROR_NONE && batch->row && model->divides_by_ends && !batch->back)
+        rc = error_set(err, ERROR_CORRUPT, "expected a section end_degree, found none");
+    if (rc == ERROR_NONE)
+        rc = check_pairs(model, batch, book, err);
+    if (rc == ERROR_NONE)
+        rc = check_seeds(batch, book, err);
+    if (rc == ERROR_NONE && batch->node_limit > book->node_count)
+        rc = error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
+                       book->node_count, batch->node_limit - 1);
+    return rc;
 }
 
-static enum error_code read_typed(const struct batch_preparer *preparer, struct prepared_batch *out,
-                                  const struct key *key, struct error *err)
+/* Finds the numbers of the nodes in their types. With one type they are the ids. */
+static enum error_code find_numbers(const struct node_features *features,
+                                    struct prepared_batch *out, struct error *err)
 {
-    const struct stage_context *context = preparer->context;
-    enum error_code rc = typed_batch_read(context->store, key, context->run_id, preparer->model,
-                                          &preparer->edge_use, preparer->types, &out->typed, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->has_record = true;
-    out->key = *key;
-    rc = check_types(&out->typed.batch.pairs, context->book, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    prepared_batch_forget(out);
-    return error_context(err, rc, "record %s", key->text);
+    struct mini_batch *batch = &out->batch;
+    enum error_code rc = ERROR_NONE;
+    out->number[0] = batch->node;
+    for (uint32_t t = 0; features->type_count > 1 && rc == ERROR_NONE && t < features->type_count;
+         t++) {
+        uint32_t *number = NULL;
+        rc = arena_new(&batch->memory, &number, prepared_batch_count(out, t), what, err);
+        if (rc == ERROR_NONE)
+            rc = mini_batch_numbers(batch, t, &features->ranges, features->book[t], number, err);
+        out->number[t] = number;
+    }
+    return rc;
+}
+
+static enum error_code find_blocks(struct prepared_batch *out, struct error *err)
+{
+    struct mini_batch *batch = &out->batch;
+    struct arena *arena = &batch->memory;
+    enum error_code rc = arena_new(arena, &out->block, (size_t)batch->hop_count, what, err);
+    for (int layer = 0; rc == ERROR_NONE && layer < batch->hop_count; layer++) {
+        uint32_t *destinations = NULL, *sources = NULL;
+        struct relation_edges *edges = NULL;
+        rc = arena_new(arena, &destinations, mini_batch_types(batch), what, err);
+        if (rc == ERROR_NONE)
+            rc = arena_new(arena, &sources, mini_batch_types(batch), what, err);
+        if (rc == ERROR_NONE)
+            rc = arena_new(arena, &edges, mini_batch_relations(batch), what, err);
+        if (rc == ERROR_NONE)
+            mini_batch_relation_block(batch, layer, destinations, sources, edges,
+                                      &out->block[layer]);
+    }
+    return rc;
 }
 
 enum error_code prepared_batch_read(const struct batch_preparer *preparer,
@@ -118,8 +219,6 @@ enum error_code prepared_batch_read(const struct batch_preparer *preparer,
 {
     const struct stage_context *context = preparer->context;
     prepared_batch_forget(out);
-    if (preparer->types)
-        return read_typed(preparer, out, key, err);
     enum error_code rc =
         mini_batch_get(context->store, key->text, context->run_id, &out->batch, err);
     if (rc != ERROR_NONE)
@@ -128,6 +227,10 @@ enum error_code prepared_batch_read(const struct batch_preparer *preparer,
     out->key = *key;
     rc = check_batch(preparer, &out->batch, err);
     if (rc == ERROR_NONE)
+        rc = find_numbers(preparer->features, out, err);
+    if (rc == ERROR_NONE)
+        rc = find_blocks(out, err);
+    if (rc == ERROR_NONE)
         return rc;
     prepared_batch_forget(out);
     return error_context(err, rc, "record %s", key->text);
@@ -135,22 +238,13 @@ enum error_code prepared_batch_read(const struct batch_preparer *preparer,
 
 /* --- the rows --- */
 
-static uint32_t node_count_of(const struct prepared_batch *prepared)
-{
-    return prepared->typed.block ? prepared->typed.batch.node_count : prepared->batch.node_count;
-}
-
 static void limit_features(struct batch_preparer *preparer, const struct prepared_batch *prepared,
                            uint64_t budget_bytes)
 {
     uint32_t count[RELATION_TYPE_COUNT_MAX];
-    if (!preparer->types) {
-        feature_source_limit(preparer->features, budget_bytes);
-        return;
-    }
-    for (uint32_t t = 0; t < preparer->types->type_count; t++)
-        count[t] = typed_batch_count(&prepared->typed, t);
-    typed_features_limit(preparer->types, count, budget_bytes);
+    for (uint32_t t = 0; t < preparer->features->type_count; t++)
+        count[t] = prepared_batch_count(prepared, t);
+    node_features_limit(preparer->features, count, budget_bytes);
 }
 
 static enum error_code too_small(const struct batch_preparer *preparer,
@@ -163,7 +257,7 @@ static enum error_code too_small(const struct batch_preparer *preparer,
                      " bytes (%s), the budget of features is %" PRIu64 " bytes (%s); " ADVICE
                      "give more --memory, or take fewer nodes at a time (batch sizes, "
                      "fan-outs)",
-                     node_count_of(prepared), wanted, text_size(wanted, wanted_text),
+                     prepared->batch.node_count, wanted, text_size(wanted, wanted_text),
                      preparer->budget_bytes, text_size(preparer->budget_bytes, budget_text));
 }
 
@@ -227,10 +321,11 @@ struct wanted_rows {
     uint32_t count;
 };
 
-static struct wanted_rows rows_of_batch(const struct batch_preparer *preparer,
-                                        const struct mini_batch *batch)
+static struct wanted_rows rows_of_type(const struct batch_preparer *preparer,
+                                       const struct prepared_batch *prepared, uint32_t type)
 {
-    return (struct wanted_rows){preparer->features, batch->node, batch->node_count};
+    return (struct wanted_rows){preparer->features->source[type], prepared->number[type],
+                                prepared_batch_count(prepared, type)};
 }
 
 /* Whether the rows of a batch, `wanted` bytes of them, came from a disk, which had read `before` bytes when they were brought. */
@@ -257,42 +352,49 @@ static enum error_code visit_rows(const struct batch_preparer *preparer,
                                       err);
 }
 
-/* All that a batch wants. */
-static enum error_code bring_rows(struct batch_preparer *preparer, const struct wanted_rows *rows,
-                                  feature_visitor visitor, void *context, const atomic_bool *stop,
-                                  struct error *err)
-{
-    const uint64_t before = disk_bytes();
-    const enum error_code rc = visit_rows(preparer, rows, visitor, context, stop, err);
-    note_disk(preparer, before, wanted_bytes(rows));
-    return rc;
-}
-
 static void aggregate_rows(void *context, const struct feature_visit *visit)
 {
     source_aggregation_add(context, visit->place, visit->row, visit->count);
 }
 
+/* The rows of a batch that does not list them, which is of one type and one relation. */
 static enum error_code fill_aggregated(struct batch_preparer *preparer,
                                        struct prepared_batch *prepared, uint64_t floats,
                                        const atomic_bool *stop, struct error *err)
 {
-    const struct message_block block = mini_batch_block(&prepared->batch, 0);
-    const struct wanted_rows wanted = rows_of_batch(preparer, &prepared->batch);
+    const struct message_block *block = &prepared->block[0].edges[0].block;
+    const struct wanted_rows wanted = rows_of_type(preparer, prepared, 0);
     struct source_aggregation aggregation;
-    enum error_code rc = reserve(
-        preparer, prepared, floats * sizeof(float),
-        source_aggregation_scratch(&block) + pipe_bytes(preparer, wanted.source, stop), err);
+    enum error_code rc =
+        reserve(preparer, prepared, floats * sizeof(float),
+                source_aggregation_scratch(block) + pipe_bytes(preparer, wanted.source, stop), err);
     if (rc == ERROR_NONE)
-        rc = source_aggregation_begin(&aggregation, preparer->model, &block, prepared->area.data,
+        rc = source_aggregation_begin(&aggregation, preparer->model, block, prepared->area.data,
                                       &preparer->scratch, err);
     if (rc == ERROR_NONE)
-        rc = bring_rows(preparer, &wanted, aggregate_rows, &aggregation, stop, err);
+        rc = visit_rows(preparer, &wanted, aggregate_rows, &aggregation, stop, err);
     if (rc != ERROR_NONE)
         return rc;
     source_aggregation_finish(&aggregation);
     prepared->aggregated = aggregation.aggregated;
     return ERROR_NONE;
+}
+
+/* Floats of the area in which the rows that are brought can be aggregated; 0: they are copied. */
+static uint64_t aggregated_floats(const struct batch_preparer *preparer,
+                                  const struct prepared_batch *prepared)
+{
+    const struct node_features *features = preparer->features;
+    const struct mini_batch *batch = &prepared->batch;
+    if (batch->row || batch->hop_count == 0 || preparer->wants_rows || features->mostly_zero[0] ||
+        !node_features_are_brought(features, 0))
+        return 0;
+    const struct message_block *block = &prepared->block[0].edges[0].block;
+    const uint64_t floats = source_aggregation_floats(preparer->model, block->destination_count);
+    const uint64_t copied = batch->node_count * (uint64_t)node_features_row_bytes(features, 0);
+    return floats * sizeof(float) < copied && source_aggregation_is_exact(block, batch->node)
+               ? floats
+               : 0;
 }
 
 /* Where rows are copied to. */
@@ -308,169 +410,107 @@ static void copy_rows(void *context, const struct feature_visit *visit)
         memcpy(copied->to + visit->place[i] * copied->row_bytes, visit->row[i], copied->row_bytes);
 }
 
-static enum error_code fill_copied(struct batch_preparer *preparer, struct prepared_batch *prepared,
-                                   const atomic_bool *stop, struct error *err)
-{
-    const struct wanted_rows wanted = rows_of_batch(preparer, &prepared->batch);
-    const enum precision precision = preparer->model->config.precision;
-    const size_t row_bytes = feature_source_row_bytes(wanted.source);
-    enum error_code rc = reserve(preparer, prepared, (uint64_t)wanted.count * row_bytes,
-                                 pipe_bytes(preparer, wanted.source, stop), err);
-    struct copied_rows copied = {(char *)prepared->area.data, row_bytes};
-    if (rc == ERROR_NONE)
-        rc = bring_rows(preparer, &wanted, copy_rows, &copied, stop, err);
-    if (rc == ERROR_NONE)
-        prepared->rows = (struct input_rows){.base = copied.to,
-                                             .stride = row_bytes / precision_bytes(precision),
-                                             .precision = precision};
-    return rc;
-}
-
-/* --- of a graph with relations --- */
-
-/* Whether the rows of a type are copied into the area. */
-static bool is_copied(const struct batch_preparer *preparer, uint32_t type)
-{
-    const struct feature_source *source = preparer->types->source[type];
-    return source && !feature_source_is_resident(source);
-}
-
-/* Up to the next line of the cache. */
+/* Bytes of the area for the rows of a type, up to the next line of the cache. */
 static uint64_t area_bytes_of(const struct batch_preparer *preparer,
-                              const struct typed_batch *typed, uint32_t type)
+                              const struct prepared_batch *prepared, uint32_t type)
 {
-    const uint64_t line = 64, bytes = typed_features_row_bytes(preparer->types, type) *
-                                      typed_batch_count(typed, type);
-    return is_copied(preparer, type) ? (bytes + line - 1) / line * line : 0;
+    const uint64_t line = 64, bytes = node_features_row_bytes(preparer->features, type) *
+                                      prepared_batch_count(prepared, type);
+    return node_features_are_brought(preparer->features, type) ? (bytes + line - 1) / line * line
+                                                               : 0;
 }
 
 static enum error_code reserve_types(struct batch_preparer *preparer,
                                      struct prepared_batch *prepared, const atomic_bool *stop,
                                      struct error *err)
 {
+    const struct node_features *features = preparer->features;
     uint64_t rows = 0, pipe = 0;
-    for (uint32_t t = 0; t < preparer->types->type_count; t++) {
-        rows += area_bytes_of(preparer, &prepared->typed, t);
-        if (is_copied(preparer, t)) {
-            const uint64_t bytes = pipe_bytes(preparer, preparer->types->source[t], stop);
+    for (uint32_t t = 0; t < features->type_count; t++) {
+        rows += area_bytes_of(preparer, prepared, t);
+        if (node_features_are_brought(features, t)) {
+            const uint64_t bytes = pipe_bytes(preparer, features->source[t], stop);
             pipe = bytes > pipe ? bytes : pipe;
         }
     }
     return rows ? reserve(preparer, prepared, rows, pipe, err) : ERROR_NONE;
 }
 
-static struct wanted_rows rows_of_type(const struct batch_preparer *preparer,
-                                       const struct typed_batch *typed, uint32_t type)
-{
-    return (struct wanted_rows){preparer->types->source[type], typed->number[type],
-                                typed_batch_count(typed, type)};
-}
-
-static enum error_code copy_type(const struct batch_preparer *preparer, struct typed_batch *typed,
-                                 uint32_t type, const struct copied_rows *area,
+static enum error_code copy_type(const struct batch_preparer *preparer,
+                                 struct prepared_batch *prepared, uint32_t type, uint64_t at,
                                  const atomic_bool *stop, struct error *err)
 {
-    const struct wanted_rows wanted = rows_of_type(preparer, typed, type);
-    struct copied_rows copied = *area;
-    copied.row_bytes = feature_source_row_bytes(wanted.source);
-    typed->rows[type] =
-        (struct input_rows){.base = copied.to, .stride = copied.row_bytes / sizeof(float)};
+    const struct node_features *features = preparer->features;
+    const struct wanted_rows wanted = rows_of_type(preparer, prepared, type);
+    struct copied_rows copied = {(char *)prepared->area.data + at,
+                                 feature_source_row_bytes(wanted.source)};
+    prepared->rows[type] =
+        (struct input_rows){.base = copied.to,
+                            .stride = copied.row_bytes / precision_bytes(features->precision),
+                            .precision = features->precision,
+                            .mostly_zero = features->mostly_zero[type]};
     return wanted.count ? visit_rows(preparer, &wanted, copy_rows, &copied, stop, err) : ERROR_NONE;
 }
 
-static enum error_code take_type(const struct batch_preparer *preparer, struct typed_batch *typed,
-                                 uint32_t type, struct error *err)
-{
-    const struct wanted_rows wanted = rows_of_type(preparer, typed, type);
-    struct feature_rows rows;
-    typed->rows[type] = (struct input_rows){0};
-    if (!wanted.source)
-        return ERROR_NONE;
-    const enum error_code rc =
-        feature_source_fetch(wanted.source, wanted.node, wanted.count, &rows, err);
-    typed->rows[type] =
-        (struct input_rows){.base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
-    return rc;
-}
-
+/* Finds the rows of resident types where they are, and copies those of the others. */
 static enum error_code fill_types(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                   const atomic_bool *stop, struct error *err)
 {
-    struct typed_batch *typed = &prepared->typed;
-    const uint64_t before = disk_bytes();
-    uint64_t wanted = 0;
+    const struct node_features *features = preparer->features;
     enum error_code rc = reserve_types(preparer, prepared, stop, err);
-    struct copied_rows area = {.to = (char *)prepared->area.data};
-    for (uint32_t t = 0; rc == ERROR_NONE && t < preparer->types->type_count; t++) {
-        const struct wanted_rows rows = rows_of_type(preparer, typed, t);
-        if (!is_copied(preparer, t)) {
-            rc = take_type(preparer, typed, t, err);
-            continue;
-        }
-        rc = copy_type(preparer, typed, t, &area, stop, err);
-        wanted += wanted_bytes(&rows);
-        if (rows.count)
-            area.to += area_bytes_of(preparer, typed, t);
+    uint64_t at = 0;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < features->type_count; t++) {
+        if (node_features_are_brought(features, t))
+            rc = copy_type(preparer, prepared, t, at, stop, err);
+        else
+            rc = node_features_fetch(features, t, prepared->number[t],
+                                     prepared_batch_count(prepared, t), &prepared->rows[t], err);
+        at += area_bytes_of(preparer, prepared, t);
     }
-    if (wanted)
-        note_disk(preparer, before, wanted);
-    prepared->has_rows = rc == ERROR_NONE;
     return rc;
 }
 
 /* --- all of it --- */
 
+/* Brings the rows of edges, and lets the blocks have them. */
 static enum error_code fetch_edges(const struct batch_preparer *preparer,
                                    struct prepared_batch *prepared, const atomic_bool *stop,
                                    struct error *err)
 {
     if (!preparer->topology || !prepared->batch.edge_position)
         return ERROR_NONE;
-    const enum error_code rc = edge_rows_fetch(preparer->topology, &prepared->batch,
-                                               stop ? NULL : preparer->context->pool, err);
+    enum error_code rc = edge_rows_fetch(preparer->topology, &prepared->batch,
+                                         stop ? NULL : preparer->context->pool, err);
+    if (rc == ERROR_NONE)
+        rc = find_blocks(prepared, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", prepared->key.text);
 }
 
-static enum error_code fill_rows(struct batch_preparer *preparer, struct prepared_batch *out,
-                                 const atomic_bool *stop, struct error *err)
+static uint64_t brought_bytes(const struct batch_preparer *preparer,
+                              const struct prepared_batch *prepared)
 {
-    const struct mini_batch *batch = &out->batch;
-    const struct message_block block = mini_batch_block(batch, 0);
-    const uint64_t floats = source_aggregation_floats(preparer->model, block.destination_count);
-    const uint64_t copied_bytes =
-        preparer->features
-            ? (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features)
-            : 0;
-    out->aggregated = NULL;
-    enum error_code rc = fetch_edges(preparer, out, stop, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (!preparer->features) {
-        out->rows = (struct input_rows){0};
-    } else if (feature_source_is_resident(preparer->features)) {
-        struct feature_rows rows;
-        rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
-        out->rows = (struct input_rows){.base = rows.base,
-                                        .stride = rows.stride,
-                                        .row_index = rows.row_index,
-                                        .precision = rows.precision};
-        if (preparer->compressed.row_count)
-            out->rows.compressed = &preparer->compressed;
-    } else if (!preparer->wants_rows && floats && floats * sizeof(float) < copied_bytes &&
-               !preparer->mostly_zero && source_aggregation_is_exact(&block, batch->node)) {
-        rc = fill_aggregated(preparer, out, floats, stop, err);
-    } else {
-        rc = fill_copied(preparer, out, stop, err);
+    uint64_t bytes = 0;
+    for (uint32_t t = 0; t < preparer->features->type_count; t++) {
+        const struct wanted_rows wanted = rows_of_type(preparer, prepared, t);
+        bytes += node_features_are_brought(preparer->features, t) ? wanted_bytes(&wanted) : 0;
     }
-    out->rows.mostly_zero = preparer->mostly_zero;
-    out->has_rows = rc == ERROR_NONE;
-    return rc;
+    return bytes;
 }
 
 enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prepared_batch *out,
                                     const atomic_bool *stop, struct error *err)
 {
     must(out->has_record && !out->has_rows);
-    return preparer->types ? fill_types(preparer, out, stop, err)
-                           : fill_rows(preparer, out, stop, err);
+    out->aggregated = NULL;
+    enum error_code rc = fetch_edges(preparer, out, stop, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t before = disk_bytes(), wanted = brought_bytes(preparer, out);
+    const uint64_t floats = aggregated_floats(preparer, out);
+    rc = floats ? fill_aggregated(preparer, out, floats, stop, err)
+                : fill_types(preparer, out, stop, err);
+    if (wanted)
+        note_disk(preparer, before, wanted);
+    out->has_rows = rc == ERROR_NONE;
+    return rc;
 }

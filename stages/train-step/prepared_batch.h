@@ -1,15 +1,16 @@
 /*
- * prepared_batch - a mini-batch, read and checked, with the rows that the first layer needs of its nodes.
+ * prepared_batch - a mini-batch, read and checked, with its blocks and the rows that the first layer needs of its nodes.
  *
- * In the budget, rows are found in the resident array by node id, and nothing is prepared. Out of it, one
- * ordered pass over the shards brings the rows, and each is added to the destinations that hear from it
- * and forgotten (common/nn/source_aggregation.h); what is held is the batch's aggregated rows, which backward needs
- * anyway. A first layer that projects before it aggregates (and it does for rows that are mostly zero), or a batch
- * whose neighbours do not ascend, has its rows copied side by side instead. All three give the same bits. Rows of edge
- * features are read from the topology (store/topology/edge_rows.h) and lie with the batch.
+ * Rows of a resident type are found in its array by the number of the node in the type, and nothing is prepared. For a type
+ * that is not resident, one ordered pass over the shards brings the rows. Where every node is a destination with edges of the
+ * one relation, each row is added to the destinations that hear from it and forgotten (common/nn/source_aggregation.h); what is
+ * held is the batch's aggregated rows, which backward needs anyway. A first layer that projects before it aggregates (and it
+ * does for rows that are mostly zero), a batch that lists its rows, or one whose neighbours do not ascend, has its rows copied
+ * side by side instead. All three give the same bits. Rows of edge features are read from the topology
+ * (store/topology/edge_rows.h) and lie with the batch.
  *
- * Of a graph with relations the same is done type by type: rows of resident types are found by their number in the type,
- * those of the others are copied.
+ * There may be no rows of a type without features: whoever has others, a learnable embedding for instance, puts them in place
+ * of `rows`, or beside them (step_batch.h).
  */
 #ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
 #define STAGES_TRAIN_STEP_PREPARED_BATCH_H
@@ -17,12 +18,9 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/nn/model.h"
-#include "common/nn/sparse_rows.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
-#include "stages/train-step/typed_batch.h"
-#include "stages/train-step/typed_features.h"
-#include "store/features/feature_source.h"
+#include "stages/train-step/node_features.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
@@ -41,10 +39,13 @@ struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
     bool has_record, has_rows;
     struct key key;
     struct mini_batch batch;
-    struct typed_batch typed; /* in its place and that of `rows`, of a graph with relations */
+    /* The next two are in the memory of the batch. */
+    struct relation_block *block; /* [hops], from the input side */
+    const uint32_t
+        *number[RELATION_TYPE_COUNT_MAX]; /* [nodes of the type]: among all nodes of the type */
     struct batch_area area;
-    struct input_rows rows; /* as struct model_input has them: either these */
-    void *aggregated;       /* or this; in the area */
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX]; /* of each type: either these */
+    void *aggregated; /* or this, as struct model_input has it; in the area */
 };
 
 /* What preparing takes. Threads: one preparation that fills rows at a time. */
@@ -52,13 +53,10 @@ struct batch_preparer {
     const struct stage_context *context; /* borrowed, as are model, features and topology */
     const struct model *model;
     struct edge_use edge_use;
-    struct feature_source *features; /* NULL: batches have none */
-    struct typed_features *types;    /* in their place; NULL: of a graph without relations */
+    struct node_features *features;
     const struct topology
-        *topology;                 /* rows of edge features come from there; NULL: none are read */
-    bool wants_rows;               /* of every node, for what is put beside them */
-    bool mostly_zero;              /* the features, as sparse_features.h tells */
-    struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */
+        *topology;         /* rows of edge features come from there; NULL: none are read */
+    bool wants_rows;       /* of every node, for what is put beside them */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are aggregated */
@@ -81,6 +79,12 @@ MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *prep
 MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,
                                                struct prepared_batch *out, const atomic_bool *stop,
                                                struct error *err);
+/* Nodes of a type in the batch. */
+static inline uint32_t prepared_batch_count(const struct prepared_batch *batch, uint32_t type)
+{
+    return mini_batch_node_begin(&batch->batch, type + 1) -
+           mini_batch_node_begin(&batch->batch, type);
+}
 void prepared_batch_forget(struct prepared_batch *batch);
 /* `from` has no rows any more, and its area is `to`'s, which has none. */
 void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to);

@@ -23,7 +23,7 @@ static void release_slots(struct gradient *gradient, int32_t count)
     memory_free(gradient);
 }
 
-/* Of a graph with relations a mini-batch may have read no row of a type. */
+/* A mini-batch may have read no row of a type. */
 static enum error_code check_rows(const struct stage_context *context,
                                   const struct embedding_tensor *tensor,
                                   const struct gradient *gradient, struct error *err)
@@ -90,7 +90,7 @@ static enum error_code diverged(const struct round_step *step, uint32_t node, si
                      " is %g, not a finite number: training diverged; a smaller "
                      "aggregate.embedding_rate may help",
                      step->round, what[at / step->tensor->width],
-                     book->type_count ? book->type_name[step->tensor->type] : "partition", node,
+                     book->type_name ? book->type_name[step->tensor->type] : "partition", node,
                      (double)found);
 }
 

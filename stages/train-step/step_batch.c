@@ -2,57 +2,33 @@
 
 #include "stages/plan/run_model.h"
 
-/* Of a typed model. */
-static void take_types(const struct model *model, const struct prepared_batch *prepared,
-                       struct step_batch *out)
-{
-    const uint32_t target = model->config.types.target_type;
-    const struct typed_input types = typed_batch_input(&prepared->typed, target);
-    *out = (struct step_batch){.seed_count = types.seed_count,
-                               .node_count = types.count[target],
-                               .node = types.node[target],
-                               .pairs = types.pairs,
-                               .seed_weight = prepared->typed.batch.seed_weight,
-                               .types = types};
-}
-
-/* Of a plain model. */
-static void take_nodes(const struct prepared_batch *prepared, struct step_batch *out)
-{
-    const struct mini_batch *batch = &prepared->batch;
-    *out =
-        (struct step_batch){.seed_count = batch->seed_count,
-                            .node_count = batch->hop_count ? mini_batch_block(batch, 0).source_count
-                                                           : batch->seed_count,
-                            .node = batch->node,
-                            .pairs = batch->pairs,
-                            .seed_weight = batch->seed_weight,
-                            .rows = prepared->rows,
-                            .aggregated = prepared->aggregated};
-    if (prepared->aggregated)
-        out->aggregated_count = mini_batch_block(batch, 0).destination_count;
-    for (int hop = 0; hop < batch->hop_count; hop++)
-        out->block[hop] = mini_batch_block(batch, hop);
-}
-
-void step_batch_take(const struct model *model, const struct prepared_batch *prepared,
+void step_batch_take(const struct stage_context *context, const struct prepared_batch *prepared,
                      struct step_batch *out)
 {
-    if (model_is_typed(model))
-        take_types(model, prepared, out);
-    else
-        take_nodes(prepared, out);
+    const struct mini_batch *batch = &prepared->batch;
+    *out = (struct step_batch){.target_type = context->book->target_type,
+                               .seed_count = batch->seed_count,
+                               .seed_weight = batch->seed_weight,
+                               .pairs = batch->pairs,
+                               .block = prepared->block,
+                               .aggregated = prepared->aggregated};
+    for (uint32_t t = 0; t < mini_batch_types(batch); t++) {
+        out->count[t] = prepared_batch_count(prepared, t);
+        out->node[t] = batch->node + mini_batch_node_begin(batch, t);
+        out->number[t] = prepared->number[t];
+        out->rows[t] = prepared->rows[t];
+    }
+    if (prepared->aggregated)
+        out->aggregated_count = prepared->block[0].destination_count[0];
 }
 
 struct model_input step_batch_input(const struct step_batch *batch,
                                     const struct random_stream *dropout)
 {
-    return (struct model_input){.block = batch->block,
+    return (struct model_input){.relations = batch->block,
+                                .type_rows = batch->rows,
+                                .wants_gradient = batch->wants_gradient,
                                 .seed_count = batch->seed_count,
-                                .rows = batch->rows,
-                                .relations = batch->types.block,
-                                .type_rows = batch->types.rows,
-                                .wants_gradient = batch->types.wants_gradient,
                                 .aggregated = batch->aggregated,
                                 .aggregated_count = batch->aggregated_count,
                                 .aggregated_relations =
@@ -69,8 +45,8 @@ int step_batch_nodes(const struct stage_context *context, const struct step_batc
         nodes[i] = (struct embedding_nodes){
             .type = t,
             .feature_dim = run_model_type_dim(context->settings, context->book, t),
-            .count = batch->types.block ? batch->types.count[t] : batch->node_count,
-            .node = batch->types.block ? batch->types.number[t] : batch->node};
+            .count = batch->count[t],
+            .node = batch->number[t]};
     }
     return tensors->count;
 }
@@ -81,13 +57,11 @@ enum error_code step_batch_join(const struct stage_context *context,
 {
     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
     const int count = step_batch_nodes(context, batch, nodes);
-    const bool is_typed = batch->types.block != NULL;
     enum error_code rc = ERROR_NONE;
     for (int i = 0; i < count && rc == ERROR_NONE; i++) {
         const uint32_t t = nodes[i].type;
-        rc = embedding_input_join(context, embedding, &nodes[i], arena,
-                                  is_typed ? &batch->types.rows[t] : &batch->rows, err);
-        batch->types.wants_gradient[t] = is_typed && trains;
+        rc = embedding_input_join(context, embedding, &nodes[i], arena, &batch->rows[t], err);
+        batch->wants_gradient[t] = trains;
     }
     return rc;
 }

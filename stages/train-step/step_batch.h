@@ -1,5 +1,6 @@
 /*
- * step_batch - one mini-batch as the model reads it: blocks, and the rows of its nodes with learnable ones in their place.
+ * step_batch - one mini-batch as the model reads it: blocks by relation, and by type the rows of its nodes with learnable ones in
+ * their place.
  *
  * It is made of a prepared batch (prepared_batch.h), whose arrays it borrows, when its unit comes, or before
  * (idle_aggregation.h).
@@ -9,32 +10,32 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
-#include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "common/nn/typed/relation_input.h"
 #include "stages/train-step/embedding_input.h"
 #include "stages/train-step/prepared_batch.h"
-#include "stages/train-step/typed_batch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct step_batch {
-    uint32_t seed_count, node_count;
-    /* [node_count] that the first layer reads; seeds first. Of a graph with relations of the target type. */
-    const uint32_t *node;
+struct step_batch { /* arrays are of node types */
+    /* Seeds are the first nodes of the target type, in a task of pairs the first nodes of each type. */
+    uint32_t target_type, seed_count;
     const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
     struct seed_pairs pairs;  /* of a task of pairs */
-    struct message_block block[LAYER_COUNT_MAX];
-    struct input_rows rows;
-    struct typed_input types; /* in place of blocks and rows, of a graph with relations */
-    void *aggregated;         /* as in struct model_input, as is the next */
+    uint32_t count[RELATION_TYPE_COUNT_MAX];         /* nodes */
+    const uint32_t *node[RELATION_TYPE_COUNT_MAX];   /* [count] partition ids */
+    const uint32_t *number[RELATION_TYPE_COUNT_MAX]; /* [count] among all nodes of the type */
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX]; /* [count]; base NULL: there are none */
+    bool wants_gradient[RELATION_TYPE_COUNT_MAX];    /* of these */
+    const struct relation_block *block;              /* [hops], from the input side */
+    void *aggregated;                                /* as in struct model_input, as is the next */
     uint32_t aggregated_count;
-    struct relation_input relations; /* of a graph with relations; {0}: nothing is aggregated */
+    struct relation_input relations; /* {0}: nothing is aggregated */
 };
 
 /* Without learnable rows. */
-void step_batch_take(const struct model *model, const struct prepared_batch *prepared,
+void step_batch_take(const struct stage_context *context, const struct prepared_batch *prepared,
                      struct step_batch *out);
 /* Puts the learnable rows, which are of the version that is wanted, in the place of features, or behind them; in the arena.
  * `trains`: their gradient will be wanted. */

@@ -3,58 +3,37 @@
 #include "common/base/clock.h"
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_model.h"
-#include "stages/plan/sparse_features.h"
 #include "stages/train-step/row_update.h"
-#include "stages/train-step/typed_memory.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Whose rows a source has. */
-struct source_nodes {
-    uint32_t node_type;
-    const uint32_t *book; /* [parts + 1] */
-};
-
-static enum error_code open_source(const struct stage_context *context,
-                                   const struct source_nodes *nodes, const char *tensor,
-                                   uint32_t dim, enum precision precision, uint64_t budget_bytes,
-                                   struct feature_source **out, struct error *err)
+/* The labels of the nodes of the target type. */
+static enum error_code open_labels(const struct stage_context *context, uint32_t dim,
+                                   struct step_input *out, struct error *err)
 {
     const struct partition_book *book = context->book;
     const struct feature_source_config config = {.store = context->store,
                                                  .origin = FEATURES_OF_PARTITION,
                                                  .id = book->id,
-                                                 .node_type = nodes->node_type,
+                                                 .node_type = book->target_type,
                                                  .part_count = book->part_count,
-                                                 .book = nodes->book,
-                                                 .tensor = tensor,
-                                                 .precision = precision,
-                                                 .budget_bytes = budget_bytes,
+                                                 .book = out->features.book[book->target_type],
+                                                 .tensor = "labels",
+                                                 .precision = PRECISION_FP32,
+                                                 .budget_bytes = out->plan.label_bytes,
                                                  .sharers = context->sharers,
                                                  .pool = context->pool};
-    const enum error_code rc = feature_source_open(&config, out, err);
+    const enum error_code rc = feature_source_open(&config, &out->labels, err);
     if (rc != ERROR_NONE)
         return rc;
-    const uint32_t found = feature_source_dim(*out);
+    const uint32_t found = feature_source_dim(out->labels);
     if (found != dim)
         return error_set(err, ERROR_CORRUPT,
-                         "tensor %s of partition %s: expected rows of %" PRIu32
+                         "tensor labels of partition %s: expected rows of %" PRIu32
                          " values, found %" PRIu32,
-                         tensor, book->id, dim, found);
+                         book->id, dim, found);
     return ERROR_NONE;
-}
-
-bool step_input_is_resident(const struct step_input *input)
-{
-    return input->features ? feature_source_is_resident(input->features)
-                           : typed_features_are_resident(&input->types);
-}
-
-uint64_t step_input_feature_bytes(const struct step_input *input)
-{
-    return input->features ? feature_source_bytes(input->features)
-                           : typed_features_bytes(&input->types);
 }
 
 /* All parts, whose files are mapped: their pages are the system's, and no memory of this program. */
@@ -75,59 +54,39 @@ static enum error_code open_topology(const struct stage_context *context, struct
 static size_t left_for_step(const struct stage_context *context, const struct step_input *input)
 {
     const struct step_memory *plan = &input->plan;
-    const bool fits = step_input_is_resident(input);
+    const bool fits = node_features_are_resident(&input->features);
     const uint64_t held =
         (input->labels ? feature_source_bytes(input->labels) : 0) + plan->record_bytes +
         plan->embedding_bytes +
-        (fits ? step_input_feature_bytes(input) + input->compressed.used : plan->feature_bytes);
+        (fits ? node_features_bytes(&input->features) + input->features.memory.used
+              : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
-}
-
-/* Compresses resident features once for all batches when the budget has room for both forms. Without it each
- * batch does that for its own rows, with the same result: running out of memory is no error. */
-static void compress_features(const struct stage_context *context, struct step_input *input)
-{
-    const uint64_t held = step_input_feature_bytes(input), room = input->plan.feature_bytes;
-    struct feature_rows all = {0};
-    if (!input->preparer.mostly_zero || !step_input_is_resident(input) || held >= room)
-        return;
-    input->compressed.limit = (size_t)(room - held);
-    enum error_code rc = feature_source_fetch(input->features, NULL, 0, &all, NULL);
-    const struct input_rows rows = {.base = all.base, .stride = all.stride};
-    if (rc == ERROR_NONE)
-        rc = sparse_rows_build(&rows, all.dim, context->book->node_count, &input->compressed,
-                               context->pool, &input->preparer.compressed, NULL);
-    if (rc != ERROR_NONE)
-        arena_release(&input->compressed);
 }
 
 /* Rows of resident types are in the budget, and not the preparer's. */
 static uint64_t prepared_budget(const struct step_input *input)
 {
-    const uint64_t held = typed_features_resident_bytes(&input->types);
+    const uint64_t held = node_features_resident_bytes(&input->features);
     return held < input->plan.feature_bytes ? input->plan.feature_bytes - held : 0;
 }
 
 static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
                                    struct error *err)
 {
-    const bool is_typed = model_is_typed(&input->model);
     input->preparer =
         (struct batch_preparer){.context = context,
                                 .model = &input->model,
                                 .edge_use = input->preparer.edge_use,
-                                .features = input->features,
-                                .types = is_typed ? &input->types : NULL,
+                                .features = &input->features,
                                 .topology = input->topology.part ? &input->topology : NULL,
                                 .wants_rows = input->embedding.width > 0,
                                 .budget_bytes = prepared_budget(input)};
     enum error_code rc = ERROR_NONE;
-    if (input->model.config.precision == PRECISION_FP32 && input->features &&
-        !input->preparer.wants_rows) /* bf16 has dense products alone */
-        rc = sparse_features_detect(input->features, context->book->node_count,
-                                    &input->preparer.mostly_zero, err);
-    if (rc == ERROR_NONE)
-        compress_features(context, input);
+    /* A layer leaves out zeros where it reads floats, and rows of all nodes: those that are listed are of some. */
+    if (input->model.config.precision == PRECISION_FP32 && !input->preparer.wants_rows &&
+        !partition_book_lists_rows(context->book))
+        rc = node_features_find_zeros(&input->features, input->plan.feature_bytes, context->pool,
+                                      err);
     /* The units of a pipeline of layers want one batch after another, and many times: nobody could guess which. */
     if (rc != ERROR_NONE || context->is_replay || layer_pipeline_passes(context->schedule) > 0)
         return rc;
@@ -145,34 +104,15 @@ static enum error_code open_reader(const struct stage_context *context, struct s
 static enum error_code open_rows(const struct stage_context *context, struct step_input *out,
                                  uint32_t label_dim, struct error *err)
 {
-    const struct partition_book *book = context->book;
-    const struct source_nodes all = {0, book->book};
-    enum error_code rc = ERROR_NONE;
-    out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
-    if (task_has(book->task, TASK_LABELS_NODES))
-        rc = open_source(context, &all, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
-                         &out->labels, err);
-    if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
-        rc = open_source(context, &all, "features", book->feature_dim, out->model.config.precision,
-                         out->plan.feature_bytes, &out->features, err);
+    enum error_code rc =
+        step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim, &out->plan, err);
+    if (rc == ERROR_NONE)
+        rc = node_features_open(context, out->model.config.precision, out->plan.feature_bytes,
+                                &out->features, err);
+    if (rc == ERROR_NONE && task_has(context->book->task, TASK_LABELS_NODES))
+        rc = open_labels(context, label_dim, out, err);
     if (rc == ERROR_NONE && out->preparer.edge_use.columns >> EDGE_FEATURE & 1)
         rc = open_topology(context, &out->topology, err);
-    return rc == ERROR_NONE ? embedding_input_open(context, &out->embedding, err) : rc;
-}
-
-/* The same by node type. */
-static enum error_code open_typed_rows(const struct stage_context *context, struct step_input *out,
-                                       uint32_t label_dim, struct error *err)
-{
-    const uint32_t target = context->book->target_type;
-    enum error_code rc = typed_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim,
-                                           &out->plan, err);
-    if (rc == ERROR_NONE)
-        rc = typed_features_open(context, out->plan.feature_bytes, &out->types, err);
-    const struct source_nodes targets = {target, out->types.book[target]};
-    if (rc == ERROR_NONE && task_has(context->book->task, TASK_LABELS_NODES))
-        rc = open_source(context, &targets, "labels", label_dim, PRECISION_FP32,
-                         out->plan.label_bytes, &out->labels, err);
     return rc == ERROR_NONE ? embedding_input_open(context, &out->embedding, err) : rc;
 }
 
@@ -193,8 +133,7 @@ enum error_code step_input_open(const struct stage_context *context, struct step
                      err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = model_is_typed(&out->model) ? open_typed_rows(context, out, label_dim, err)
-                                     : open_rows(context, out, label_dim, err);
+    rc = open_rows(context, out, label_dim, err);
     if (rc == ERROR_NONE)
         rc = open_reader(context, out, err);
     if (rc == ERROR_NONE)
@@ -219,9 +158,7 @@ void step_input_close(struct step_input *input)
     for (int use = 0; use < BATCH_USE_COUNT; use++)
         prepared_batch_release(&input->preparer, &input->batch[use]);
     batch_preparer_release(&input->preparer);
-    arena_release(&input->compressed);
-    feature_source_close(input->features);
-    typed_features_close(&input->types);
+    node_features_close(&input->features);
     feature_source_close(input->labels);
     embedding_input_close(&input->embedding);
     topology_close(&input->topology);
@@ -301,16 +238,11 @@ static bool end_idle(const struct stage_context *context, struct step_input *inp
 static void count_rows(const struct stage_context *context, const struct step_input *input,
                        const struct step_batch *batch)
 {
-    const uint64_t own = input->features ? feature_source_row_bytes(input->features) : 0;
     uint64_t nodes = 0, bytes = 0;
-    if (!batch->types.block) {
-        nodes = batch->node_count;
-        bytes = nodes * (own + input->embedding.width * sizeof(float));
-    }
-    for (uint32_t t = 0; batch->types.block && t < input->types.type_count; t++) {
-        nodes += batch->types.count[t];
-        bytes += batch->types.count[t] * (typed_features_row_bytes(&input->types, t) +
-                                          embedding_input_width(context, t) * sizeof(float));
+    for (uint32_t t = 0; t < input->features.type_count; t++) {
+        nodes += batch->count[t];
+        bytes += batch->count[t] * (node_features_row_bytes(&input->features, t) +
+                                    embedding_input_width(context, t) * sizeof(float));
     }
     stage_times_add_rows(context->times, nodes, bytes);
 }
@@ -318,13 +250,9 @@ static void count_rows(const struct stage_context *context, const struct step_in
 /* By the same rows the seconds of the unit fall to parts. */
 static void share_among_parts(const struct stage_context *context, const struct step_batch *batch)
 {
-    const bool is_typed = batch->types.block != NULL;
     const uint32_t types = partition_book_types(context->book);
-    for (uint32_t t = 0; context->times && t < types; t++) {
-        const uint32_t *node = is_typed ? batch->types.node[t] : batch->node;
-        const uint32_t count = is_typed ? batch->types.count[t] : batch->node_count;
-        stage_times_add_nodes(context->times, context->book, node, count);
-    }
+    for (uint32_t t = 0; context->times && t < types; t++)
+        stage_times_add_nodes(context->times, context->book, batch->node[t], batch->count[t]);
 }
 
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
@@ -336,7 +264,7 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     if (rc != ERROR_NONE)
         return rc;
     if (!is_there)
-        step_batch_take(&input->model, &input->batch[use], out);
+        step_batch_take(context, &input->batch[use], out);
     count_rows(context, input, out);
     if (use == BATCH_TRAINING)
         share_among_parts(context, out);
@@ -363,7 +291,7 @@ enum error_code step_input_layer(const struct stage_context *context, struct ste
         rc = fill_batch(input, BATCH_TRAINING, err);
     if (rc != ERROR_NONE)
         return rc;
-    step_batch_take(&input->model, batch, out);
+    step_batch_take(context, batch, out);
     if (reads_rows)
         count_rows(context, input, out);
     share_among_parts(context, out);
@@ -385,7 +313,7 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
         return;
     const struct key key = batch_key(context, round, slot);
     input->ahead_round = round;
-    if (step_input_is_resident(input)) {
+    if (node_features_are_resident(&input->features)) {
         batch_reader_begin(input->reader, &key, true);
         return;
     }
@@ -405,7 +333,7 @@ void step_input_aggregate_ahead(const struct stage_context *context, struct step
                                 struct arena *arena, size_t room)
 {
     const int64_t version = schedule_base(context->schedule, input->ahead_round);
-    if (!input->idle || !step_input_is_resident(input) || input->is_aggregation ||
+    if (!input->idle || !node_features_are_resident(&input->features) || input->is_aggregation ||
         (input->embedding.width > 0 && input->embedding.state.version != version))
         return;
     idle_aggregation_begin(input->idle, arena, room);
@@ -434,7 +362,7 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
     int32_t slot = 0;
     if (input->embedding.width > 0 && !input->is_aggregation)
         take_rows_ahead(context, input, round, arena);
-    if (!input->reader || !step_input_is_resident(input))
+    if (!input->reader || !node_features_are_resident(&input->features))
         return;
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
         const struct key key = batch_key(context, round, slot);
@@ -456,8 +384,7 @@ enum error_code step_input_labels(const struct stage_context *context, struct st
     const size_t width = task->label_width(class_count);
     struct feature_rows rows;
     float *label = NULL;
-    const bool is_typed = batch->types.block != NULL;
-    const uint32_t *seed = is_typed ? batch->types.number[batch->types.target_type] : batch->node;
+    const uint32_t *seed = batch->number[batch->target_type];
     enum error_code rc = arena_new(arena, &label, batch->seed_count * width, "labels", err);
     if (rc == ERROR_NONE)
         rc = feature_source_fetch(input->labels, seed, batch->seed_count, &rows, err);
@@ -465,7 +392,8 @@ enum error_code step_input_labels(const struct stage_context *context, struct st
         memcpy(label + i * width, feature_row(&rows, i), width * sizeof *label);
         rc = task->label_check(label + i * width, class_count, err);
         if (rc != ERROR_NONE)
-            return error_context(err, rc, "label of node %" PRIu32, batch->node[i]);
+            return error_context(err, rc, "label of node %" PRIu32,
+                                 batch->node[batch->target_type][i]);
     }
     *out = label;
     return rc;

@@ -18,10 +18,10 @@
 #include "stages/train-step/cache_policy.h"
 #include "stages/train-step/embedding_input.h"
 #include "stages/train-step/idle_aggregation.h"
+#include "stages/train-step/node_features.h"
 #include "stages/train-step/prepared_batch.h"
 #include "stages/train-step/step_batch.h"
 #include "stages/train-step/step_memory.h"
-#include "stages/train-step/typed_features.h"
 #include "stages/train-step/unit_guess.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
@@ -37,12 +37,11 @@ struct step_input { /* {0} is closed */
     struct step_memory plan;
     bool has_weights;
     struct weights weights;
-    struct feature_source *features, *labels; /* no features: the model reads none */
-    struct typed_features types;              /* in their place, of a graph with relations */
+    struct node_features features;
+    struct feature_source *labels; /* NULL: the task labels no nodes */
     struct embedding_input embedding;
     struct topology topology; /* {0} unless rows of edge features are read */
     struct batch_preparer preparer;
-    struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
     struct batch_reader *reader; /* NULL in a replay and in a pipeline of layers, as is the next */
     struct idle_aggregation *idle;
@@ -65,10 +64,6 @@ void step_input_close(struct step_input *input);
 MUST_CHECK enum error_code step_input_weights(const struct stage_context *context,
                                               struct step_input *input, int64_t version,
                                               struct error *err);
-/* Whether all features that are read lie in memory. */
-bool step_input_is_resident(const struct step_input *input);
-/* Bytes of features that are held. */
-uint64_t step_input_feature_bytes(const struct step_input *input);
 /* With a learnable embedding its rows are those of input->weights, which was read before.
  * Resets the arena, but for rows of this batch that were aggregated in it between units.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */

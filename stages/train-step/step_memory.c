@@ -1,6 +1,6 @@
 #include "stages/train-step/step_memory.h"
 
-#include "common/nn/input_aggregation.h"
+#include "common/base/memory.h"
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/batch_bounds.h"
@@ -8,59 +8,159 @@
 #include "stages/train-step/graph_step.h"
 #include "stages/train-step/layer_step.h"
 #include "stages/train-step/pair_memory.h"
+#include "stages/train-step/step_ahead.h"
 
 #include <math.h>
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 uint32_t step_memory_count(double count)
 {
     return count < (double)UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-/* The largest blocks that there can be; they have no edges to look at. */
-static void bound_blocks(const struct model *model, const struct batch_bounds *hops,
-                         const struct edge_use *use, struct message_block *block)
-{
-    static const float value[1]; /* of edges and nodes: there, but not read */
+/* The largest blocks that there can be, from the input side; they have no edges to look at. */
+struct counted_blocks {
+    struct relation_block block[LAYER_COUNT_MAX];
+    uint32_t count[LAYER_COUNT_MAX + 1][RELATION_TYPE_COUNT_MAX];
+    struct relation_edges edges[]; /* [hops, relations] */
+};
 
-    const int hop_count = model->hop_count;
-    for (int hop = 0; hop < hop_count; hop++)
-        block[hop] = (struct message_block){
-            .destination_count = step_memory_count(hops->node[hop_count - 1 - hop]),
-            .source_count = step_memory_count(hops->node[hop_count - hop]),
-            .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
-            .edge_factor = hops->has_factors ? value : NULL,
-            .value_sum = use->weight_sum ? value : NULL,
-            .edge_count = (uint64_t)hops->edge[hop_count - hop]};
+/* A mini-batch that is trained or evaluated on. */
+struct counted_batch { /* {0} is empty */
+    const struct stage_context *context;
+    const struct model *model;
+    const struct edge_use *use;
+    bool trains;
+    struct batch_bounds bounds;
+    struct seed_pairs pairs;
+    struct counted_blocks *blocks;
+};
+
+static struct relation_edges bound_edges(const struct counted_batch *batch, int layer,
+                                         uint32_t relation)
+{
+    static const float value[1]; /* of edges and nodes: there, but not read; so is the next */
+    static const uint32_t row[1];
+    const struct batch_bounds *bounds = &batch->bounds;
+    const struct relation *ends = partition_book_relation(batch->context->book, relation);
+    const int hop = bounds->hop_count - layer;
+    const double read = batch_bounds_edges_at(bounds, hop, relation);
+    const double targets = bounds->node[hop - 1][ends->target_type];
+    const bool lists = bounds->lists_rows, sums = batch->use->weight_sum;
+    return (struct relation_edges){
+        .block = {.destination_count = step_memory_count(lists ? fmin(read, targets) : targets),
+                  .source_count = batch->blocks->count[layer][ends->source_type],
+                  .is_bipartite = lists,
+                  .degree = lists && batch->model->needs_degree ? row : NULL,
+                  .edge_factor = bounds->has_factors ? value : NULL,
+                  .edge_value = batch->use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
+                  .value_sum = !lists && sums ? value : NULL,
+                  .edge_count = (uint64_t)read},
+        .row = lists ? row : NULL,
+        .source_degree = batch->model->divides_by_ends ? row : NULL,
+        .source_sum = sums ? value : NULL,
+        .target_sum = lists && sums ? value : NULL};
 }
+
+static enum error_code bound_blocks(struct counted_batch *batch, struct error *err)
+{
+    const struct batch_bounds *bounds = &batch->bounds;
+    const int hops = bounds->hop_count;
+    const size_t relations = bounds->relation_count;
+    char *room = NULL;
+    const enum error_code rc = memory_new(
+        &room, sizeof *batch->blocks + (size_t)hops * relations * sizeof(struct relation_edges),
+        "the largest blocks", err);
+    struct counted_blocks *made = batch->blocks = (struct counted_blocks *)(void *)room;
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int h = 0; h <= hops; h++)
+        for (uint32_t t = 0; t < bounds->type_count; t++)
+            made->count[hops - h][t] = step_memory_count(bounds->node[h][t]);
+    for (int layer = 0; layer < hops; layer++) {
+        struct relation_edges *edges = made->edges + (size_t)layer * relations;
+        for (uint32_t r = 0; r < relations; r++)
+            edges[r] = bound_edges(batch, layer, r);
+        made->block[layer] =
+            (struct relation_block){made->count[layer + 1], made->count[layer], edges};
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code open_batch(const struct stage_context *context, const struct model *model,
+                                  const struct edge_use *use, const uint64_t *relation_edges,
+                                  bool trains, struct counted_batch *out, struct error *err)
+{
+    const struct schedule *s = context->schedule;
+    *out = (struct counted_batch){
+        .context = context,
+        .model = model,
+        .use = use,
+        .trains = trains,
+        .pairs = pair_memory_pairs(model, trains ? s->batch_size : s->evaluation_batch_size,
+                                   trains ? pipeline_negatives(context->settings)
+                                          : pipeline_evaluation_negatives(context->settings))};
+    const enum error_code rc =
+        batch_bounds_find(context, relation_edges, trains, &out->bounds, err);
+    return rc == ERROR_NONE ? bound_blocks(out, err) : rc;
+}
+
+static void close_batch(struct counted_batch *batch)
+{
+    batch_bounds_release(&batch->bounds);
+    memory_free(batch->blocks);
+}
+
+/* --- the dry run --- */
 
 enum first_rows { ROWS_AGGREGATED_BY_STEP, ROWS_AGGREGATED_AHEAD, ROWS_GIVEN_AGGREGATED };
 
 /* Rows that were aggregated between two units lie in the arena (idle_aggregation.h); those of a batch out of the
- * budget do not. */
-static enum error_code count_first_rows(const struct model *model, enum first_rows rows,
-                                        struct thread_pool *pool, struct arena *arena,
-                                        struct model_input *input, struct error *err)
+ * budget do not, and they are of batches that do not list their rows. */
+static enum error_code count_first_rows(const struct counted_batch *counted, enum first_rows rows,
+                                        struct step_batch *batch, struct arena *arena)
 {
-    struct input_aggregation ahead = {0};
-    if (rows == ROWS_AGGREGATED_BY_STEP || !input_aggregation_is_possible(model, &input->rows))
+    struct step_ahead ahead;
+    if (rows == ROWS_AGGREGATED_BY_STEP || counted->bounds.lists_rows ||
+        !step_ahead_is_possible(counted->model, batch))
         return ERROR_NONE;
-    input->aggregated_count = input->block[0].destination_count;
-    input->aggregated = input; /* anywhere but NULL */
-    if (rows == ROWS_GIVEN_AGGREGATED)
-        return ERROR_NONE;
-    const enum error_code rc = input_aggregation_begin(&ahead, model, input->block, &input->rows,
-                                                       thread_pool_size(pool), arena, err);
-    input->aggregated = ahead.aggregated;
+    if (rows == ROWS_AGGREGATED_AHEAD) {
+        const enum error_code rc =
+            step_ahead_begin(&ahead, counted->model, batch, counted->context->pool, arena, NULL);
+        if (rc != ERROR_NONE)
+            return rc;
+    } else {
+        batch->aggregated = batch; /* anywhere but NULL */
+    }
+    batch->aggregated_count = batch->block[0].edges[0].block.destination_count;
+    return ERROR_NONE;
+}
+
+/* The batch as a step has it. */
+static struct step_batch batch_of(const struct counted_batch *counted)
+{
+    struct step_batch batch = {.target_type = counted->context->book->target_type,
+                               .seed_count = step_memory_count(counted->bounds.seeds),
+                               .block = counted->blocks->block};
+    for (uint32_t t = 0; t < counted->bounds.type_count; t++) {
+        batch.count[t] = counted->blocks->count[0][t];
+        batch.rows[t].precision = counted->model->config.precision;
+    }
+    return batch;
+}
+
+static enum error_code count_embeddings(const struct counted_batch *counted,
+                                        struct step_batch *batch, struct arena *arena)
+{
+    const struct stage_context *context = counted->context;
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < tensors->count; i++) {
+        const uint32_t type = tensors->tensor[i].type, width = tensors->tensor[i].width;
+        batch->wants_gradient[type] = counted->trains;
+        rc = embedding_input_count(run_model_type_dim(context->settings, context->book, type) +
+                                       width,
+                                   width, batch->count[type], counted->trains, arena, NULL);
+    }
     return rc;
 }
 
@@ -83,28 +183,23 @@ static uint32_t graphs_of(const struct stage_context *context, bool trains)
 }
 
 /* What train_step.c does in a unit, in an arena that counts. */
-static enum error_code count_pass(const struct model *model, const struct batch_bounds *hops,
-                                  const struct seed_pairs *pairs, const struct edge_use *use,
-                                  enum first_rows rows, bool trains,
-                                  const struct stage_context *context, struct arena *arena)
+static enum error_code count_pass(const struct counted_batch *counted, enum first_rows rows,
+                                  struct arena *arena)
 {
-    const uint32_t embedding = (uint32_t)context->settings->train_step.embedding;
-    struct message_block block[LAYER_COUNT_MAX];
+    const struct stage_context *context = counted->context;
+    const struct model *model = counted->model;
+    const bool trains = counted->trains;
     struct model_trace *trace = NULL;
-    float *value = NULL, *rest = NULL, *logits = NULL, *input_gradient = NULL;
-    struct model_input input = {.block = block,
-                                .seed_count = step_memory_count(hops->node[0]),
-                                .rows = {.precision = model->config.precision}};
+    float *value = NULL, *rest = NULL, *logits = NULL;
+    struct step_batch batch = batch_of(counted);
     const struct model_workspace workspace = {.arena = arena, .pool = context->pool};
-    bound_blocks(model, hops, use, block);
-    enum error_code rc = count_first_rows(model, rows, context->pool, arena, &input, NULL);
-    if (rc == ERROR_NONE && embedding)
-        rc = embedding_input_count(model_layer_input_dim(model, 0), embedding,
-                                   step_memory_count(hops->node[model->hop_count]), trains, arena,
-                                   NULL);
+    enum error_code rc = count_first_rows(counted, rows, &batch, arena);
+    if (rc == ERROR_NONE)
+        rc = count_embeddings(counted, &batch, arena);
+    const struct model_input input = step_batch_input(&batch, NULL);
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
-        rc = arena_new(arena, &logits, (size_t)input.seed_count * model_output_dim(model), "logits",
+        rc = arena_new(arena, &logits, (size_t)batch.seed_count * model_output_dim(model), "logits",
                        NULL);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", NULL);
@@ -112,81 +207,105 @@ static enum error_code count_pass(const struct model *model, const struct batch_
         rc = arena_new(arena, &rest, (size_t)model->trained_count, "the rest of it", NULL);
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
-    if (rc == ERROR_NONE && pairs->positive_count)
-        rc = pair_memory_count(model, pairs, input.seed_count, logits, value, &workspace, trains,
-                               NULL);
+    if (rc == ERROR_NONE && counted->pairs.positive_count)
+        rc = pair_memory_count(model, &counted->pairs, batch.seed_count, logits, value, &workspace,
+                               trains, NULL);
     if (rc == ERROR_NONE && context->book->graph_count)
         rc = count_graphs(model, graphs_of(context, trains), logits, value, &workspace,
                           task_of(context->book->task), trains);
-    if (rc == ERROR_NONE && trains && embedding)
-        rc = model_backward_to_input(model, value, trace, logits, &workspace, value,
-                                     &input_gradient, NULL);
-    else if (rc == ERROR_NONE && trains)
+    if (rc == ERROR_NONE && trains)
         rc = model_backward(model, value, trace, logits, &workspace, value, NULL);
     return rc;
 }
 
-/* The same of a pass through one layer (layer_step.h); rows that are aggregated ahead are those of a whole step alone. */
-static double layer_bytes(const struct model *model, int layer, const struct batch_bounds *hops,
-                          const struct edge_use *use, enum first_rows rows,
-                          const struct stage_context *context)
+/* Bytes of the arena, which is released; infinite when not even that could be found out. */
+static double bytes_counted(enum error_code rc, struct arena *arena, size_t around)
 {
-    struct message_block block[LAYER_COUNT_MAX];
+    const double bytes = rc == ERROR_NONE ? (double)arena->used + (double)around : HUGE_VAL;
+    arena_release(arena);
+    return bytes;
+}
+
+/* The same of a pass through one layer (layer_step.h); rows that are aggregated ahead are those of a whole step alone. */
+static double layer_bytes(const struct counted_batch *counted, int layer, enum first_rows rows)
+{
     struct arena arena = {.counts = true};
-    struct model_input input = {.block = block,
-                                .seed_count = step_memory_count(hops->node[0]),
-                                .rows = {.precision = model->config.precision}};
-    const struct model_workspace workspace = {.arena = &arena, .pool = context->pool};
+    struct step_batch batch = batch_of(counted);
+    const struct model_workspace workspace = {.arena = &arena, .pool = counted->context->pool};
     size_t around = 0;
-    bound_blocks(model, hops, use, block);
     enum error_code rc = ERROR_NONE;
     if (layer == 0)
-        rc = count_first_rows(model, rows, context->pool, &arena, &input, NULL);
+        rc = count_first_rows(counted, rows, &batch, &arena);
+    const struct model_input input = step_batch_input(&batch, NULL);
     if (rc == ERROR_NONE)
-        rc = layer_step_count(model, layer, &input, &workspace, &around);
-    const double bytes = rc == ERROR_NONE ? (double)arena.used + (double)around : HUGE_VAL;
-    arena_release(&arena);
-    return bytes;
+        rc = layer_step_count(counted->model, layer, &input, &workspace, &around);
+    return bytes_counted(rc, &arena, around);
 }
 
-static double pipeline_bytes(const struct model *model, const struct batch_bounds *hops,
-                             const struct edge_use *use, enum first_rows rows,
-                             const struct stage_context *context)
+static double pipeline_bytes(const struct counted_batch *counted, enum first_rows rows)
 {
+    const struct model *model = counted->model;
     double most = 0;
     for (int layer = 0; layer < model->config.layer_count; layer++)
-        most = larger(most, layer_bytes(model, layer, hops, use, rows, context));
-    return most + (context->schedule->keeps_residuals ? 4 * (double)model->trained_count : 0);
+        most = fmax(most, layer_bytes(counted, layer, rows));
+    return most +
+           (counted->context->schedule->keeps_residuals ? 4 * (double)model->trained_count : 0);
 }
 
-/* Infinite when not even that could be found out. */
-static double pass_bytes(const struct model *model, const struct batch_bounds *hops,
-                         const struct seed_pairs *pairs, const struct edge_use *use,
-                         enum first_rows rows, bool trains, const struct stage_context *context)
+static double pass_bytes(const struct counted_batch *counted, enum first_rows rows)
 {
     struct arena arena = {.counts = true};
-    if (trains && layer_pipeline_passes(context->schedule) > 0)
-        return pipeline_bytes(model, hops, use,
-                              rows == ROWS_GIVEN_AGGREGATED ? rows : ROWS_AGGREGATED_BY_STEP,
-                              context);
-    const enum error_code rc = count_pass(model, hops, pairs, use, rows, trains, context, &arena);
-    const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
-    arena_release(&arena);
+    if (counted->trains && layer_pipeline_passes(counted->context->schedule) > 0)
+        return pipeline_bytes(counted,
+                              rows == ROWS_GIVEN_AGGREGATED ? rows : ROWS_AGGREGATED_BY_STEP);
+    return bytes_counted(count_pass(counted, rows, &arena), &arena, 0);
+}
+
+/* --- records, rows and labels --- */
+
+/* The arrays of a mini-batch as they are read (mini_batch.h, prepared_batch.h): of a node its id, its number in its type, the seed
+ * that it is of, and a bit or up to four places in the set that finds it twice; of a row its start, and if rows are listed its
+ * place, length and degree; of a node in each relation to its type what it has there, if the model reads that. */
+static double batch_bytes(const struct counted_batch *counted)
+{
+    const struct batch_bounds *bounds = &counted->bounds;
+    const struct partition_book *book = counted->context->book;
+    const bool lists = bounds->lists_rows;
+    const bool has_degrees = !lists && (counted->model->needs_degree || bounds->has_factors);
+    const double of_node = 4.0 * (1 + has_degrees + (bounds->type_count > 1) + bounds->is_disjoint);
+    const double of_end = (lists && counted->model->divides_by_ends ? 4 : 0) +
+                          (double)edge_use_node_bytes(counted->use);
+    const double of_edge = (bounds->has_factors ? 8 : 4) +
+                           (double)edge_use_edge_bytes(counted->use, &book->edge_width);
+    double ends = 0;
+    for (uint32_t r = 0; r < bounds->relation_count; r++)
+        ends += bounds->node[bounds->hop_count][partition_book_relation(book, r)->target_type];
+    return of_node * bounds->node_count + fmin(16 * bounds->node_count, book->node_count / 8.0) +
+           (lists ? 16 : 4) * bounds->row_count + of_end * ends + of_edge * bounds->edge_count +
+           (double)bounds->hop_count * bounds->relation_count * sizeof(struct relation_edges);
+}
+
+static double nodes_of(const struct partition_book *book, uint32_t type)
+{
+    const struct type_ranges ranges = partition_book_ranges(book);
+    return type_ranges_before(&ranges, ranges.part_count, type);
+}
+
+static double all_rows_bytes(const struct stage_context *context, enum precision precision)
+{
+    double bytes = 0;
+    for (uint32_t t = 0; t < partition_book_types(context->book); t++)
+        bytes += nodes_of(context->book, t) * (double)precision_bytes(precision) *
+                 (double)precision_stride(precision,
+                                          run_model_type_dim(context->settings, context->book, t));
     return bytes;
 }
 
-/* The arrays of a mini-batch, and a bit for each node of the graph that checks it. */
-static double batch_bytes(const struct model *model, const struct batch_bounds *hops,
-                          const struct edge_use *use, const struct partition_book *book)
+static double labels_bytes(const struct partition_book *book, uint32_t label_dim)
 {
-    const int hop_count = model->hop_count;
-    const bool has_degrees = model->needs_degree || hops->has_factors;
-    const double nodes = hops->node[hop_count] * (has_degrees ? 2 : 1);
-    const double of_edge = (double)edge_use_edge_bytes(use, &book->edge_width) +
-                           (double)(hops->has_factors ? sizeof(float) : 0);
-    const double of_node = (double)edge_use_node_bytes(use);
-    return 4 * (nodes + hops->row_count + hops->edge_count) + of_edge * hops->edge_count +
-           of_node * hops->node[hop_count] + book->node_count / 8.0;
+    return task_has(book->task, TASK_LABELS_NODES)
+               ? 4 * nodes_of(book, book->target_type) * label_dim
+               : 0;
 }
 
 static uint64_t bytes_of(double bytes)
@@ -198,58 +317,61 @@ struct step_memory step_memory_share(const struct step_needs *needs, double memo
                                      uint64_t embedding_bytes)
 {
     const double budget = memory_bytes - (double)embedding_bytes;
-    const double labels = smaller(needs->labels + (1 << 20), budget / 8);
-    const double records = smaller(needs->records, budget / 8);
+    const double labels = fmin(needs->labels + (1 << 20), budget / 8);
+    const double records = fmin(needs->records, budget / 8);
     const bool rows_fit = budget - labels - records - needs->step >= needs->rows;
     const double step = rows_fit ? needs->step : needs->step_given;
     const double left = budget - labels - records - step;
     return (struct step_memory){.step_bytes = bytes_of(step),
                                 .record_bytes = (uint64_t)records,
-                                .feature_bytes = (uint64_t)larger(left, budget / 4),
+                                .feature_bytes = (uint64_t)fmax(left, budget / 4),
                                 .label_bytes = (uint64_t)labels,
                                 .embedding_bytes = embedding_bytes,
                                 .rows_fit = rows_fit};
 }
 
-struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
-                                    const struct edge_use *use, uint32_t label_dim)
+/* Of batches there are those trained on, read ahead, and looked at to choose the rows that are kept, and the one evaluated on. A
+ * record is about half of its batch at most, and is given back when that was read. */
+static struct step_memory plan(const struct counted_batch *training,
+                               const struct counted_batch *validation, uint32_t label_dim)
 {
-    const struct pipeline_settings *settings = context->settings;
+    const struct stage_context *context = training->context;
+    const struct model *model = training->model;
     const uint64_t embedding = embedding_input_budget(context);
-    const double nodes = context->book->node_count;
-    const enum precision precision = model->config.precision;
-    const double rows =
-        nodes * (double)precision_bytes(precision) *
-        (double)precision_stride(precision, run_model_feature_dim(settings, context->book));
-    const int hop_count = model->hop_count;
-    const struct batch_bounds training = batch_bounds_of_training(context, hop_count);
-    const struct batch_bounds validation = batch_bounds_of_validation(context, hop_count);
-    const struct seed_pairs pairs = pair_memory_pairs(model, context->schedule->batch_size,
-                                                      pipeline_negatives(context->settings));
-    const struct seed_pairs valid_pairs =
-        pair_memory_pairs(model, context->schedule->evaluation_batch_size,
-                          pipeline_evaluation_negatives(context->settings));
-    const double weights = 8 * (double)model->value_count; /* two versions of the record */
-    /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
-     * record is about half of its batch at most, and is given back when that was read. */
-    const double batches =
-        3.5 * (batch_bytes(model, &training, use, context->book) + pair_memory_bytes(&pairs)) +
-        1.5 *
-            (batch_bytes(model, &validation, use, context->book) + pair_memory_bytes(&valid_pairs));
-    const double step = larger(
-        pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_BY_STEP, true, context),
-        larger(pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_AHEAD, true, context),
-               pass_bytes(model, &validation, &valid_pairs, use, ROWS_AGGREGATED_BY_STEP, false,
-                          context)));
     const enum first_rows given = embedding ? ROWS_AGGREGATED_BY_STEP : ROWS_GIVEN_AGGREGATED;
-    const enum first_rows trained = training.is_nested ? given : ROWS_AGGREGATED_BY_STEP;
+    const enum first_rows trained = training->bounds.is_nested ? given : ROWS_AGGREGATED_BY_STEP;
+    const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const struct step_needs needs = {
-        .rows = rows,
-        .labels = 4 * nodes * label_dim,
-        .records = batches + weights,
-        .step = step,
-        .step_given =
-            larger(pass_bytes(model, &training, &pairs, use, trained, true, context),
-                   pass_bytes(model, &validation, &valid_pairs, use, given, false, context))};
+        .rows = all_rows_bytes(context, model->config.precision),
+        .labels = labels_bytes(context->book, label_dim),
+        .records = 3.5 * (batch_bytes(training) + pair_memory_bytes(&training->pairs)) +
+                   1.5 * (batch_bytes(validation) + pair_memory_bytes(&validation->pairs)) +
+                   weights,
+        .step = fmax(pass_bytes(training, ROWS_AGGREGATED_BY_STEP),
+                     fmax(pass_bytes(training, ROWS_AGGREGATED_AHEAD),
+                          pass_bytes(validation, ROWS_AGGREGATED_BY_STEP))),
+        .step_given = fmax(pass_bytes(training, trained), pass_bytes(validation, given))};
     return step_memory_share(&needs, (double)context->memory_bytes, embedding);
+}
+
+enum error_code step_memory_plan(const struct model *model, const struct stage_context *context,
+                                 const struct edge_use *use, uint32_t label_dim,
+                                 struct step_memory *out, struct error *err)
+{
+    struct counted_batch training = {0}, validation = {0};
+    uint64_t *edges = NULL;
+    enum error_code rc =
+        memory_new(&edges, partition_book_relations(context->book), "the edges of relations", err);
+    if (rc == ERROR_NONE)
+        rc = batch_bounds_edges(context, edges, err);
+    if (rc == ERROR_NONE)
+        rc = open_batch(context, model, use, edges, true, &training, err);
+    if (rc == ERROR_NONE)
+        rc = open_batch(context, model, use, edges, false, &validation, err);
+    if (rc == ERROR_NONE)
+        *out = plan(&training, &validation, label_dim);
+    close_batch(&training);
+    close_batch(&validation);
+    memory_free(edges);
+    return rc;
 }

@@ -41,8 +41,11 @@ struct step_memory step_memory_share(const struct step_needs *needs, double memo
 /* A count of what a dry run only adds up: what does not fit is more memory than there is. */
 uint32_t step_memory_count(double count);
 
-/* Of a graph without relations (else typed_memory.h). `label_dim`: values of a label row. */
-struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
-                                    const struct edge_use *use, uint32_t label_dim);
+/* `label_dim`: values of a label row. Fails: ERROR_NOT_FOUND, ERROR_CORRUPT for the seals of the partition; ERROR_INVALID naming a
+ * fan-out; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code step_memory_plan(const struct model *model,
+                                            const struct stage_context *context,
+                                            const struct edge_use *use, uint32_t label_dim,
+                                            struct step_memory *out, struct error *err);
 
 #endif

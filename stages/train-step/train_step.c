@@ -102,7 +102,8 @@ static enum error_code begin_graphs(const struct stage_context *context, struct 
     const uint32_t room = most < step->batch.seed_count ? most : step->batch.seed_count;
     const enum error_code rc = graph_step_reserve(&step->graphs, room, trains, err);
     return rc == ERROR_NONE
-               ? graph_step_find(&step->graphs, step->batch.node, step->batch.seed_count, room, err)
+               ? graph_step_find(&step->graphs, step->batch.node[step->batch.target_type],
+                                 step->batch.seed_count, room, err)
                : rc;
 }
 
@@ -238,22 +239,14 @@ static enum error_code backward(const struct stage_context *context, struct trai
                                 const struct step *step, struct model_trace *trace, float *gradient,
                                 struct gradient *out, struct error *err)
 {
-    const struct model *model = &t->input.model;
-    const float *value = t->input.weights.value;
     const struct model_workspace workspace = {&t->arena, context->pool};
     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
     const int types = step_batch_nodes(context, &step->batch, nodes);
-    float *of_input = NULL;
-    enum error_code rc = ERROR_NONE;
-    if (types == 0 || model_is_typed(model))
-        rc = model_backward(model, value, trace, step->slope, &workspace, gradient, err);
-    else
-        rc = model_backward_to_input(model, value, trace, step->slope, &workspace, gradient,
-                                     &of_input, err);
+    const enum error_code rc = model_backward(&t->input.model, t->input.weights.value, trace,
+                                              step->slope, &workspace, gradient, err);
     t->gradient_arena.limit = left_beside(t, t->arena.used);
     for (int i = 0; rc == ERROR_NONE && i < types; i++)
-        nodes[i].input_gradient =
-            model_is_typed(model) ? model_input_gradient(trace, nodes[i].type) : of_input;
+        nodes[i].input_gradient = model_input_gradient(trace, nodes[i].type);
     return rc == ERROR_NONE && types > 0
                ? embedding_input_gradient(context, nodes, types, &t->arena, &t->gradient_arena, out,
                                           err)
@@ -454,11 +447,13 @@ static void tell_plan(const struct stage_context *context, const struct train_st
     log_info("memory: %s, of it up to %s for a step, %s for mini-batches, %s for features, %s",
              text_size(context->memory_bytes, budget), text_size(plan->step_bytes, step),
              text_size(plan->record_bytes, records),
-             text_size(step_input_is_resident(&t->input) ? step_input_feature_bytes(&t->input)
-                                                         : plan->feature_bytes,
+             text_size(node_features_are_resident(&t->input.features)
+                           ? node_features_bytes(&t->input.features)
+                           : plan->feature_bytes,
                        features),
-             step_input_is_resident(&t->input) ? "which all fit"
-                                               : "which are read as batches want them");
+             node_features_are_resident(&t->input.features)
+                 ? "which all fit"
+                 : "which are read as batches want them");
     if (t->input.embedding.width)
         log_info("memory: %s of it for learnable rows, which %s",
                  text_size(plan->embedding_bytes, features),
@@ -561,7 +556,7 @@ static int train_step_prefers(const struct stage_context *context, const void *s
     const struct schedule *s = context->schedule;
     const int32_t given = pass_of(s, unit);
     if (given == 0)
-        return held_parts_prefers(context, t->input.features, unit, beginning);
+        return held_parts_prefers(context, &t->input.features, unit, beginning);
     const int32_t forth = t->layer, back = layer_pipeline_window(s) + 1 - t->layer;
     if (t->layer == 0 || given == back)
         return 0;

@@ -19,8 +19,7 @@ struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type
 {
     if (schema->has_relations)
         return schema->node_type[type];
-    return (struct node_type){
-        .name = "node", .node_count = schema->node_count, .feature_dim = schema->feature_dim};
+    return (struct node_type){.node_count = schema->node_count, .feature_dim = schema->feature_dim};
 }
 
 const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t type)
@@ -31,7 +30,7 @@ const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t ty
 /* One of the relations as the schema describes it. */
 static const struct edge_type *edge_type_of(const struct dataset_schema *schema, uint32_t relation)
 {
-    static const struct edge_type all = {.name = "edge"};
+    static const struct edge_type all = {.name = ""};
     return schema->has_relations ? &schema->edge_type[relation] : &all;
 }
 
@@ -41,6 +40,14 @@ struct relation dataset_relation(const struct dataset_schema *schema, uint32_t r
     struct relation out = {.source_type = type->source_type, .target_type = type->target_type};
     must(text_copy(out.name, sizeof out.name, type->name));
     return out;
+}
+
+struct edge_widths dataset_edge_widths(const struct dataset_schema *schema)
+{
+    struct edge_widths width = schema->edge_width;
+    if (edge_type_of(schema, 0)->name[0])
+        width.of[EDGE_TYPE] = 0;
+    return width;
 }
 
 static struct relation_ends ends_of(const void *context, uint32_t relation)

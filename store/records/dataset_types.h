@@ -1,9 +1,9 @@
 /*
  * dataset_types - the node types and relations of a dataset that computing tells apart.
  *
- * Of a graph with relations (dataset_schema.h) these are all that the schema names; of any other
- * graph there is one type, "node", and one relation, "edge", whatever names its schema lists. So
- * who goes through types this way needs no second path for homogeneous graphs.
+ * In a graph with relations (dataset_schema.h) these are all that the schema names. Any other graph
+ * has one type and one relation without names, whatever names its schema lists. So a loop over
+ * types needs no second path for homogeneous graphs.
  */
 #ifndef STORE_RECORDS_DATASET_TYPES_H
 #define STORE_RECORDS_DATASET_TYPES_H
@@ -22,6 +22,9 @@ struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type
 const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t type);
 /* One of the relations. */
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation);
+/* The edge columns that a partition keeps: those of the schema, but for the type where the names of
+ * relations say it. */
+struct edge_widths dataset_edge_widths(const struct dataset_schema *schema);
 /* The type of a node of the dataset. */
 uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node);
 /* Which of them are reverses of which. */

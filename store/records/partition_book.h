@@ -42,6 +42,7 @@
 #include "store/records/dataset_schema.h"
 #include "store/records/type_ranges.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct partition_book {
@@ -84,6 +85,11 @@ void partition_book_reverses(const struct partition_book *book, struct relation_
 /* One of the relations. */
 const struct relation *partition_book_relation(const struct partition_book *book,
                                                uint32_t relation);
+/* Whether mini-batches list the rows that they have of each relation (mini_batch.h). */
+static inline bool partition_book_lists_rows(const struct partition_book *book)
+{
+    return book->relation != NULL;
+}
 /* Columns of the features of a type; 0: none. */
 uint32_t partition_book_dim(const struct partition_book *book, uint32_t type);
 /* Whether the nodes of a type have a shard in each part: of features, or of labels. */

@@ -38,6 +38,15 @@ static inline uint32_t type_ranges_count(const struct type_ranges *ranges, int p
     return type_ranges_first(ranges, part, type + 1) - type_ranges_first(ranges, part, type);
 }
 
+/* Nodes of a type in the parts before `part`; before part_count: in all of them. */
+static inline uint32_t type_ranges_before(const struct type_ranges *ranges, int part, uint32_t type)
+{
+    uint32_t count = 0;
+    for (int p = 0; p < part; p++)
+        count += type_ranges_count(ranges, p, type);
+    return count;
+}
+
 /* The part that owns `node`; node is below the end of the last part. */
 static inline int type_ranges_part(const struct type_ranges *ranges, uint32_t node)
 {

@@ -45,11 +45,23 @@ for harm in damage loss; do
     "$bin/graphmill" verify "$work/hdrf" >"$work/verified" || fail "verify after $harm: $(cat "$work/verified")"
 done
 
+# Names of one node type and one relation change nothing of that.
+mkdir "$work/people"
+echo '{"num_nodes": 300, "directed": true, "num_classes": 3}' >"$work/people/meta.json"
+printf 'name,first_id,count\nperson,0,300\n' >"$work/people/node-types.csv"
+printf 'id,name,source,target\n0,knows,person,person\n' >"$work/people/edge-types.csv"
+awk 'BEGIN { print "src,dst,etype"; for (v = 0; v < 300; v++) for (k = 1; k < 8; k++) printf "%d,%d,0\n", v, (v * 7 + k * k * 11) % 300 }' >"$work/people/edges.csv"
+awk 'BEGIN { for (v = 0; v < 300; v++) print v % 3 }' >"$work/people/node-label.csv"
+for split in train:0:99 valid:100:199 test:200:299; do IFS=: read -r name first last <<<"$split" && seq "$first" "$last" >"$work/people/$name.csv"; done
+printf 'name: people\nepochs: 1\ningest:\n  path: %s\n  relations: true\n  missing_features: degree\npartition:\n  parts: 3\ntrain-step:\n  model: rgcn\n' "$work/people" >"$work/people.yaml"
+[ -n "$(run cut-people "$work/people.yaml" --set partition.method=hdrf | json weights_hash)" ] || fail "people were not cut"
+"$bin/graphmill" verify "$work/cut-people" >"$work/verified" || fail "verify of people: $(cat "$work/verified")"
+
 # What a vertex cut is not for is said before the work of cutting.
 expect 78 'partition.method cuts graphs' "$bin/graphmill" run "$source_folder/pipelines/shapes.yaml" --directory "$work/graphs" --quiet --set partition.method=hdrf
 expect 78 'hdfr.*expected one of .*hdrf' "$bin/graphmill" run "$pipeline" --directory "$work/misspelt" --quiet --set partition.method=hdfr
 papers_graph "$work/papers" 60
 { papers_pipeline "$work/papers" 3 2 'missing_features: degree'; printf 'train-step:\n  model: rgcn\n'; } >"$work/papers.yaml"
-expect 78 'partition.method is a vertex cut, but the dataset has relations' "$bin/graphmill" run "$work/papers.yaml" --directory "$work/typed" --quiet --set partition.method=dbh
+expect 78 'partition.method is a vertex cut, but the dataset has several node types or relations' "$bin/graphmill" run "$work/papers.yaml" --directory "$work/typed" --quiet --set partition.method=dbh
 [ ! -e "$work/typed/store/partition" ] || fail "something was partitioned: $(ls "$work/typed/store/partition")"
 expect 71 'partition.method dbh takes less' "$bin/graphmill" run "$pipeline" --directory "$work/little" --quiet --set partition.method=hdrf --set ingest.nodes=150000 --set ingest.average_degree=100 --memory 192M

@@ -44,7 +44,7 @@ enum error_code partition_quality_init(struct partition_quality *quality, const 
     enum error_code rc = memory_new(&report->part, (size_t)part_count, "the figures of parts", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&quality->met, report->node_count, "the halo count", err);
-    if (rc == ERROR_NONE && schema->has_relations)
+    if (rc == ERROR_NONE && dataset_relation_count(schema) > 1)
         rc = init_relations(quality, err);
     if (rc != ERROR_NONE)
         partition_quality_release(quality);

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/layout/row_sorter.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static enum error_code count_chunk(void *context, const struct edge_chunk *chunk
 
 static struct edge_widths widths_of(const struct held_rows_source *source)
 {
-    return source->bare ? (struct edge_widths){0} : source->schema->edge_width;
+    return source->bare ? (struct edge_widths){0} : dataset_edge_widths(source->schema);
 }
 
 static enum error_code check_budget(const struct arrival *a, struct error *err)

@@ -12,19 +12,17 @@ static uint32_t relation_of(const struct topology_arrays *rows, uint64_t edge)
     return type ? type[edge] : 0;
 }
 
-/* The columns that edges keep. */
-static struct edge_widths kept_widths(const struct edge_widths *width)
+/* Whether the rows of a part are those of its one relation. */
+static bool is_whole(const struct dataset_schema *schema)
 {
-    struct edge_widths kept = *width;
-    kept.of[EDGE_TYPE] = 0;
-    return kept;
+    return dataset_type_count(schema) == 1 && dataset_relation_count(schema) == 1;
 }
 
 uint64_t part_relations_bytes(const struct dataset_schema *schema, uint64_t node_count,
                               uint64_t edge_count)
 {
-    const struct edge_widths width = kept_widths(&schema->edge_width);
-    if (!schema->has_relations)
+    const struct edge_widths width = dataset_edge_widths(schema);
+    if (is_whole(schema))
         return 0;
     return dataset_relation_count(schema) * (node_count + 1) * sizeof(uint64_t) +
            edge_count * (sizeof(uint32_t) + edge_widths_bytes(&width));
@@ -37,8 +35,9 @@ static enum error_code lay_out(const struct topology_arrays *rows, int part,
                                struct error *err)
 {
     const struct type_ranges ranges = numbering_ranges(numbering);
-    const struct edge_widths width = kept_widths(&rows->columns.width);
+    struct edge_widths width = rows->columns.width;
     uint64_t starts = 0;
+    width.of[EDGE_TYPE] = 0; /* the relation says it */
     for (uint32_t r = 0; r < set->relation_count; r++) {
         const uint32_t type = schema->edge_type[r].target_type;
         struct topology_arrays *relation = &set->relation[r];
@@ -142,7 +141,7 @@ enum error_code part_relations_split(const struct topology_arrays *rows, int par
     *out = (struct part_relations){.relation_count = dataset_relation_count(schema)};
     enum error_code rc =
         memory_new(&out->relation, out->relation_count, "the relations of a part", err);
-    if (rc == ERROR_NONE && !schema->has_relations) {
+    if (rc == ERROR_NONE && is_whole(schema)) {
         out->relation[0] = *rows;
         return ERROR_NONE;
     }

@@ -2,8 +2,8 @@
  * part_relations - the rows of a part, taken apart by relation.
  *
  * What is gathered of a part is one CSR of all its nodes, whose edges say their relation in the column EDGE_TYPE. Here each
- * relation gets a CSR of its own over the nodes of its target type, in the same order, without that column. A graph
- * without relations has one, and nothing is copied.
+ * relation gets a CSR of its own over the nodes of its target type, in the same order, without that column. Where
+ * there is one type and one relation, it has the rows of the part, and nothing is copied.
  */
 #ifndef STAGES_PARTITION_LAYOUT_PART_RELATIONS_H
 #define STAGES_PARTITION_LAYOUT_PART_RELATIONS_H
@@ -31,8 +31,8 @@ struct wanted_rows {
     const void *context;
 };
 
-/* `rows` [part], sorted by part_rows_sort(), is borrowed until release. Rows that are not `wanted` are empty; NULL: all are wanted. A graph without
- * relations has those that were gathered.
+/* `rows` [part], sorted by part_rows_sort(), is borrowed until release. Rows that are not `wanted` are empty; NULL: all are wanted. Of one
+ * relation no other rows were gathered.
  * Fails: ERROR_CORRUPT for an edge of a relation that its target is not of; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code part_relations_split(const struct topology_arrays *rows, int part,
                                                 const struct numbering *numbering,

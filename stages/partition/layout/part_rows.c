@@ -4,6 +4,7 @@
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/layout/part_relations.h"
 #include "stages/partition/layout/row_sorter.h"
+#include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
 
 #include <inttypes.h>
@@ -31,7 +32,11 @@ static uint64_t part_edges(const struct part_rows_source *source, int part)
 
 static struct edge_widths widths_of(const struct part_rows_source *source)
 {
-    return source->bare ? (struct edge_widths){0} : source->schema->edge_width;
+    if (source->bare)
+        return (struct edge_widths){0};
+    /* Edges are taken apart by their types where there are several relations. */
+    return dataset_relation_count(source->schema) > 1 ? source->schema->edge_width
+                                                      : dataset_edge_widths(source->schema);
 }
 
 /* How many parts from `first` on fit the budget; *edges is what they have together. */

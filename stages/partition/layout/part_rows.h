@@ -26,8 +26,7 @@ struct numbering {
     const uint32_t *to_new;     /* [node_count] dataset id -> new id */
     const uint32_t *to_dataset; /* [node_count] new id -> dataset id */
     uint32_t type_count;        /* 0 is 1 */
-    const uint32_t
-        *type_start; /* [part_count, type_count + 1]; NULL: one type, or not in order yet */
+    const uint32_t *type_start; /* [part_count, type_count + 1]; NULL: not in order yet */
 };
 
 /* Where the nodes of each type stand. */

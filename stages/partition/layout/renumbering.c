@@ -171,9 +171,7 @@ enum error_code renumbering_by_type(struct renumbering *renumbering,
     struct renumbering *r = renumbering;
     uint32_t *order = NULL, largest = 0;
     r->type_count = dataset_type_count(schema);
-    if (!schema->has_relations)
-        return ERROR_NONE;
-    for (int p = 0; p < r->part_count; p++)
+    for (int p = 0; r->type_count > 1 && p < r->part_count; p++)
         largest = r->book[p + 1] - r->book[p] > largest ? r->book[p + 1] - r->book[p] : largest;
     enum error_code rc = memory_new(&r->type_start, (size_t)r->part_count * (r->type_count + 1),
                                     "the ranges of types", err);
@@ -182,7 +180,8 @@ enum error_code renumbering_by_type(struct renumbering *renumbering,
     for (int p = 0; rc == ERROR_NONE && p < r->part_count; p++) {
         uint32_t *start = r->type_start + (size_t)p * (r->type_count + 1);
         count_types(r, schema, p, start);
-        sort_types(r, schema, p, start, order);
+        if (r->type_count > 1)
+            sort_types(r, schema, p, start, order);
     }
     memory_free(order);
     return rc;

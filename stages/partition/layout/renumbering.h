@@ -30,8 +30,7 @@ struct renumbering { /* {0} is empty */
     uint32_t *to_partition; /* [node_count] */
     uint32_t *to_dataset;   /* [node_count] */
     uint32_t type_count;
-    uint32_t
-        *type_start; /* [part_count, type_count + 1]; NULL: one type, or step three is to come */
+    uint32_t *type_start; /* [part_count, type_count + 1]; NULL: step three is to come */
 };
 
 /* First step: ranges for the parts, dataset order inside. part [node_count], each < part_count.

@@ -39,6 +39,7 @@ struct batch_fixture {
     struct partition_book book;
     struct stage_context context;
     struct model model;
+    struct node_features features;
     struct batch_preparer preparer;
     struct error err;
 };
@@ -115,6 +116,7 @@ static inline void batch_fixture_open(struct batch_fixture *f, struct store *sto
     batch_fixture_shards(f);
     f->book = (struct partition_book){
         .part_count = 2, .node_count = FIXTURE_NODES, .feature_dim = FIXTURE_DIM, .book = f->parts};
+    (void)snprintf(f->book.id, sizeof f->book.id, FIXTURE_PARTITION);
     pipeline_settings_defaults(&f->settings);
     assert_ok(pipeline_settings_assign(&f->settings, "sample.batch_size", "20", "test", &f->err),
               &f->err);
@@ -129,30 +131,30 @@ static inline void batch_fixture_open(struct batch_fixture *f, struct store *sto
                                         .run_id = FIXTURE_RUN,
                                         .book = &f->book,
                                         .schedule = &f->schedule};
-    const struct feature_source_config source = {.store = store,
-                                                 .origin = FEATURES_OF_PARTITION,
-                                                 .id = FIXTURE_PARTITION,
-                                                 .part_count = 2,
-                                                 .book = f->parts,
-                                                 .tensor = "features",
-                                                 .budget_bytes = budget_bytes};
-    f->preparer = (struct batch_preparer){
-        .context = &f->context, .model = &f->model, .budget_bytes = budget_bytes};
-    assert_ok(feature_source_open(&source, &f->preparer.features, &f->err), &f->err);
+    f->preparer = (struct batch_preparer){.context = &f->context,
+                                          .model = &f->model,
+                                          .features = &f->features,
+                                          .budget_bytes = budget_bytes};
+    assert_ok(node_features_open(&f->context, PRECISION_FP32, budget_bytes, &f->features, &f->err),
+              &f->err);
 }
 
 static inline void batch_fixture_close(struct batch_fixture *f)
 {
     batch_preparer_release(&f->preparer);
-    feature_source_close(f->preparer.features);
+    node_features_close(&f->features);
     memory_free(f->feature);
+}
+
+static inline struct feature_source *batch_fixture_source(const struct batch_fixture *f)
+{
+    return f->features.source[0];
 }
 
 /* What is held altogether. */
 static inline uint64_t batch_fixture_bytes(const struct batch_fixture *f)
 {
-    return feature_source_bytes(f->preparer.features) + f->preparer.area_bytes +
-           f->preparer.scratch_bytes;
+    return node_features_bytes(&f->features) + f->preparer.area_bytes + f->preparer.scratch_bytes;
 }
 
 /* The aggregated rows must be those that are gathered from the features; rows must be the features. */
@@ -164,8 +166,9 @@ static inline void batch_fixture_check(struct batch_fixture *f, const struct pre
     const uint32_t *node = batch->batch.node;
     assert_true(batch->has_record && batch->has_rows);
     for (uint32_t i = 0; !batch->aggregated && i < FIXTURE_BATCH; i++) {
-        const size_t at = batch->rows.row_index ? batch->rows.row_index[i] : i;
-        assert_memory_equal((const float *)batch->rows.base + at * batch->rows.stride,
+        const struct input_rows *rows = &batch->rows[0];
+        const size_t at = rows->row_index ? rows->row_index[i] : i;
+        assert_memory_equal((const float *)rows->base + at * rows->stride,
                             f->feature + (size_t)node[i] * FIXTURE_DIM,
                             FIXTURE_DIM * sizeof(float));
     }

@@ -91,7 +91,7 @@ static void stored_batches_decide_and_change_no_row(void **state)
         batch_fixture_check(&f, &batch);
         assert_true(batch_fixture_bytes(&f) <= 200000);
         if (unit > 0)
-            assert_true(feature_source_cached(f.preparer.features) > 500);
+            assert_true(feature_source_cached(batch_fixture_source(&f)) > 500);
         cache_policy_refresh(&choice, &f.preparer, batch.area.bytes, 0);
         assert_int_equal(choice.seen, 3);
     }
@@ -126,7 +126,7 @@ static void chooser_close(struct chooser *c)
 static uint32_t look(struct chooser *c, uint64_t area_bytes)
 {
     cache_policy_refresh(&c->choice, &c->f.preparer, area_bytes, 0);
-    return feature_source_cached(c->f.preparer.features);
+    return feature_source_cached(batch_fixture_source(&c->f));
 }
 
 static void more_rows_are_kept_when_there_is_room_for_them_later(void **state)
@@ -138,7 +138,7 @@ static void more_rows_are_kept_when_there_is_room_for_them_later(void **state)
         assert_int_equal(look(&c, 100000), kept);
     for (int unit = 20; unit < 40; unit++)
         (void)look(&c, c.batch.area.bytes);
-    assert_true(feature_source_cached(c.f.preparer.features) > kept);
+    assert_true(feature_source_cached(batch_fixture_source(&c.f)) > kept);
     chooser_close(&c);
 }
 
@@ -166,7 +166,7 @@ static void a_second_look_that_saves_nothing_reads_nothing(void **state)
     for (int unit = 1; unit < 40; unit++)
         (void)look(&c, c.batch.area.bytes);
     assert_true(c.choice.looked);
-    assert_int_equal(feature_source_cached(c.f.preparer.features), kept);
+    assert_int_equal(feature_source_cached(batch_fixture_source(&c.f)), kept);
     chooser_close(&c);
 }
 
@@ -184,7 +184,7 @@ static void a_refused_allocation_leaves_nothing_kept(void **state)
         memory_fail_after(n);
         cache_policy_refresh(&choice, &f.preparer, 0, 0);
         memory_fail_after(-1);
-        assert_int_equal(feature_source_cached(f.preparer.features), 0);
+        assert_int_equal(feature_source_cached(batch_fixture_source(&f)), 0);
     }
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);

@@ -11,6 +11,7 @@ struct scene {
     struct pipeline_settings settings;
     struct schedule schedule;
     struct stage_context context;
+    struct node_features features; /* of one type */
     struct feature_source *source;
     bool was_wanted[PART_COUNT];
     char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE];
@@ -36,6 +37,7 @@ static void open_scene(struct scene *s, const char *sampler, uint64_t budget_byt
     s->context = (struct stage_context){
         .store = s->fixture.store, .settings = &s->settings, .schedule = &s->schedule};
     s->source = open_source(&s->fixture, budget_bytes);
+    s->features = (struct node_features){.type_count = 1, .source = {s->source}};
 }
 
 static void close_scene(struct scene *s)
@@ -47,7 +49,7 @@ static void close_scene(struct scene *s)
 static int prefers(struct scene *s, enum unit_kind kind, int64_t round, int32_t slot)
 {
     const struct unit unit = {.kind = kind, .round = round, .slot = slot};
-    return held_parts_prefers(&s->context, s->source, &unit, s->wanted);
+    return held_parts_prefers(&s->context, &s->features, &unit, s->wanted);
 }
 
 /* Part `i` of the batch that (round, slot) is computed on. */

@@ -34,7 +34,8 @@ static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t b
         batch_fixture_put(&i->f, round, true);
     assert_ok(thread_pool_new(THREADS, &i->pool, &i->f.err), &i->f.err);
     assert_ok(batch_reader_new(&i->f.preparer, &i->reader, &i->f.err), &i->f.err);
-    const struct idle_config config = {.model = &i->f.model, .reader = i->reader, .pool = i->pool};
+    const struct idle_config config = {
+        .model = &i->f.model, .reader = i->reader, .pool = i->pool, .context = &i->f.context};
     assert_ok(idle_aggregation_new(&config, &i->idle, &i->f.err), &i->f.err);
 }
 

@@ -61,11 +61,11 @@ static void rows_that_are_mostly_zero_are_copied_and_said_to_be(void **state)
         struct batch_fixture f;
         struct prepared_batch batch = {0};
         batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, budget);
-        f.preparer.mostly_zero = true;
+        f.features.mostly_zero[0] = true;
         batch_fixture_put(&f, 0, true);
         prepare(&f, &batch, 0);
         assert_null(batch.aggregated);
-        assert_true(batch.rows.mostly_zero);
+        assert_true(batch.rows[0].mostly_zero);
         prepared_batch_release(&f.preparer, &batch);
         batch_fixture_close(&f);
     }
@@ -80,11 +80,11 @@ static void cached_rows_make_way_for_a_batch(void **state)
     batch_fixture_put(&f, 0, true);
     for (uint32_t i = 0; i < FIXTURE_NODES; i++)
         node[i] = i;
-    assert_ok(feature_source_cache(f.preparer.features, node, FIXTURE_NODES, 240000, &f.err),
+    assert_ok(feature_source_cache(batch_fixture_source(&f), node, FIXTURE_NODES, 240000, &f.err),
               &f.err);
-    const uint32_t kept = feature_source_cached(f.preparer.features);
+    const uint32_t kept = feature_source_cached(batch_fixture_source(&f));
     prepare(&f, &batch, 0);
-    assert_in_range(feature_source_cached(f.preparer.features), 1, kept - 1);
+    assert_in_range(feature_source_cached(batch_fixture_source(&f)), 1, kept - 1);
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);
 }

@@ -43,7 +43,7 @@ static void draw_nodes(uint32_t *node, size_t count, uint64_t seed)
 static void check_visit(struct batch_fixture *f, const uint32_t *node, size_t count)
 {
     static struct seen plain, piped;
-    struct feature_source *features = f->preparer.features;
+    struct feature_source *features = batch_fixture_source(f);
     plain.count = 0;
     assert_ok(feature_source_visit(features, node, count, see, &plain, NULL, &f->err), &f->err);
     assert_int_equal(plain.count, count);
@@ -86,11 +86,11 @@ static void cached_rows_come_in_their_turn(void **state)
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 240000);
     for (uint32_t i = 0; i < FIXTURE_NODES / 3; i++)
         kept[i] = 3 * i;
-    assert_ok(feature_source_cache(f.preparer.features, kept, FIXTURE_NODES / 3, 240000, &f.err),
+    assert_ok(feature_source_cache(batch_fixture_source(&f), kept, FIXTURE_NODES / 3, 240000, &f.err),
               &f.err);
     draw_nodes(node, 900, 4);
     check_visit(&f, node, 900);
-    assert_true(feature_source_cached(f.preparer.features) > 0);
+    assert_true(feature_source_cached(batch_fixture_source(&f)) > 0);
     batch_fixture_close(&f);
 }
 
@@ -103,13 +103,13 @@ static void what_the_order_of_a_batch_meets_is_told(void **state)
     draw_nodes(node, MOST, 1);
     node[MOST / 2] = FIXTURE_NODES;
     seen.count = 0;
-    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, &f.err),
+    assert_fails(row_pipe_visit(batch_fixture_source(&f), node, MOST, see, &seen, NULL, &f.err),
                  ERROR_CORRUPT, "tensor features: expected node ids below 4000, found 4000",
                  &f.err);
     assert_int_equal(seen.count, 0);
     draw_nodes(node, MOST, 1);
-    feature_source_limit(f.preparer.features, 1000);
-    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, &f.err),
+    feature_source_limit(batch_fixture_source(&f), 1000);
+    assert_fails(row_pipe_visit(batch_fixture_source(&f), node, MOST, see, &seen, NULL, &f.err),
                  ERROR_NO_MEMORY, "tensor features: 12000 rows want", &f.err);
     batch_fixture_close(&f);
 }
@@ -126,7 +126,7 @@ static void what_a_reading_thread_meets_is_told(void **state)
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         struct thread_pool *pool = new_pool(threads);
         seen.count = 0;
-        assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, pool, &f.err),
+        assert_fails(row_pipe_visit(batch_fixture_source(&f), node, MOST, see, &seen, pool, &f.err),
                      ERROR_CORRUPT, "partition/partition-1/part/0000000001/shard", &f.err);
         thread_pool_free(pool);
         assert_in_range(seen.count, 0, MOST / 2);
@@ -152,7 +152,7 @@ static void refused_memory_leaves_nothing(void **state)
         assert_in_range(n, 0, 20);
         seen.count = 0;
         memory_fail_after(n);
-        rc = row_pipe_visit(f.preparer.features, node, 900, see, &seen, pool, &f.err);
+        rc = row_pipe_visit(batch_fixture_source(&f), node, 900, see, &seen, pool, &f.err);
         memory_fail_after(-1);
         assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
         assert_int_equal(memory_live_blocks(), blocks);
@@ -167,7 +167,7 @@ static void it_takes_what_it_says(void **state)
     struct batch_fixture f;
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 200000);
     const uint64_t block = (uint64_t)FEATURE_BLOCK_ROWS * FIXTURE_DIM * sizeof(float);
-    assert_in_range(row_pipe_bytes(f.preparer.features), 2 * block, 1000 * block);
+    assert_in_range(row_pipe_bytes(batch_fixture_source(&f)), 2 * block, 1000 * block);
     batch_fixture_close(&f);
 }
 

@@ -7,6 +7,7 @@
 
 struct plan_case {
     struct pipeline_settings settings;
+    uint32_t parts[2];
     struct partition_book book;
     struct schedule schedule;
     struct stage_context context;
@@ -19,10 +20,13 @@ static void prepare(struct plan_case *c, const char *model, const char *hidden, 
                     uint32_t nodes)
 {
     struct error err = {0};
-    *c = (struct plan_case){.book = {.node_count = nodes,
+    *c = (struct plan_case){.parts = {0, nodes},
+                            .book = {.part_count = 1,
+                                     .node_count = nodes,
                                      .edge_count = 10ULL * nodes,
                                      .feature_dim = 50,
                                      .class_count = 10}};
+    c->book.book = c->parts;
     pipeline_settings_defaults(&c->settings);
     assert_ok(pipeline_settings_assign(&c->settings, "train-step.model", model, "test", &err),
               &err);
@@ -36,6 +40,14 @@ static void prepare(struct plan_case *c, const char *model, const char *hidden, 
                                         .book = &c->book,
                                         .schedule = &c->schedule,
                                         .memory_bytes = 1ULL << 32};
+}
+
+static struct step_memory plan_of(const struct plan_case *c, uint32_t label_dim)
+{
+    struct error err = {0};
+    struct step_memory plan = {0};
+    assert_ok(step_memory_plan(&c->model, &c->context, &nothing, label_dim, &plan, &err), &err);
+    return plan;
 }
 
 /* Bytes of the arena that a step over the whole graph takes; `counts`: that it would take on blocks as large. */
@@ -75,7 +87,7 @@ static void a_step_over_the_whole_graph_stays_under_the_bound(void **state)
             struct plan_case c;
             prepare(&c, models[m], widths[w], "-1, -1, -1", nodes);
             c.schedule.batch_size = c.schedule.seeds_most = nodes;
-            const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 1);
+            const struct step_memory plan = plan_of(&c, 1);
             const size_t used = used_by_step(&c, nodes, false);
             assert_int_equal(used_by_step(&c, nodes, true), used);
             if (used > plan.step_bytes || plan.step_bytes > 2 * used) /* a bound, and of use */
@@ -91,10 +103,9 @@ static void smaller_fanouts_need_less(void **state)
     prepare(&all, "sage", "64", "-1, -1", 10000000);
     prepare(&some, "sage", "64", "10, 5", 10000000);
     /* Validation has all neighbours unless it is told otherwise. */
-    assert_true(step_memory_plan(&some.model, &some.context, &nothing, 1).step_bytes > 1ULL << 30);
+    assert_true(plan_of(&some, 1).step_bytes > 1ULL << 30);
     some.settings.sample.evaluation_fanouts = some.settings.sample.fanouts;
-    assert_true(step_memory_plan(&some.model, &some.context, &nothing, 1).step_bytes * 10 <
-                step_memory_plan(&all.model, &all.context, &nothing, 1).step_bytes);
+    assert_true(plan_of(&some, 1).step_bytes * 10 < plan_of(&all, 1).step_bytes);
 }
 
 /* One layer is held at a time, where each has all nodes. Validation takes next to nothing here. */
@@ -109,12 +120,12 @@ static void a_pipeline_of_layers_needs_less_than_the_whole(void **state)
         c.schedule.evaluation_batch_size = c.schedule.evaluation_seeds_most = 1;
         c.settings.sample.evaluation_fanouts =
             (struct int_list){.count = 5, .value = {1, 1, 1, 1, 1}};
-        const uint64_t whole = step_memory_plan(&c.model, &c.context, &nothing, 1).step_bytes;
+        const uint64_t whole = plan_of(&c, 1).step_bytes;
         assert_ok(
             pipeline_settings_assign(&c.settings, "train-step.pipeline", "layers", "test", &err),
             &err);
         c.schedule.pipelined_layers = c.model.config.layer_count;
-        const uint64_t layers = step_memory_plan(&c.model, &c.context, &nothing, 1).step_bytes;
+        const uint64_t layers = plan_of(&c, 1).step_bytes;
         assert_true(layers > 0 && 3 * layers < 2 * whole);
     }
 }
@@ -125,7 +136,7 @@ static void the_parts_stay_within_the_budget(void **state)
     (void)state;
     prepare(&c, "sage", "64", "10, 5", 1000000);
     c.settings.sample.evaluation_fanouts = c.settings.sample.fanouts;
-    const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 40);
+    const struct step_memory plan = plan_of(&c, 40);
     assert_true(plan.step_bytes + plan.feature_bytes + plan.label_bytes <= c.context.memory_bytes);
     assert_true(plan.feature_bytes > c.context.memory_bytes / 4);
 }
@@ -136,7 +147,7 @@ static void a_small_budget_still_leaves_room_for_rows(void **state)
     (void)state;
     prepare(&c, "sage", "64", "-1, -1", 1000000);
     c.context.memory_bytes = 1 << 24;
-    const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 40);
+    const struct step_memory plan = plan_of(&c, 40);
     assert_int_equal(plan.feature_bytes, 1 << 22);
     assert_true(plan.label_bytes <= 1 << 21);
 }

@@ -2,6 +2,7 @@
 #include "stages/plan/run_binding.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/train-step/cache_policy.h"
+#include "stages/train-step/step_batch.h"
 #include "store/features/feature_shares.h"
 
 #include "tests/stages/infer/typed_run.h"
@@ -10,7 +11,7 @@ enum { BATCHES = 4, SEEDS = 20, BUDGET = 500000 };
 
 struct caching {
     struct typed_run *run;
-    struct typed_features features;
+    struct node_features features;
     struct batch_preparer preparer;
     struct prepared_batch batch;
     struct cache_policy policy;
@@ -65,22 +66,23 @@ static void caching_open(struct caching *c, void *temp)
     c->run->book.train_count = BATCHES * SEEDS;
     assert_ok(run_schedule(&c->run->schedule, &c->run->settings, &c->run->book, &c->err), &c->err);
     put_batches(c);
-    assert_ok(typed_features_open(&c->run->context, BUDGET, &c->features, &c->err), &c->err);
+    assert_ok(node_features_open(&c->run->context, PRECISION_FP32, BUDGET, &c->features, &c->err),
+              &c->err);
     assert_false(feature_source_is_resident(c->features.source[TYPED_AUTHOR]));
     assert_false(feature_source_is_resident(c->features.source[TYPED_PAPER]));
     assert_true(feature_source_is_resident(c->features.source[TYPED_VENUE]));
     c->preparer = (struct batch_preparer){.context = &c->run->context,
                                           .model = &c->run->model,
-                                          .types = &c->features,
+                                          .features = &c->features,
                                           .budget_bytes =
-                                              BUDGET - typed_features_resident_bytes(&c->features)};
+                                              BUDGET - node_features_resident_bytes(&c->features)};
 }
 
 static void caching_close(struct caching *c)
 {
     prepared_batch_release(&c->preparer, &c->batch);
     batch_preparer_release(&c->preparer);
-    typed_features_close(&c->features);
+    node_features_close(&c->features);
     typed_run_close(c->run);
 }
 
@@ -90,7 +92,8 @@ static void bring(struct caching *c, int number)
     const struct key key = key_mini_batch(INFER_RUN_ID, number / 2, number % 2);
     assert_ok(prepared_batch_read(&c->preparer, &c->batch, &key, &c->err), &c->err);
     assert_ok(prepared_batch_fill(&c->preparer, &c->batch, NULL, &c->err), &c->err);
-    const struct typed_input input = typed_batch_input(&c->batch.typed, TYPED_PAPER);
+    struct step_batch input;
+    step_batch_take(&c->run->context, &c->batch, &input);
     for (uint32_t t = 0; t < TYPED_RUN_TYPES; t++)
         for (uint32_t i = 0; i < input.count[t]; i++) {
             const struct input_rows *rows = &input.rows[t];
@@ -100,7 +103,7 @@ static void bring(struct caching *c, int number)
                             typed_run_feature(t, input.number[t][i], k));
         }
     assert_true(input.count[TYPED_AUTHOR] > 100 && input.count[TYPED_PAPER] > 100);
-    assert_true(typed_features_bytes(&c->features) - typed_features_resident_bytes(&c->features) +
+    assert_true(node_features_bytes(&c->features) - node_features_resident_bytes(&c->features) +
                     c->preparer.area_bytes + c->preparer.scratch_bytes <=
                 c->preparer.budget_bytes);
 }
@@ -134,9 +137,9 @@ static void rows_that_batches_use_are_kept(void **state)
     cache_policy_refresh(&c.policy, &c.preparer, c.batch.area.bytes, 0);
     for (int b = 0; b < BATCHES; b++) {
         bring(&c, b);
-        for (uint32_t i = 0; i < typed_batch_count(&c.batch.typed, TYPED_AUTHOR); i++)
+        for (uint32_t i = 0; i < prepared_batch_count(&c.batch, TYPED_AUTHOR); i++)
             assert_true(feature_source_has_cached(c.features.source[TYPED_AUTHOR],
-                                                  c.batch.typed.number[TYPED_AUTHOR][i]));
+                                                  c.batch.number[TYPED_AUTHOR][i]));
     }
     assert_true(kept(&c, TYPED_AUTHOR) < typed_run_count[TYPED_AUTHOR] / 4);
     caching_close(&c);
@@ -154,7 +157,7 @@ static void kept_rows_make_way_for_a_batch(void **state)
     bring(&c, 1);
     for (uint32_t t = TYPED_AUTHOR; t <= TYPED_PAPER; t++)
         needed +=
-            feature_shares_need(c.features.source[t], typed_batch_count(&c.batch.typed, t), false);
+            feature_shares_need(c.features.source[t], prepared_batch_count(&c.batch, t), false);
     c.preparer.budget_bytes = needed + 20000;
     bring(&c, 1);
     assert_true(kept(&c, TYPED_AUTHOR) < authors && kept(&c, TYPED_PAPER) < papers);

@@ -6,7 +6,7 @@
 #include "stages/plan/run_binding.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/neighbor_sampler.h"
-#include "stages/train-step/prepared_batch.h"
+#include "stages/train-step/step_batch.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
 #include "store/records/gradient.h"
@@ -431,17 +431,19 @@ static void rows_are_the_same_in_and_out_of_the_budget(void **state)
     const struct key key = key_mini_batch(run_id, 0, 0);
     start(&run, *state, "rgcn", NULL);
     for (int b = 0; b < 3; b++) {
-        struct typed_features features;
+        struct node_features features;
         struct prepared_batch batch = {0};
         run.context.sharers = sharers[b];
-        assert_ok(typed_features_open(&run.context, budgets[b], &features, &err), &err);
+        assert_ok(node_features_open(&run.context, PRECISION_FP32, budgets[b], &features, &err),
+                  &err);
         struct batch_preparer preparer = {.context = &run.context,
                                           .model = &run.model,
-                                          .types = &features,
+                                          .features = &features,
                                           .budget_bytes = 1 << 20};
         assert_ok(prepared_batch_read(&preparer, &batch, &key, &err), &err);
         assert_ok(prepared_batch_fill(&preparer, &batch, NULL, &err), &err);
-        const struct typed_input input = typed_batch_input(&batch.typed, PAPER);
+        struct step_batch input;
+        step_batch_take(&run.context, &batch, &input);
         assert_int_equal(input.seed_count, SEEDS);
         for (uint32_t t = 0; t < TYPES; t++) {
             const struct input_rows *rows = &input.rows[t];
@@ -457,7 +459,7 @@ static void rows_are_the_same_in_and_out_of_the_budget(void **state)
         }
         prepared_batch_release(&preparer, &batch);
         batch_preparer_release(&preparer);
-        typed_features_close(&features);
+        node_features_close(&features);
     }
     end(&run);
 }
