@@ -189,15 +189,18 @@ static uint32_t find_input_dim(const struct model_config *config, int number, ui
 }
 
 /* One relation from a type to itself is a plain graph, and its layer is one pass, unless the kind
- * has tensors of its own there. */
-static const struct typed_kind *typed_of(const struct relation_schema *schema,
+ * has tensors of its own there. The largest of what relations give is no sum of theirs. */
+static const struct typed_kind *typed_of(const struct model_types *types,
                                          const struct layer_type *type)
 {
+    const struct relation_schema *schema = &types->schema;
     const bool is_named = *schema->type_name[0];
     if (!type->typed || !is_named)
         return NULL;
-    const bool differs = type->only_typed || type->typed->differs_alone;
-    return schema->relation_count > 1 || schema->type_count > 1 || differs ? type->typed : NULL;
+    if (type->only_typed || type->typed->differs_alone)
+        return type->typed;
+    const bool is_whole = schema->relation_count == 1 && schema->type_count == 1;
+    return is_whole || types->relation_aggr == RELATION_AGGR_MAX ? NULL : type->typed;
 }
 
 static void begin_layer(struct model *model, int number)
@@ -212,7 +215,7 @@ static void begin_layer(struct model *model, int number)
                                   .joins_heads = !is_last,
                                   .hop = model->hop_count,
                                   .second_input = -1};
-    layer->typed = typed_of(&config->types.schema, layer->type);
+    layer->typed = typed_of(&config->types, layer->type);
     for (uint32_t t = 0; t < config->types.schema.type_count; t++)
         layer->type_input_dim[t] = find_input_dim(config, number, t);
     layer->input_dim = layer->own_dim = layer->type_input_dim[0];
@@ -223,6 +226,20 @@ static void begin_layer(struct model *model, int number)
     layer_fill_options(layer);
     if (layer->type->reads_start)
         layer->second_input = find_start(config, number);
+}
+
+/* What the tensors of one pass are. */
+static void describe_place(struct model_layer *layer)
+{
+    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
+    int matrices = 0;
+    layer->own_tensor = -1;
+    layer->place_parameters = layer->typed ? 0 : layer->type->parameters(layer, own);
+    for (int i = 0; i < layer->place_parameters; i++) {
+        matrices += own[i].dim_count > 1;
+        if (own[i].dim_count > 1 && matrices == 2 && !layer->type->forward)
+            layer->own_tensor = i;
+    }
 }
 
 static void add_layer(struct parameter_writer *writer, int number)
@@ -239,8 +256,10 @@ static void add_layer(struct parameter_writer *writer, int number)
     model->divides_by_ends |= type->divides_by_ends;
     model->needs_degree |= type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
     layer->first_parameter = model->parameter_count;
-    if (writer->rc == ERROR_NONE)
+    if (writer->rc == ERROR_NONE) {
+        describe_place(layer);
         (layer->typed ? layer->typed->parameters : relation_convs_parameters)(writer);
+    }
     layer->parameter_count = model->parameter_count - layer->first_parameter;
     for (uint32_t t = 0; t < model->config.types.schema.type_count; t++)
         layer->type_tail[t] = add_tail(writer, t);

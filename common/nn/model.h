@@ -212,10 +212,13 @@ struct model_layer {
     bool
         has_tail; /* activation and dropout are done behind the layer (layer_tail.h), not inside it */
     int first_parameter, parameter_count; /* in model.parameter: the kind's own */
-    int residual_parameter;               /* [output_dim, input_dim]; -1: none; likewise below */
-    int norm_parameter;                   /* weight, and then bias */
-    int buffer_parameter;                 /* running mean, running variance, steps */
-    int inner_buffer_parameter;           /* the same of the norm inside; only of a batch norm */
+    /* Of a layer with a pass for each relation: tensors of one, and which of them multiplies own
+     * rows alone, the second matrix of a linear kind; -1: none does. */
+    int place_parameters, own_tensor;
+    int residual_parameter;     /* [output_dim, input_dim]; -1: none; likewise below */
+    int norm_parameter;         /* weight, and then bias */
+    int buffer_parameter;       /* running mean, running variance, steps */
+    int inner_buffer_parameter; /* the same of the norm inside; only of a batch norm */
     /* [types]; the three above are those of the first type. */
     struct tail_parameters {
         int residual, norm, buffer;

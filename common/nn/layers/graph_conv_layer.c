@@ -17,8 +17,11 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
         .suffix = "lin_rel.weight", .dim_count = 2, .rows = rows, .cols = cols, .bound = bound};
     out[1] = (struct layer_parameter){
         .suffix = "lin_rel.bias", .dim_count = 1, .rows = rows, .cols = 1, .bound = bound};
-    out[2] = (struct layer_parameter){
-        .suffix = "lin_root.weight", .dim_count = 2, .rows = rows, .cols = cols, .bound = bound};
+    out[2] = (struct layer_parameter){.suffix = "lin_root.weight",
+                                      .dim_count = 2,
+                                      .rows = rows,
+                                      .cols = layer->own_dim,
+                                      .bound = layer_linear_bound(layer->own_dim)};
     return 3;
 }
 

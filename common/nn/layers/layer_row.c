@@ -79,9 +79,13 @@ static enum error_code count_parts(const struct model_layer *layer, int *parts, 
 static enum error_code check_shapes(const struct model_layer *layer, const struct tensors *tensors,
                                     struct error *err)
 {
+    int matrices = 0; /* the second one multiplies own rows */
     for (int i = 0; i < tensors->count; i++) {
         const struct layer_parameter *own = &tensors->own[i];
-        const uint32_t cols = own->dim_count == 1 ? 1 : layer->input_dim;
+        matrices += own->dim_count != 1;
+        const uint32_t cols = own->dim_count == 1 ? 1
+                              : matrices == 2     ? layer->own_dim
+                                                  : layer->input_dim;
         if (own->dim_count > 2 || own->rows != layer->config.output_dim || own->cols != cols)
             return error_set(err, ERROR_BUG,
                              "the row of this kind is wrong: %s is [%u, %u], but the tensors of a "

@@ -33,8 +33,8 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                       .dgl = "fc_self.weight",
                                       .dim_count = 2,
                                       .rows = rows,
-                                      .cols = cols,
-                                      .bound = bound};
+                                      .cols = layer->own_dim,
+                                      .bound = layer_linear_bound(layer->own_dim)};
     return 3;
 }
 

@@ -20,12 +20,12 @@ static void parameters(struct parameter_writer *writer)
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
         struct model_layer layer = *writer->layer;
         char key[RELATION_KEY_SIZE];
+        layer.input_dim = layer.type_input_dim[relation->source_type];
+        layer.own_dim = layer.type_input_dim[relation->target_type];
+        must(layer.type->parameters(&layer, own) == COUNT);
         relation_key(schema, r, key);
         for (int i = 0; i < COUNT; i++) {
-            layer.input_dim = layer.type_input_dim[i == OWN_WEIGHT ? relation->target_type
-                                                                   : relation->source_type];
-            const int count = layer.type->parameters(&layer, own);
-            must(count == COUNT && (own[i].dim_count == 1) == (i == BIAS));
+            must((own[i].dim_count == 1) == (i == BIAS));
             const uint32_t dim[] = {own[i].rows, own[i].cols, 0, 0};
             parameter_writer_add(writer, own[i].dim_count, dim, own[i].bound, 0,
                                  "convs.%d.convs.%s.%s", writer->number, key, own[i].suffix);

@@ -6,6 +6,7 @@
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_row.h"
+#include "common/nn/typed/row_product.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ struct conv {
     struct conv_place place;
     struct model_layer layer;
     struct layer_pass pass;
+    /* The matrix of own rows, where they are not among the sources; else NULL. */
+    struct row_product *own;
     bool runs;   /* there are rows for it to give */
     float *rows; /* [destinations, output_dim]: what it gives beside other relations; NULL: it alone
                   * gives the rows of its type */
@@ -71,6 +74,38 @@ static uint32_t count_givers(const struct model *model, const struct model_layer
     return count;
 }
 
+/* Whether the rows of destinations are not among the sources of a place. In a named relation from a
+ * type to itself they are, but a kind that would add loops adds none. */
+static bool is_bipartite(const struct model *model, const struct model_layer *layer,
+                         const struct conv_place *place)
+{
+    const struct layer_type *type = layer->type;
+    const bool has_loops = type->forward && !type->divides_by_ends;
+    if (!type->uses_edges)
+        return false;
+    return place->source != place->target ||
+           (has_loops && *model->config.types.schema.type_name[place->source]);
+}
+
+/* Whether a product of own rows is added to what a pass gives. */
+static bool adds_own_product(const struct model *model, const struct model_layer *layer,
+                             const struct conv_place *place)
+{
+    return layer->own_tensor >= 0 && is_bipartite(model, layer, place);
+}
+
+/* Whether the rows of a type are put together from more than one pass. */
+static bool is_joined(const struct model *model, const struct model_layer *layer, uint32_t type)
+{
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < count_places(model, layer); i++) {
+        const struct conv_place place = place_of(model, layer, i);
+        if (place.target == type && place.tensors >= 0)
+            parts += 1 + adds_own_product(model, layer, &place);
+    }
+    return parts > 1;
+}
+
 /* The layer of a place: it reads sources and own rows. Nothing follows it where its rows are joined
  * with those of other relations. */
 static struct model_layer layer_of(const struct model *model, const struct model_layer *layer,
@@ -79,8 +114,8 @@ static struct model_layer layer_of(const struct model *model, const struct model
     struct model_layer own = *layer;
     own.input_dim = layer->type_input_dim[place->source];
     own.own_dim = layer->type_input_dim[place->target];
-    own.parameter_count = tensors;
-    if (count_givers(model, layer, place->target) > 1)
+    own.parameter_count = tensors - adds_own_product(model, layer, place);
+    if (is_joined(model, layer, place->target))
         own.config.activation = ACTIVATION_NONE;
     return own;
 }
@@ -280,8 +315,7 @@ static uint32_t count_sources(const struct typed_pass *pass, uint32_t type)
     return pass->source_count[type] ? pass->source_count[type] : 1;
 }
 
-/* The block of a relation. Its sources have the rows of its destinations among them where both are
- * of one type, but a named relation adds no loops. */
+/* The block of a relation. */
 static enum error_code find_block(const struct typed_pass *pass, uint32_t i,
                                   const struct conv_place *place, struct arena *arena,
                                   struct message_block *out, struct error *err)
@@ -363,7 +397,7 @@ static enum error_code place_rows(const struct typed_pass *pass, struct conv *co
 {
     const struct layer_pass *row = &pass->row[conv->place.target].pass;
     struct activation activation = row->activation;
-    if (count_givers(pass->model, pass->layer, conv->place.target) > 1) {
+    if (is_joined(pass->model, pass->layer, conv->place.target)) {
         const enum error_code rc = arena_new(
             arena, &conv->rows, (size_t)row->block.destination_count * row->output_dim, what, err);
         conv->pass.output = conv->rows;
@@ -380,7 +414,25 @@ static enum error_code place_rows(const struct typed_pass *pass, struct conv *co
 static const struct parameter *tensors_of(const struct typed_pass *pass, const struct conv *conv)
 {
     return &pass->model->parameter[pass->layer->first_parameter +
-                                   conv->place.tensors * conv->layer.parameter_count];
+                                   conv->place.tensors * pass->layer->place_parameters];
+}
+
+/* The matrix of own rows in the table. */
+static const struct parameter *own_tensor_of(const struct typed_pass *pass, const struct conv *conv)
+{
+    return tensors_of(pass, conv) + pass->layer->own_tensor;
+}
+
+static enum error_code begin_own(const struct typed_pass *pass, struct conv *conv,
+                                 struct arena *arena, struct error *err)
+{
+    const uint32_t target = conv->place.target;
+    if (!adds_own_product(pass->model, pass->layer, &conv->place))
+        return ERROR_NONE;
+    return row_product_new(&(struct row_matrix){pass->value + own_tensor_of(pass, conv)->offset,
+                                                NULL, conv->layer.own_dim, conv->pass.output_dim},
+                           pass->destination_count[target], &pass->input[target], NULL, arena,
+                           &conv->own, err);
 }
 
 static enum error_code begin_conv(const struct typed_pass *pass, uint32_t i, struct conv *conv,
@@ -395,6 +447,8 @@ static enum error_code begin_conv(const struct typed_pass *pass, uint32_t i, str
         rc = layer_pass_init_tensors(&conv->pass, &conv->layer, tensors_of(pass, conv), pass->value,
                                      &block, &input, arena, err);
     find_own_rows(pass, i, conv);
+    if (rc == ERROR_NONE)
+        rc = begin_own(pass, conv, arena, err);
     return rc == ERROR_NONE ? place_rows(pass, conv, arena, err) : rc;
 }
 
@@ -416,9 +470,14 @@ CPU_KERNEL(add_rows, (float *restrict sum, const float *restrict rows, float sha
 static void add_relations(const struct join_job *job, float *y, size_t at, size_t count)
 {
     vector_zero(y, count);
-    for (uint32_t i = 0; i < job->convs->count; i++)
-        if (job->convs->conv[i].place.target == job->type && job->convs->conv[i].rows)
-            add_rows(y, job->convs->conv[i].rows + at, job->share, count);
+    for (uint32_t i = 0; i < job->convs->count; i++) {
+        const struct conv *conv = &job->convs->conv[i];
+        if (conv->place.target != job->type || !conv->rows)
+            continue;
+        add_rows(y, conv->rows + at, job->share, count);
+        if (conv->own)
+            add_rows(y, row_product_rows(conv->own) + at, job->share, count);
+    }
 }
 
 /* The first of the relations whose value is the largest gives it. */
@@ -430,6 +489,8 @@ static void take_largest(const struct join_job *job, float *y, size_t at, size_t
         const struct conv *conv = &job->convs->conv[r];
         if (conv->place.target != job->type)
             continue;
+        if (conv->own)
+            add_rows(conv->rows + at, row_product_rows(conv->own) + at, 1, count);
         for (size_t i = 0; i < count; i++) {
             if (!is_first && !(conv->rows[at + i] > y[i]))
                 continue;
@@ -473,7 +534,7 @@ static enum error_code join_type(struct join_job *job, uint32_t type, bool keep,
     job->type = type;
     job->share = typed_pass_share(pass, type);
     job->convs->largest[type] = NULL;
-    if (givers == 1 || rows == 0)
+    if ((givers == 1 && !is_joined(pass->model, pass->layer, type)) || rows == 0)
         return ERROR_NONE;
     if (pass->model->config.types.relation_aggr == RELATION_AGGR_MAX && givers > 1)
         rc = arena_new(workspace->arena, &job->convs->largest[type], (size_t)rows * row->output_dim,
@@ -525,6 +586,8 @@ enum error_code relation_convs_forward(struct typed_pass *pass, bool keep,
         rc = begin_conv(pass, i, conv, workspace->arena, err);
         if (rc == ERROR_NONE)
             rc = layer_pass_forward(&conv->pass, keep, workspace->arena, workspace->pool, err);
+        if (rc == ERROR_NONE && conv->own)
+            rc = row_product_forward(conv->own, keep, workspace, err);
     }
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
         rc = join_type(&job, t, keep, workspace, err);
@@ -682,7 +745,7 @@ static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
     const struct layer_pass *row = &pass->row[type].pass;
     struct slope_job job = {.row = row, .above = pass->above[type]};
     *out = output_gradient;
-    if (!job.above || count_givers(pass->model, pass->layer, type) < 2)
+    if (!job.above || !is_joined(pass->model, pass->layer, type))
         return ERROR_NONE;
     const enum error_code rc = arena_new(
         workspace->arena, out, row->block.destination_count * (size_t)row->output_dim, what, err);
@@ -751,6 +814,12 @@ static enum error_code conv_back(struct back_job *job, uint32_t i, float *dy, fl
     if (rc == ERROR_NONE)
         rc = layer_pass_backward(&conv->pass, above, part, is_first, &out, arena,
                                  job->workspace->pool, err);
+    if (rc != ERROR_NONE || !conv->own)
+        return rc;
+    rc = row_product_backward(conv->own, part, pass->wants_gradient[target],
+                              gradient + own_tensor_of(pass, conv)->offset, NULL, job->workspace,
+                              err);
+    conv->pass.own_gradient = row_product_input_gradient(conv->own);
     return rc;
 }
 

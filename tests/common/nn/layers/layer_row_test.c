@@ -96,7 +96,7 @@ static struct layer_type with_parameters(int (*parameters)(const struct model_la
 static enum error_code check(const struct layer_type *type, struct error *err)
 {
     const struct model_layer layer = {
-        .type = type, .input_dim = INPUT, .config.output_dim = OUTPUT};
+        .type = type, .input_dim = INPUT, .own_dim = INPUT, .config.output_dim = OUTPUT};
     *err = (struct error){0};
     return layer_row_check(&layer, err);
 }
