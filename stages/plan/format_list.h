@@ -5,7 +5,7 @@
  *
  * A new format is a row here, one file in stages/ingest/formats/ that defines `const struct
  * input_format NAME_format` with its reader (input_format.h), and its text in "Input formats" of
- * pipelines/README.md. Nothing else names it; tests/tree/input_formats_test.sh checks that, and
+ * pipelines/guide/formats.md. Nothing else names it; tests/tree/input_formats_test.sh checks that, and
  * that the format has a test and a fuzz target.
  *
  * `init` is LOOKED_AT if `graphmill init` looks into such an input, with NAME_facts_find() of

@@ -11,7 +11,7 @@
  *
  * To add one: a file <name>_sampler.c with its `const struct sampler <name>_row`, its row and the
  * rows of its parameters in sampler_list.h, a test that its choice is unbiased, and a line in
- * pipelines/README.md. tests/tree/tables_agree_test.sh names what was forgotten, and
+ * pipelines/guide. tests/tree/tables_agree_test.sh names what was forgotten, and
  * tests/tree/samplers_test.sh any other place that knows the sampler.
  */
 #ifndef STAGES_SAMPLING_SAMPLER_H

@@ -14,12 +14,12 @@ rows=$(grep -rhoE '^const struct input_format [a-z0-9_]+_format = ' stages/inges
     fail "stages/ingest defines input_format rows for '$(xargs <<<"$rows")', and $list lists '$(sort <<<"$formats" | xargs)'"
 
 # The table of the section, and nothing else, has the line of a format.
-table=$(sed -n '/^## Input formats/,/^`format: auto`/s/^| `/| `/p' pipelines/README.md)
+table=$(sed -n '/^## Input formats/,/^`format: auto`/s/^| `/| `/p' pipelines/guide/data.md)
 for name in $formats; do
-    line=$(grep "^| \`$name\` |" <<<"$table") || fail "pipelines/README.md: 'Input formats' has no line | \`$name\` |"
+    line=$(grep "^| \`$name\` |" <<<"$table") || fail "pipelines/guide/data.md: 'Input formats' has no line | \`$name\` |"
     row=$(sed -n "/^    ROW($name, /,/^    ROW(\|^\/\*/{/^    ROW($name, /p;/^    ROW(/!p}" $list)
     for mark in $(grep -oE '\.(sign|endings) = \{?"[^"]*"' <<<"$row" | cut -d'"' -f2); do
-        grep -qF "${mark/#\*/NAME}" <<<"$line" || fail "pipelines/README.md: the line of $name does not say that auto knows it by $mark"
+        grep -qF "${mark/#\*/NAME}" <<<"$line" || fail "pipelines/guide/data.md: the line of $name does not say that auto knows it by $mark"
     done
     grep -qE "\b${name}_(format|reader_run)\b" tests/stages/ingest/*/*_test.c ||
         grep -qsw -- "$name" tests/pipeline/*formats*_test.sh "tests/pipeline/${name}_test.sh" ||
