@@ -43,14 +43,16 @@ static const char *const missing_names[] = {[MISSING_NONE] = "none",
                                             [MISSING_RANDOM] = "random",
                                             [MISSING_DEGREE_RANDOM] = "degree+random",
                                             NULL};
-#define TASK_CHOICE(number, name) [number] = #name,
-#define TASK_HELP(number, name)   "; " #name
+/* A row of a list is the name of a choice and the text that describes it. */
+#define ROW_NAME(number, name, help) [number] = #name,
+#define ROW_TEXT(number, name, help) [number] = help,
 static const char *const task_names[] = {[TASK_UNKNOWN] = "auto",
-                                         TASK_LIST(TASK_CHOICE)[TASK_NONE] = NULL};
-#define PARTITIONER_CHOICE(number, name, help) [number] = #name,
-#define PARTITIONER_HELP(number, name, help)   "; " #name ": " help
-static const char *const method_names[] = {
-    PARTITIONER_LIST(PARTITIONER_CHOICE)[PARTITION_METHOD_COUNT] = NULL};
+                                         TASK_LIST(ROW_NAME)[TASK_NONE] = NULL};
+static const char *const task_texts[] = {
+    [TASK_UNKNOWN] = "single_label or multi_label, by the label columns", TASK_LIST(ROW_TEXT)};
+static const char *const method_names[] = {PARTITIONER_LIST(ROW_NAME)[PARTITION_METHOD_COUNT] =
+                                               NULL};
+static const char *const method_texts[] = {PARTITIONER_LIST(ROW_TEXT)};
 static const char *const order_names[] = {
     [STREAM_NATURAL] = "natural", [STREAM_RANDOM] = "random", [STREAM_DEGREE] = "degree", NULL};
 static const char *const update_names[] = {[UPDATE_PLACE] = "place", [UPDATE_ANEW] = "anew", NULL};
@@ -60,16 +62,16 @@ static const char *const precision_names[] = {
     [PRECISION_FP32] = "fp32", [PRECISION_BF16] = "bf16", NULL};
 static const char *const pipeline_names[] = {
     [PIPELINE_WHOLE] = "whole", [PIPELINE_LAYERS] = "layers", NULL};
-#define ENCODING_CHOICE(number, name, help) [number] = #name,
 static const char *const gradient_names[] = {
-    GRADIENT_ENCODING_LIST(ENCODING_CHOICE)[GRADIENT_ENCODING_COUNT] = NULL};
+    GRADIENT_ENCODING_LIST(ROW_NAME)[GRADIENT_ENCODING_COUNT] = NULL};
+static const char *const gradient_texts[] = {GRADIENT_ENCODING_LIST(ROW_TEXT)};
 static const char *const optimizer_names[] = {
     [RULE_ADAM] = "adam", [RULE_ADAMW] = "adamw", [RULE_SGD] = "sgd", NULL};
 static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
                                                 [SPARSE_ADAGRAD] = "adagrad",
                                                 [SPARSE_SGD] = "sgd",
                                                 [SPARSE_RULE_COUNT] = NULL};
-#define POLICY_HELP(number, name, help) "; " #name ": " help
+static const char *const embedding_policy_texts[] = {EMBEDDING_POLICY_LIST(ROW_TEXT)};
 static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
 static const char *const compensation_names[] = {[COMPENSATE_RATE] = "rate",
@@ -78,29 +80,29 @@ static const char *const compensation_names[] = {[COMPENSATE_RATE] = "rate",
                                                  NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
 static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
-#define LOSS_CHOICE(number, name, help) [number] = #name,
-#define LOSS_HELP(number, name, help)   "; " #name ": " help
+#define METRIC_TEXT(number, name, title, less_is_better, is_told) [number] = title,
+static const char *const metric_texts[] = {METRIC_LIST(METRIC_TEXT)};
 static const char *const loss_names[] = {[LOSS_AUTO] = "auto",
-                                         LOSS_LIST(LOSS_CHOICE)[LOSS_COUNT] = NULL};
+                                         LOSS_LIST(ROW_NAME)[LOSS_COUNT] = NULL};
+static const char *const loss_texts[] = {[LOSS_AUTO] = "the first loss of the task",
+                                         LOSS_LIST(ROW_TEXT)};
 static const char *const class_weight_names[] = {
     [CLASS_WEIGHTS_NONE] = "none", [CLASS_WEIGHTS_BALANCED] = "balanced", NULL};
-#define SAMPLER_CHOICE(number, name, help) [number] = #name,
-#define SAMPLER_HELP(number, name, help)   "; " #name ": " help
-static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
-#define NEGATIVE_CHOICE(number, name, help) [number] = #name,
-static const char *const negative_names[] = {NEGATIVE_LIST(NEGATIVE_CHOICE)[NEGATIVE_COUNT] = NULL};
-#define DECODER_CHOICE(number, name, help) [number] = #name,
+static const char *const sampler_names[] = {SAMPLER_LIST(ROW_NAME)[SAMPLER_COUNT] = NULL};
+static const char *const sampler_texts[] = {SAMPLER_LIST(ROW_TEXT)};
+static const char *const negative_names[] = {NEGATIVE_LIST(ROW_NAME)[NEGATIVE_COUNT] = NULL};
+static const char *const negative_texts[] = {NEGATIVE_LIST(ROW_TEXT)};
 static const char *const decoder_names[] = {[DECODER_NONE] = "none",
-                                            DECODER_LIST(DECODER_CHOICE)[DECODER_COUNT] = NULL};
-#define LINK_LOSS_CHOICE(number, name, help) [number] = #name,
-static const char *const link_loss_names[] = {LINK_LOSS_LIST(LINK_LOSS_CHOICE)[LINK_LOSS_COUNT] =
-                                                  NULL};
-#define CORRUPT_CHOICE(number, name, help) [number] = #name,
-static const char *const corrupt_names[] = {CORRUPT_LIST(CORRUPT_CHOICE)[CORRUPT_COUNT] = NULL};
+                                            DECODER_LIST(ROW_NAME)[DECODER_COUNT] = NULL};
+static const char *const decoder_texts[] = {DECODER_LIST(ROW_TEXT)};
+static const char *const link_loss_names[] = {LINK_LOSS_LIST(ROW_NAME)[LINK_LOSS_COUNT] = NULL};
+static const char *const link_loss_texts[] = {LINK_LOSS_LIST(ROW_TEXT)};
+static const char *const corrupt_names[] = {CORRUPT_LIST(ROW_NAME)[CORRUPT_COUNT] = NULL};
+static const char *const corrupt_texts[] = {CORRUPT_LIST(ROW_TEXT)};
+static const char *const readout_texts[] = {READOUT_LIST(ROW_TEXT)};
 static const char *const pair_names[] = {[PAIRS_EDGES] = "edges", [PAIRS_WALKS] = "walks", NULL};
 static const char *const ranked_names[] = {
     [CORRUPT_TARGET] = "target", [CORRUPT_SOURCE] = "source", [CORRUPT_BOTH] = "both", NULL};
-#define CHOICE_ROW_HELP(number, name, help) "; " #name ": " help
 static const char *const ranking_names[] = {[RANKING_NONE] = "none",
                                             [RANKING_SAMPLED] = "sampled",
                                             [RANKING_ALL] = "all",
@@ -125,36 +127,39 @@ static const char *const excluded_edges_names[] = {
 /* ACTIVATION_AUTO comes behind the kinds. */
 static const char *const item_activation_names[] = {ACTIVATION_LIST(ACTIVATION_NAME) "auto", NULL};
 
-#define LAYER_HELP(constant, name, help) "; " #name ": " help
+#define LAYER_TEXT(constant, name, help) [LAYER_##constant] = help,
+static const char *const layer_texts[] = {LAYER_LIST(LAYER_TEXT)};
 
 /* clang-format off */
 #define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
 #define TEXT(part, name, field, value, help) \
-    {name, SETTING_TEXT, part, PLACE(field), value, 0, 0, NULL, help, NULL}
+    {name, SETTING_TEXT, part, PLACE(field), value, 0, 0, NULL, help, NULL, NULL}
 #define PATH(part, name, field, help) \
-    {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help, NULL}
+    {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help, NULL, NULL}
 #define INT(part, name, field, value, least, most, help) \
-    {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help, NULL}
+    {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help, NULL, NULL}
 #define INT_OR_MOST(part, name, field, value, least, most, help) \
-    {name, SETTING_INT_OR_MOST, part, PLACE(field), value, least, most, NULL, help, NULL}
+    {name, SETTING_INT_OR_MOST, part, PLACE(field), value, least, most, NULL, help, NULL, NULL}
 #define DOUBLE(part, name, field, value, least, most, help) \
-    {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help, NULL}
+    {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help, NULL, NULL}
 #define BOOL(part, name, field, value, help) \
-    {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help, NULL}
+    {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help, NULL, NULL}
 #define CHOICE(part, name, field, value, names, help) \
-    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL}
+    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL, NULL}
+#define CHOICE_OF(part, name, field, value, names, texts, help) \
+    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL, texts}
 #define PATHS(part, name, field, help) \
-    {name, SETTING_PATHS, part, PLACE(field), "", 0, 0, NULL, help, NULL}
+    {name, SETTING_PATHS, part, PLACE(field), "", 0, 0, NULL, help, NULL, NULL}
 #define WORDS(part, name, field, help) \
-    {name, SETTING_WORDS, part, PLACE(field), "", 0, 0, NULL, help, NULL}
+    {name, SETTING_WORDS, part, PLACE(field), "", 0, 0, NULL, help, NULL, NULL}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
-    {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL}
+    {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL, NULL}
 #define CHOICE_OR_NUMBERS(part, name, field, value, names, least, most, help) \
-    {name, SETTING_CHOICE_OR_NUMBERS, part, PLACE(field), value, least, most, names, help, NULL}
+    {name, SETTING_CHOICE_OR_NUMBERS, part, PLACE(field), value, least, most, names, help, NULL, NULL}
 #define ITEMS(part, name, field, most, items, help) \
-    {name, SETTING_ITEMS, part, PLACE(field), "", 0, most, NULL, help, items}
+    {name, SETTING_ITEMS, part, PLACE(field), "", 0, most, NULL, help, items, NULL}
 #define INT_LIST(part, name, field, value, least, most, help) \
-    {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL}
+    {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL, NULL}
 
 /* What a row is part of (enum setting_part), and the values of another setting without which it has
  * no effect. */
@@ -182,21 +187,21 @@ static const char *const item_activation_names[] = {ACTIVATION_LIST(ACTIVATION_N
 /* An item of train-step.layers. */
 #define ITEM_PLACE(field) offsetof(struct layer_config, field), sizeof(((struct layer_config *)0)->field)
 #define INT_OPTION(name, kinds, value, least, most, help) \
-    {#name, SETTING_INT, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL},
+    {#name, SETTING_INT, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL, NULL},
 #define REAL_OPTION(name, kinds, value, least, most, help) \
-    {#name, SETTING_DOUBLE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL},
+    {#name, SETTING_DOUBLE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL, NULL},
 #define FLAG_OPTION(name, kinds, value, help) \
-    {#name, SETTING_BOOL, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, NULL, help, NULL},
+    {#name, SETTING_BOOL, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, NULL, help, NULL, NULL},
 #define CHOICE_OPTION(name, kinds, value, names, help) \
-    {#name, SETTING_CHOICE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, names, help, NULL},
+    {#name, SETTING_CHOICE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, names, help, NULL, NULL},
 static const struct setting_spec layer_rows[] = {
-    {"kind", SETTING_CHOICE, NOTHING, ITEM_PLACE(kind), NULL, 0, 0, layer_names, "as train-step.model", NULL},
-    {"hidden", SETTING_INT, NOTHING, ITEM_PLACE(output_dim), "0", 0, 65536, NULL, "its width; 0: that of train-step.hidden; the last layer has the classes", NULL},
+    {"kind", SETTING_CHOICE, NOTHING, ITEM_PLACE(kind), NULL, 0, 0, layer_names, "as train-step.model", NULL, NULL},
+    {"hidden", SETTING_INT, NOTHING, ITEM_PLACE(output_dim), "0", 0, 65536, NULL, "its width; 0: that of train-step.hidden; the last layer has the classes", NULL, NULL},
     LAYER_OPTION_LIST(INT_OPTION, REAL_OPTION, FLAG_OPTION, CHOICE_OPTION)
-    {"residual", SETTING_BOOL, NOTHING, ITEM_PLACE(residual), "false", 0, 0, NULL, "as train-step.residual", NULL},
-    {"norm", SETTING_CHOICE, NOTHING, ITEM_PLACE(norm), "none", 0, 0, norm_names, "as train-step.norm", NULL},
-    {"activation", SETTING_CHOICE, NOTHING, ITEM_PLACE(activation), "auto", 0, 0, item_activation_names, "auto (relu; none behind the last layer and kinds without tensors), relu, elu, leaky_relu or none", NULL},
-    {"dropout", SETTING_DOUBLE, NOTHING, ITEM_PLACE(dropout), "0", 0, 0.999, NULL, "as train-step.dropout", NULL},
+    {"residual", SETTING_BOOL, NOTHING, ITEM_PLACE(residual), "false", 0, 0, NULL, "as train-step.residual", NULL, NULL},
+    {"norm", SETTING_CHOICE, NOTHING, ITEM_PLACE(norm), "none", 0, 0, norm_names, "as train-step.norm", NULL, NULL},
+    {"activation", SETTING_CHOICE, NOTHING, ITEM_PLACE(activation), "auto", 0, 0, item_activation_names, "auto (relu; none behind the last layer and kinds without tensors), relu, elu, leaky_relu or none", NULL, NULL},
+    {"dropout", SETTING_DOUBLE, NOTHING, ITEM_PLACE(dropout), "0", 0, 0.999, NULL, "as train-step.dropout", NULL, NULL},
     {.name = NULL},
 };
 #undef INT_OPTION
@@ -224,7 +229,7 @@ const struct setting_spec setting_table[] = {
     INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
     BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
-    CHOICE(DATASET, "ingest.format", ingest.format, "folder", dataset_format_names, dataset_format_help),
+    CHOICE_OF(DATASET, "ingest.format", ingest.format, "folder", dataset_format_names, dataset_format_texts, "what the input is"),
     PATHS(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file; edge_list: a pattern (calls-*.csv), or a list of files"),
     PATHS(DATASET_BY_FORMAT, "ingest.labels", ingest.labels, "edge_list: a file (or several, as of path) with a line `id,class` a node, or `id,0,1,...` for several labels"),
     CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
@@ -258,7 +263,7 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     TEXT(DATASET, "ingest.sparse_columns", ingest.sparse_columns, "", "folder: how many columns sparse features have whose last ones are 0 in all rows (1902), by node type as in `paper: 1902; author: 334`; empty: num_features of meta.json, else as many as their entries reach (graphmill infer sets it)"),
     PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column, of a graph with relations behind `type,NAME` (graphmill infer writes it)"),
-    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns)" TASK_LIST(TASK_HELP)),
+    CHOICE_OF(DATASET, "ingest.task", ingest.task, "auto", task_names, task_texts, "what is learnt"),
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
     CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),
     TEXT(PAIRS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "tasks of edges: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files, or by a set of OGB itself)"),
@@ -284,7 +289,7 @@ const struct setting_spec setting_table[] = {
     DOUBLE(OPERATION, "ingest.retrain_feature_drift", ingest.retrain_feature_drift, "0", 0, 1e6, "the same of the largest shift of a feature column's mean, in standard deviations; 0: never"),
     DOUBLE(OPERATION, "ingest.retrain_valid_drop", ingest.retrain_valid_drop, "0", 0, 1e6, "the same of how much worse checkpoint.metric is on the validation split, by the model that is there; 0: never, and it is not evaluated"),
 
-    CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "how nodes come to parts" PARTITIONER_LIST(PARTITIONER_HELP)),
+    CHOICE_OF(PARTITION, "partition.method", partition.method, "metis", method_names, method_texts, "how the graph is cut into parts"),
     INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
     PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
     PATH(PARTITION_IF("partition.method=metis,ldg,fennel,auto"), "partition.loads", partition.loads, "metis, ldg, fennel: go by what a run read (graphmill export RUN --what loads), instead of by all edges alike"),
@@ -297,7 +302,7 @@ const struct setting_spec setting_table[] = {
     DOUBLE(PARTITION_IF("partition.update=place"), "partition.drift", partition.drift, "1.2", 1, 1000, "update place: when the share of cut edges is so many times that of the last partition of all nodes, nodes are moved, and where that is not enough all are partitioned again"),
     DOUBLE(PARTITION, "partition.compact", partition.compact, "0.2", 0, 1, "the dataset of a version, and with update place its parts, are written as what has changed since the last that were written whole, up to this share of their bytes; above it they are written whole; 0: always whole"),
 
-    CHOICE(TRAINING, "sample.sampler", sample.sampler, SAMPLER_DEFAULT_NAME, sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),
+    CHOICE_OF(TRAINING, "sample.sampler", sample.sampler, SAMPLER_DEFAULT_NAME, sampler_names, sampler_texts, "what a mini-batch is made of"),
     INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers. Samplers of layers: nodes drawn for each layer; samplers of subgraphs count the layers by it"),
     TEXT(TRAINING_IF("ingest.relations=true"), "sample.relation_fanouts", sample.relation_fanouts, "", "fan-outs of relations that have others: `cites: 15,10; writes: 5,5`"),
     INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch; where the sampler draws nodes or edges of the whole graph: how many"),
@@ -316,17 +321,17 @@ const struct setting_spec setting_table[] = {
 
     CHOICE(LABELLED(TRAINING), "sample.exclude_edges", sample.exclude_edges, "reverses", excluded_edges_names, "labelled edges: what is left out of the neighbourhoods of a mini-batch: none, its edges, or these and their reverses"),
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
-    CHOICE(LINKS(TRAINING), "sample.negative", sample.negative, "uniform", negative_names, "link prediction: which other end they have" NEGATIVE_LIST(CHOICE_ROW_HELP)),
+    CHOICE_OF(LINKS(TRAINING), "sample.negative", sample.negative, "uniform", negative_names, negative_texts, "link prediction: which other end the pairs that are no edges have"),
     CHOICE(LINKS(TRAINING), "sample.pairs", sample.pairs, "edges", pair_names, "link prediction: what is learnt to be near: the ends of edges, or nodes that lie on a random walk (unsupervised GraphSAGE)"),
     INT(TRAINING_IF("sample.pairs=walks"), "sample.pair_walk_length", sample.pair_walk_length, "5", 1, 1000, "walks: their steps; the pair is the start and the node of one of them"),
     DOUBLE(TRAINING_IF("sample.pairs=walks"), "sample.walk_p", sample.walk_p, "1", 1e-6, 1e6, "walks: node2vec's p, above 1 for fewer steps back"),
     DOUBLE(TRAINING_IF("sample.pairs=walks"), "sample.walk_q", sample.walk_q, "1", 1e-6, 1e6, "walks: node2vec's q, above 1 for walks that stay near"),
-    CHOICE(LINKS(TRAINING), "sample.corrupt", sample.corrupt, "target", corrupt_names, "link prediction: which end is another in the pairs that are no edges" CORRUPT_LIST(CHOICE_ROW_HELP)),
+    CHOICE_OF(LINKS(TRAINING), "sample.corrupt", sample.corrupt, "target", corrupt_names, corrupt_texts, "link prediction: what the pairs that are no edges have"),
     BOOL(LINKS(TRAINING), "sample.filter_negatives", sample.filter_negatives, "false", "link prediction: draw an end again that makes a training edge (uniform and degree)"),
     INT(LINKS(TRAINING), "sample.evaluation_negatives", sample.evaluation_negatives, "1", 1, 10000, "link prediction: the same beside each edge of validation and test: uniform, none an edge of any split"),
 
     ITEMS(TRAINING, "train-step.layers", train_step.layers, LAYER_COUNT_MAX, &layer_items, "the layers one by one, instead of model and what follows it down to dropout: a list of"),
-    CHOICE(PLAIN_MODEL, "train-step.model", train_step.layer.kind, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
+    CHOICE_OF(PLAIN_MODEL, "train-step.model", train_step.layer.kind, "sage", layer_names, layer_texts, "the kind of its layers"),
     INT(TRAINING, "train-step.hidden", train_step.layer.output_dim, "64", 1, 65536, "width of the hidden layers"),
 #define INT_OPTION(name, kinds, value, least, most, help) \
     INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.layer.option.name, value, least, most, help),
@@ -352,18 +357,18 @@ const struct setting_spec setting_table[] = {
     TEXT(TRAINING_IF("ingest.relations=true"), "train-step.type_embedding", train_step.type_embedding, "", "relations: columns of the rows learnt for some node types, as in `author: 64; paper: 32`; also beside features; 0: none"),
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
-    CHOICE(TRAINING, "train-step.gradient", train_step.gradient, "f32", gradient_names, "how the gradient of a mini-batch is stored" GRADIENT_ENCODING_LIST(CHOICE_ROW_HELP)),
+    CHOICE_OF(TRAINING, "train-step.gradient", train_step.gradient, "f32", gradient_names, gradient_texts, "how the gradient of a mini-batch is stored"),
     DOUBLE(TRAINING_IF("train-step.gradient=top_k"), "train-step.gradient_kept", train_step.gradient_kept, "0.01", 0.0001, 1, "top_k: the share of its numbers that a gradient keeps"),
     CHOICE(TRAINING, "train-step.pipeline", train_step.pipeline, "whole", pipeline_names, "how the step of a mini-batch is cut into units of work: whole, or layers (a unit for each layer forward and backward, which any worker may do: model parallelism); changes no bit of the weights"),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
     CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
-    CHOICE(TRAINING, "train-step.loss", train_step.loss, "auto", loss_names, "what is made small: auto (the first of its task)" LOSS_LIST(LOSS_HELP)),
+    CHOICE_OF(TRAINING, "train-step.loss", train_step.loss, "auto", loss_names, loss_texts, "what training makes small"),
     DOUBLE(TRAINING_IF("train-step.loss=huber"), "train-step.huber_delta", train_step.huber_delta, "1", 1e-6, 1e6, "huber: where it becomes linear"),
     DOUBLE(TRAINING, "train-step.label_smoothing", train_step.label_smoothing, "0", 0, 1, "single_label: share of each label that goes to all classes alike"),
     CHOICE_OR_NUMBERS(TRAINING, "train-step.class_weights", train_step.class_weights, "none", class_weight_names, 0, 1e9, "what classes weigh in the loss: none, balanced (by how many training nodes have them), or a number each; multi_label: what a label that is there weighs"),
-    CHOICE(PAIRS(TRAINING), "train-step.decoder", train_step.decoder, "dot", decoder_names, "tasks of edges: what makes the scores of a pair" DECODER_LIST(CHOICE_ROW_HELP)),
-    CHOICE(LINKS(TRAINING), "train-step.link_loss", train_step.link_loss, "bce", link_loss_names, "link prediction: what is made small" LINK_LOSS_LIST(CHOICE_ROW_HELP)),
-    CHOICE(GRAPHS(TRAINING), "train-step.readout", train_step.readout, "mean", readout_names, "tasks of graphs: what makes one row of those of a graph's nodes" READOUT_LIST(CHOICE_ROW_HELP)),
+    CHOICE_OF(PAIRS(TRAINING), "train-step.decoder", train_step.decoder, "dot", decoder_names, decoder_texts, "tasks of edges: how the rows of both ends give the score of a pair"),
+    CHOICE_OF(LINKS(TRAINING), "train-step.link_loss", train_step.link_loss, "bce", link_loss_names, link_loss_texts, "link prediction: what training makes small"),
+    CHOICE_OF(GRAPHS(TRAINING), "train-step.readout", train_step.readout, "mean", readout_names, readout_texts, "tasks of graphs: how the rows of a graph's nodes become one row"),
     DOUBLE(TRAINING_IF("train-step.link_loss=margin"), "train-step.link_margin", train_step.link_margin, "1", 0, 1e6, "margin: how far an edge is to stand above its negatives"),
     TEXT(TRAINING, "train-step.initial", train_step.initial, "", "weights that training begins with: the folder of a run that has ended, the id of one in this folder, or a model.safetensors of either; empty: drawn by the seed"),
 
@@ -387,14 +392,14 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING_IF("aggregate.schedule=cosine"), "aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
     CHOICE(TRAINING, "aggregate.embedding_optimizer", aggregate.embedding_optimizer, "adam", sparse_rule_names, "of train-step.embedding: adam, adagrad or sgd, each of the rows alone that a round read"),
     DOUBLE(TRAINING, "aggregate.embedding_rate", aggregate.embedding_rate, "0.01", 0, 1000, "learning rate of train-step.embedding; follows aggregate.schedule"),
-    CHOICE(TRAINING, "aggregate.embedding_policy", aggregate.embedding_policy, "nodes", embedding_policy_names, "how rows of train-step.embedding are cut into units of work, which changes none of them" EMBEDDING_POLICY_LIST(POLICY_HELP)),
+    CHOICE_OF(TRAINING, "aggregate.embedding_policy", aggregate.embedding_policy, "nodes", embedding_policy_names, embedding_policy_texts, "how the rows of train-step.embedding are cut into shards, the units of work; it changes no row"),
     INT(TRAINING_IF("aggregate.embedding_policy=range,hash"), "aggregate.embedding_shards", aggregate.embedding_shards, "8", 1, 65535, "range, hash: how many"),
     TEXT(TRAINING_IF("ingest.relations=true"), "aggregate.type_embedding_rate", aggregate.type_embedding_rate, "", "relations: aggregate.embedding_rate of some node types, as in `author: 0.05; venue: 0.001`"),
     TEXT(TRAINING_IF("ingest.relations=true"), "aggregate.type_embedding_policy", aggregate.type_embedding_policy, "", "relations: aggregate.embedding_policy of some node types, as in `author: hash 8; venue: whole`"),
 
     INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
     INT(OPERATION, "checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),
-    CHOICE(TRAINING, "checkpoint.metric", checkpoint.metric, "accuracy", metric_names, "validation metric that decides what is best"),
+    CHOICE_OF(TRAINING, "checkpoint.metric", checkpoint.metric, "accuracy", metric_names, metric_texts, "validation metric that decides what is best"),
     INT(TARGET, "checkpoint.patience", checkpoint.patience, "0", 0, 1e9, "stop after so many snapshots without a better metric; 0: never"),
 
     CHOICE(OUTPUTS, "infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
@@ -422,24 +427,4 @@ bool setting_matters(const struct setting_spec *spec, const struct pipeline_sett
     return (!(spec->part_of & SETTING_OF_FORMAT) ||
             dataset_format_reads(dataset_format_of(settings), spec->name)) &&
            setting_has_effect(setting_table, spec, settings);
-}
-
-static void print_row(const struct setting_spec *spec, int indent)
-{
-    const char *value = spec->default_text ? spec->default_text : "must be given";
-    printf("%*s%-*s %s (%s%s)\n", indent, "", 30 - indent, spec->name, spec->help,
-           spec->default_text ? "default: " : "", value[0] ? value : "empty");
-}
-
-void setting_table_print_help(const char *section)
-{
-    const size_t size = section ? strlen(section) : 0;
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
-        if (section && (strncmp(spec->name, section, size) != 0 || spec->name[size] != '.'))
-            continue;
-        print_row(spec, 2);
-        for (const struct setting_spec *row = spec->items ? spec->items->rows : NULL;
-             row && row->name; row++)
-            print_row(row, 6);
-    }
 }

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 /* clang-format off */
-#define TASK_NUMBER(number, name) number,
+#define TASK_NUMBER(number, name, help) number,
 #define LOSS_NUMBER(number, name, help) number,
 #define METRIC_NUMBER(number, name, title, less_is_better, is_told) number,
 enum loss { LOSS_AUTO = 0, LOSS_LIST(LOSS_NUMBER) LOSS_COUNT };
@@ -135,7 +135,7 @@ struct task {
     size_t (*print)(char *out, const float *output, const void *label, uint32_t class_count);
 };
 
-#define TASK_ROW(number, name) extern const struct task task_##name;
+#define TASK_ROW(number, name, help) extern const struct task task_##name;
 TASK_LIST(TASK_ROW)
 #undef TASK_ROW
 
