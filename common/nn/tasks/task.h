@@ -8,7 +8,8 @@
  *                                                   └── print ──> a line of predictions.csv
  *
  * To add one: a file beside this one with a `const struct task task_<name>`, its row in task_list.h
- * (and a row there for what only it measures), its test, a line in pipelines/guide.
+ * (and a row there for what only it measures), its test,
+ * and pipelines/guide/reference.md made anew.
  * ingest.task, checkpoint.metric, the records, training, validation and inference take it from
  * there; tests/tree/tables_agree_test.sh says what was forgotten, and tests/tree/tasks_test.sh that
  * no other file names it.
