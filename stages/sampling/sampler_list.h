@@ -21,13 +21,14 @@
         "sample.fanouts neighbours of each node, each as likely as the others, none twice "        \
         "(GraphSAGE)")                                                                             \
     ROW(SAMPLER_WEIGHTED_NEIGHBOR, weighted_neighbor,                                              \
-        "the same, with the weights of the edges as chances; an edge of weight 0 is kept "         \
-        "only if there are too few others")                                                        \
+        "sample.fanouts neighbours of each node, with the weights of the edges as chances, "       \
+        "none twice; an edge of weight 0 is kept only if there are too few others")                \
     ROW(SAMPLER_NEIGHBOR_WITH_REPLACEMENT, neighbor_with_replacement,                              \
-        "the same, with each draw from all neighbours, so some come several times; a node "        \
-        "with no more neighbours than the fan-out keeps all")                                      \
+        "sample.fanouts draws from all neighbours of each node, so some come several times; "      \
+        "a node with no more neighbours than the fan-out keeps all")                               \
     ROW(SAMPLER_TEMPORAL_NEIGHBOR, temporal_neighbor,                                              \
-        "the same among the edges that are not later than the seed, for each seed apart")          \
+        "sample.fanouts neighbours of each node by edges that are not later than the seed, "       \
+        "for each seed apart")                                                                     \
     ROW(SAMPLER_FASTGCN, fastgcn,                                                                  \
         "for each layer sample.fanouts nodes of the whole graph, by importance (Chen et al. "      \
         "2018)")                                                                                   \
