@@ -24,6 +24,13 @@ static const char *const edge_feature_names[] = {[EDGE_FEATURES_AUTO] = "auto",
                                                  NULL};
 static const char *const weight_scale_names[] = {
     [WEIGHTS_AS_GIVEN] = "as_given", [WEIGHTS_LOG] = "log", [WEIGHTS_RANK] = "rank", NULL};
+static const char *const weight_scale_texts[] = {
+    [WEIGHTS_AS_GIVEN] = "the weight w as it is",
+    [WEIGHTS_LOG] = "log(1 + w), and -log(1 - w) below 0",
+    [WEIGHTS_RANK] = "the share of the input's edges whose weight is at most w: above 0, up to 1, "
+                     "also of weights below 0. It takes 4 bytes an edge, at most a quarter of "
+                     "--memory. An update that adds or removes edges or nodes is refused, because "
+                     "it would change all ranks"};
 static const char *const direction_names[] = {[DIRECTION_AUTO] = "auto",
                                               [DIRECTION_AS_GIVEN] = "as_given",
                                               [DIRECTION_UNDIRECTED] = "undirected",
@@ -78,6 +85,13 @@ static const char *const compensation_names[] = {[COMPENSATE_RATE] = "rate",
                                                  [COMPENSATE_GRADIENT] = "gradient",
                                                  [COMPENSATE_NOTHING] = "none",
                                                  NULL};
+static const char *const compensation_texts[] = {
+    [COMPENSATE_RATE] = "the learning rate is divided by 1 + delay_rate * delay, as in "
+                        "staleness-aware SGD (Zhang et al. 2016)",
+    [COMPENSATE_GRADIENT] = "a gradient g becomes g + delay_lambda g g (w - w'), w' being the "
+                            "weights that g was made from and w those it changes: DC-ASGD (Zheng "
+                            "et al. 2017). It was made for SGD",
+    [COMPENSATE_NOTHING] = "nothing"};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
 static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
 #define METRIC_TEXT(number, name, title, less_is_better, is_told) [number] = title,
@@ -110,6 +124,10 @@ static const char *const ranking_names[] = {[RANKING_NONE] = "none",
                                             NULL};
 static const char *const history_names[] = {
     [HISTORY_ALL] = "all", [HISTORY_TRAINING] = "training", NULL};
+static const char *const history_texts[] = {
+    [HISTORY_ALL] = "all events that are strictly earlier, of training, validation or test, as the "
+                    "field's protocol has it. Events at the same time do not see each other",
+    [HISTORY_TRAINING] = "the events of training alone"};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 static const char *const edge_choice_names[] = {
     [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
@@ -248,7 +266,7 @@ const struct setting_spec setting_table[] = {
     WORDS(DATASET_BY_FORMAT, "ingest.missing_words", ingest.missing_words, "tables of nodes: the words that say that a value is missing, as an empty cell does, such as [NA, unknown]; other words are values"),
     PATH(DATASET_BY_FORMAT, "ingest.column_encoding", ingest.column_encoding, "words of classes and columns of features are taken as this file says instead of as this table shows them (graphmill infer writes it)"),
     TEXT(DATASET_BY_FORMAT, "ingest.edge_columns", ingest.edge_columns, "", "edge_list: what the header calls the columns, `source: from; target: to; weight: amount; time: day`; others are left out"),
-    CHOICE(DATASET, "ingest.weight_scale", ingest.weight_scale, "as_given", weight_scale_names, "weights of edges: as_given, log (log(1 + w), and -log(1 - w) below 0), or rank (the share of edges whose weight is at most w; edges cannot be added by an update then)"),
+    CHOICE_OF(DATASET, "ingest.weight_scale", ingest.weight_scale, "as_given", weight_scale_names, weight_scale_texts, "what the weight of an edge becomes"),
     CHOICE(DATASET_BY_FORMAT, "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
     CHOICE(DATASET_BY_FORMAT, "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
     BOOL(DATASET, "ingest.relations", ingest.relations, "false", "tell node types and relations apart: those of node-types.csv and edge-types.csv, each type with features of its own"),
@@ -383,7 +401,7 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING, "aggregate.ranges", aggregate.ranges, "1", 1, GRADIENT_RANGES_MAX, "ranges of parameters whose gradients are added up side by side, by as many workers of aggregate; changes no bit of the weights"),
     INT(TRAINING, "aggregate.fan_in", aggregate.fan_in, "0", 0, 65535, "gradients that are added at once, where many slots are added up as a tree; 0: all of a round"),
     INT_OR_MOST(TRAINING, "aggregate.staleness", aggregate.staleness, "0", 0, 1e6, "rounds that the weights a round computes with are older than those it changes, so that no round waits for the one before; 0: none; up_to N: the newest weights there are, at most so much older; which they were is recorded, and another run may have others"),
-    CHOICE(TRAINING, "aggregate.compensation", aggregate.compensation, "rate", compensation_names, "with staleness: rate (the learning rate divided by 1 + delay_rate * delay), gradient (moved by delay_lambda * gradient^2 * what the weights changed meanwhile: DC-ASGD) or none"),
+    CHOICE_OF(TRAINING, "aggregate.compensation", aggregate.compensation, "rate", compensation_names, compensation_texts, "with staleness: what is done about gradients that are some rounds old"),
     DOUBLE(TRAINING_IF("aggregate.compensation=rate"), "aggregate.delay_rate", aggregate.delay_rate, "1", 0, 1000, "rate: how much less the learning rate is for each round of delay"),
     DOUBLE(TRAINING_IF("aggregate.compensation=gradient"), "aggregate.delay_lambda", aggregate.delay_lambda, "0.04", 0, 1000, "gradient: lambda of DC-ASGD"),
     CHOICE(TRAINING, "aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
@@ -407,7 +425,7 @@ const struct setting_spec setting_table[] = {
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     TEXT(TRAINING, "infer.nodes", infer.nodes, "", "written by graphmill infer --nodes: number and hash of the nodes that are asked for; empty: all"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
-    CHOICE(PAIRS(DATASET), "infer.history", infer.history, "all", history_names, "a sampler that goes by times with edge_split time: which events messages travel over when an event of validation or test is scored: all that are earlier, or those of training alone"),
+    CHOICE_OF(PAIRS(DATASET), "infer.history", infer.history, "all", history_names, history_texts, "a sampler that goes by times with edge_split time: which events messages travel over when an event of validation or test is scored"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), all, or given (ingest.valid_negatives, ingest.test_negatives)"),
     INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranked_end", infer.ranked_end, "target", ranked_names, "link prediction: which end of a test edge is ranked: target, source, or both, each for itself"),
