@@ -2,7 +2,8 @@
  * reference_page - what `graphmill help reference` prints: pipelines/guide/reference.md.
  *
  * The page is made from the rows that the programs themselves use: options, settings, and the lists
- * of samplers, layers, formats and the rest. tests/tree/reference_test.sh compares it with the file.
+ * of samplers, layers, formats and the rest. tests/tree/reference_test.sh compares it with the
+ * file.
  */
 #ifndef PIPELINES_REFERENCE_PAGE_H
 #define PIPELINES_REFERENCE_PAGE_H

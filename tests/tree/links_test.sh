@@ -44,7 +44,8 @@ for page in pages:
         if not file.exists() or root not in (file, *file.parents):
             print(f"{where}: {target}: there is no such file")
             wrong = 1
-        elif anchor and (file.suffix != ".md" or anchor not in anchors(file.read_text(encoding="utf-8"))):
+        elif anchor and (file.suffix != ".md" or
+                         anchor not in anchors(file.read_text(encoding="utf-8"))):
             print(f"{where}: {target}: that page has no such heading")
             wrong = 1
 if links < 2:
@@ -60,7 +61,8 @@ plant() { # what is said, the text of a page
     rm -rf "$work/tree"
     mkdir -p "$work/tree/room"
     printf '# One page\n\n## A `title` (of two)\n\n## Twice\n\n## Twice\n' >"$work/tree/README.md"
-    printf '[a](../README.md) [b](../README.md#a-title-of-two) [c](../README.md#twice-1)\n%s\n' "$2" >"$work/tree/room/page.md"
+    printf '[a](../README.md) [b](../README.md#a-title-of-two) [c](../README.md#twice-1)\n%s\n' \
+        "$2" >"$work/tree/room/page.md"
     found=$(python3 "$work/check.py" "$work/tree")
     [ "$found" = "$1" ] || { echo "expected '$1', found '$found' for: $2"; missed=1; }
 }
@@ -68,6 +70,7 @@ plant '' '`[x](none.md)` and [y](https://example.org/none) and [z](../room/page.
 plant '' '    [x](none.md)'
 plant 'room/page.md:2: none.md: there is no such file' '[x](none.md)'
 plant 'room/page.md:2: ../../tree.md: there is no such file' '[x](../../tree.md)'
-plant 'room/page.md:2: ../README.md#twice-2: that page has no such heading' '[x](../README.md#twice-2)'
+plant 'room/page.md:2: ../README.md#twice-2: that page has no such heading' \
+    '[x](../README.md#twice-2)'
 plant 'room/page.md:2: #here: that page has no such heading' '[x](#here)'
 exit $missed
