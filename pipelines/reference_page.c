@@ -282,10 +282,11 @@ static void print_choice_table(const struct setting_spec *spec)
 void reference_print_settings(void)
 {
     printf(
-        "\n## Settings\n\nA setting stands in its section of the pipeline file, or behind `--set`. "
-        "If the last\ncolumn is not empty, the setting counts only while another setting has one "
-        "of the "
-        "values that stand\nthere..\n\n### Top level\n\n");
+        "\n## Settings\n\n"
+        "A setting stands in its section of the pipeline file, or behind `--set`. If the last "
+        "column "
+        "is\nnot empty, the setting counts only while the setting that is named there has one of "
+        "the values.\n\n### Top level\n\n");
     print_rows(setting_table, "");
     for (int i = 0; i < STAGE_COUNT; i++) {
         printf("\n### %s\n\n", stage_list[i].name);

@@ -52,7 +52,7 @@ static const char *const missing_names[] = {[MISSING_NONE] = "none",
                                             NULL};
 /* A row of a list is the name of a choice and the text that describes it. */
 #define ROW_NAME(number, name, help) [number] = #name,
-#define ROW_TEXT(number, name, help) [number] = help,
+#define ROW_TEXT(number, name, help) [number] = (help),
 static const char *const task_names[] = {[TASK_UNKNOWN] = "auto",
                                          TASK_LIST(ROW_NAME)[TASK_NONE] = NULL};
 static const char *const task_texts[] = {
@@ -94,7 +94,7 @@ static const char *const compensation_texts[] = {
     [COMPENSATE_NOTHING] = "nothing"};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
 static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
-#define METRIC_TEXT(number, name, title, less_is_better, is_told) [number] = title,
+#define METRIC_TEXT(number, name, title, less_is_better, is_told) [number] = (title),
 static const char *const metric_texts[] = {METRIC_LIST(METRIC_TEXT)};
 static const char *const loss_names[] = {[LOSS_AUTO] = "auto",
                                          LOSS_LIST(ROW_NAME)[LOSS_COUNT] = NULL};
@@ -145,7 +145,7 @@ static const char *const excluded_edges_names[] = {
 /* ACTIVATION_AUTO comes behind the kinds. */
 static const char *const item_activation_names[] = {ACTIVATION_LIST(ACTIVATION_NAME) "auto", NULL};
 
-#define LAYER_TEXT(constant, name, help) [LAYER_##constant] = help,
+#define LAYER_TEXT(constant, name, help) [LAYER_##constant] = (help),
 static const char *const layer_texts[] = {LAYER_LIST(LAYER_TEXT)};
 
 /* clang-format off */
