@@ -30,8 +30,8 @@ static const struct {
      "A partition that puts each node into one part. An edge between two parts is cut."},
     {"embedding",
      "A row of numbers of a node. With train-step.embedding it is learnt and is an input "
-     "of the model; embeddings.npy has the rows that the model computes. Comments also say "
-     "learnable or learnt row for the former."},
+     "of the model; embeddings.npy has the rows that the model computes. The code also "
+     "calls the learnt ones learnable rows."},
     {"environment",
      "Versions, kernels and instruction set that the bits of a run depend on. A run goes "
      "on only in the environment it was started in."},
@@ -40,9 +40,9 @@ static const struct {
     {"event",
      "An edge with a time, where links or labels of edges are split by time."},
     {"fan-out",
-     "How many neighbours of a node are kept at a hop (sample.fanouts)."},
+     "The number of neighbours of a node that are kept at a hop (sample.fanouts)."},
     {"gradient",
-     "The record of what one micro-batch says the weights should change by."},
+     "The record of the change to the weights that one micro-batch asks for."},
     {"halo",
      "The nodes of other parts that are neighbours of a part's nodes."},
     {"lease",
@@ -81,7 +81,8 @@ static const struct {
      "An edge type of a heterogeneous graph: a name, a source node type and a target node "
      "type. Every graph has at least one."},
     {"replay",
-     "Computing one unit again from stored records, and comparing the bytes."},
+     "The computation of one unit again from stored records, and the comparison of the "
+     "bytes."},
     {"round",
      "One optimizer step: its micro-batches, their gradients, the sum, and the next "
      "version of the weights."},
@@ -106,13 +107,14 @@ static const struct {
      "A version of the weights that is complete and validated, from which a run can go on. "
      "A run has one every checkpoint.every_epochs epochs."},
     {"split",
-     "Which nodes, edges or graphs are for training, validation and test."},
+     "The nodes, edges or graphs for training, those for validation, or those for the "
+     "test."},
     {"stage",
      "One of the seven programs: ingest, partition, sample, train-step, aggregate, "
      "checkpoint, infer."},
     {"staleness",
-     "How many rounds older the weights are that a gradient was computed with than those "
-     "it changes (aggregate.staleness)."},
+     "The number of rounds by which the weights of a gradient are older than the weights "
+     "that it changes (aggregate.staleness)."},
     {"store",
      "The place of all records and artifacts: a folder, a bucket of S3, a Redis Cluster, "
      "or two of these."},
@@ -122,8 +124,8 @@ static const struct {
      "One piece of work that a worker claims, does and publishes, such as one slot of one "
      "round. Its records are a function of its inputs."},
     {"version",
-     "Of weights: the number of rounds that made them. Of a dataset: what an update made "
-     "of the dataset before."},
+     "The number of rounds that made the weights. A version of a dataset is what an update "
+     "made of the dataset before."},
     {"vertex cut",
      "A partition that puts each edge into one part. A node has a replica in each part "
      "that has one of its edges; one replica is the master."},
