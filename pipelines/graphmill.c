@@ -9,7 +9,9 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
+#include "pipelines/glossary.h"
 #include "pipelines/own_command.h"
+#include "pipelines/reference_page.h"
 #include "stages/engine/library_failure.h"
 #include "stages/engine/program_start.h"
 
@@ -53,7 +55,7 @@ static const struct command {
     {"render", "FILE", "a run as objects of Kubernetes, for kubectl apply -f -", command_render},
     {"scale", "RUN STAGE N", "more or fewer workers of a stage in mid-run", command_scale},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
-    {"help", "[COMMAND]", "this, or what COMMAND --help says", command_help},
+    {"help", "[COMMAND]", "this, or what COMMAND --help says; glossary; reference", command_help},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -67,6 +69,8 @@ static void print_help(void)
         printf("  %-9s %-13s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
     printf("\nRUN is the folder of a run (runs/<name> unless --directory said otherwise).\n"
            "graphmill COMMAND --help tells more. Answers go to stdout, progress to stderr.\n"
+           "graphmill help glossary explains the words, and help reference lists everything, in "
+           "Markdown.\n"
            "Exit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "
            "again; 78 bad settings.\n");
 }
@@ -83,12 +87,58 @@ static enum error_code unknown_command(const char *word, struct error *err)
     return error_set(err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them", word);
 }
 
-/* `graphmill help` and `graphmill help COMMAND`, which is COMMAND --help. */
+/* Prints the help of each command that takes options, in the reference. The settings, which run and
+ * start list too, have a section of their own there. */
+static enum error_code print_commands(struct error *err)
+{
+    char asked[] = "--help", options[] = "options";
+    printf("## Commands\n\n| command | what it does |\n| --- | --- |\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        printf("| `graphmill %s%s%s` | ", commands[i].name, commands[i].arguments[0] ? " " : "",
+               commands[i].arguments);
+        reference_print_cell(commands[i].summary);
+        printf(" |\n");
+    }
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; i < COMMAND_COUNT && rc == ERROR_NONE; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "%s", commands[i].name);
+        char *words[] = {name, asked, options, NULL};
+        if (commands[i].run == command_help)
+            continue;
+        printf("\n### graphmill %s\n\n```text\n", name);
+        rc = commands[i].run(3, words, err);
+        printf("```\n");
+    }
+    return rc;
+}
+
+static enum error_code print_reference(struct error *err)
+{
+    printf(
+        "# Reference\n\n<!-- Made by `graphmill help reference`: change the tables of the source "
+        "instead. -->\n\n"
+        "This page lists every command, setting, choice and store. It is made from the tables "
+        "that the\nprograms use themselves. [The user's guide](../README.md) explains how to "
+        "use them, and the\n[glossary](glossary.md) explains the words.\n\n");
+    const enum error_code rc = print_commands(err);
+    reference_print_settings();
+    return rc;
+}
+
+/* `graphmill help`; `graphmill help COMMAND`, which is COMMAND --help; and the pages. */
 static enum error_code command_help(int argc, char **argv, struct error *err)
 {
     char asked[] = "--help";
     if (argc < 2) {
         print_help();
+        return ERROR_NONE;
+    }
+    if (strcmp(argv[1], "reference") == 0)
+        return print_reference(err);
+    if (strcmp(argv[1], "glossary") == 0) {
+        (argc > 2 && strcmp(argv[2], "--markdown") == 0 ? glossary_print_markdown
+                                                        : glossary_print)();
         return ERROR_NONE;
     }
     char *words[] = {argv[1], asked, NULL};

@@ -32,10 +32,13 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-static void print_help(const char *name, const char *summary)
+/* `--help options` leaves out the settings, which fill some screens. */
+static void print_help(int argc, char **argv, const char *summary)
 {
-    printf("graphmill %s FILE [options] - %s\n\n", name, summary);
+    printf("graphmill %s FILE [options] - %s\n\n", argv[0], summary);
     options_print_help(option_table);
+    if (argc > 2 && strcmp(argv[2], "options") == 0)
+        return;
     printf("\nSettings, for the pipeline file and --set:\n");
     setting_table_print_help(NULL);
 }
@@ -46,7 +49,7 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
     struct option_list rest = {0};
     *shown = options_want_help(argc, argv);
     if (*shown) {
-        print_help(argv[0], summary);
+        print_help(argc, argv, summary);
         return ERROR_NONE;
     }
     enum error_code rc = options_parse(option_table, argc, argv, options, &rest, err);

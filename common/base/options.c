@@ -157,13 +157,15 @@ bool options_want_help(int argc, char **argv)
 
 void options_print_help(const struct option_spec *specs)
 {
+    enum { NAME_COLUMNS = 28, HELP_SIZE = 2048 };
     for (; specs->name; specs++) {
-        char left[64];
+        char left[64], help[HELP_SIZE];
         (void)snprintf(left, sizeof left, "--%s %s", specs->name,
                        specs->value_name ? specs->value_name : "");
-        printf("  %-28s %s", left, specs->help);
-        if (specs->default_text)
-            printf(" (default: %s)", specs->default_text);
-        printf("\n");
+        const char *value = specs->default_text;
+        (void)snprintf(help, sizeof help, value ? "%s (default: %s)" : "%s", specs->help,
+                       value && !value[0] ? "empty" : value);
+        printf("  %-*s ", NAME_COLUMNS, left);
+        text_print_wrapped(help, NAME_COLUMNS + 3);
     }
 }

@@ -293,3 +293,19 @@ bool text_seconds(const char *text, int64_t *out)
     *out *= unit;
     return true;
 }
+
+void text_print_wrapped(const char *text, int column)
+{
+    enum { LINE_COLUMNS = 100 };
+    int at = column;
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        const int size = (int)strcspn(word, " ");
+        if (at > column && at + 1 + size > LINE_COLUMNS) {
+            printf("\n%*s", column, "");
+            at = column;
+        }
+        at += printf("%s%.*s", at > column ? " " : "", size, word);
+        word += size;
+    }
+    printf("\n");
+}

@@ -53,6 +53,11 @@ bool text_replace(char *text, size_t size, const char *from, const char *to);
  * Fails: ERROR_INVALID for an unset name without default, an open brace, or a result over `size`. */
 MUST_CHECK enum error_code text_expand(const char *text, char *out, size_t size, struct error *err);
 
+/* Prints `text` and a line end to stdout, where `column` columns of the line are taken already.
+ * Breaks lines between words, so that none is longer than 100 columns unless a word is, and begins
+ * each further line in the same column. */
+void text_print_wrapped(const char *text, int column);
+
 /* Reads a duration, "90" or "90s", "15m", "2h" or "1d", as seconds. False for anything else, or
  * for more than a hundred years. */
 bool text_seconds(const char *text, int64_t *out);

@@ -157,6 +157,14 @@ static bool is_kind(const struct row *row, const char *data, size_t size)
     return !row->test || row->test(data, size);
 }
 
+bool file_kind_is_known(const char *format)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind.format && strcmp(rows[i].kind.format, format) == 0)
+            return true;
+    return false;
+}
+
 const struct kind_of_file *file_kind_find(const void *data, size_t size)
 {
     for (size_t i = 0; size && i < sizeof rows / sizeof *rows; i++)

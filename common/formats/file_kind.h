@@ -32,6 +32,9 @@ struct kind_of_file {
  * they show. */
 const struct kind_of_file *file_kind_find(const void *data, size_t size);
 
+/* Whether the first bytes of a file show that `ingest.format: FORMAT` reads it. */
+bool file_kind_is_known(const char *format);
+
 /* Reads the first unpacked bytes of the file at `path`, or of `data` [size] when that is not NULL,
  * into `out` [limit].
  * Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT for a damaged packed file. */

@@ -405,6 +405,11 @@ static inline bool model_is_typed(const struct model *model)
 {
     return *model->config.types.schema.type_name[0] != 0;
 }
+/* Node types that it computes on, at least 1. */
+static inline uint32_t model_type_count(const struct model *model)
+{
+    return model->config.types.schema.type_count;
+}
 /* Columns of the logits. */
 static inline uint32_t model_output_dim(const struct model *model)
 {

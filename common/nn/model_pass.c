@@ -1,7 +1,4 @@
-/* Forward and backward of a whole model, and one layer of it alone in inference (model.h); in training: layer_training.c. */
-#include "common/math/vector.h"
-#include "common/nn/layers/gat_windows.h"
-#include "common/nn/layers/gatv2_windows.h"
+/* Forward of a whole model; backward is in model_backward.c, and one layer alone in model_inference.c and layer_training.c. */
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_trace.h"
 #include "common/nn/typed/relation_convs.h"
@@ -15,11 +12,6 @@ static const char what[] = "rows of layers"; /* wants memory */
 _Static_assert((int)LAYER_COUNT_MAX *(int)RELATION_TYPE_COUNT_MAX <= 256,
                "the hop of a stream says layer and type");
 
-static uint32_t type_count(const struct model *model)
-{
-    return model->config.types.schema.type_count;
-}
-
 static struct random_stream stream_of(const struct random_stream *stream, int layer, uint32_t type)
 {
     struct random_stream own = *stream;
@@ -30,14 +22,8 @@ static struct random_stream stream_of(const struct random_stream *stream, int la
 
 /* --- what it computes on --- */
 
-/* The block of a graph with one relation, as those of many relations are. */
-struct one_relation {
-    uint32_t destination_count, source_count;
-    struct relation_edges edges;
-};
-
-static void take_block(const struct message_block *block, struct one_relation *relation,
-                       struct relation_block *out)
+void model_trace_take_block(const struct message_block *block, struct one_relation *relation,
+                            struct relation_block *out)
 {
     *relation = (struct one_relation){
         .destination_count = block->destination_count,
@@ -67,7 +53,7 @@ static enum error_code take_input(const struct model *model, const struct model_
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &relation, hops, what, err);
     for (size_t hop = 0; rc == ERROR_NONE && hop < hops; hop++)
-        take_block(&given->block[hop], &relation[hop], &block[hop]);
+        model_trace_take_block(&given->block[hop], &relation[hop], &block[hop]);
     own->relations = block;
     return rc;
 }
@@ -117,16 +103,16 @@ enum error_code model_trace_new(const struct model *model, const float *value,
         return rc;
     *made = (struct model_trace){
         .model = model, .value = value, .input = own, .workspace = workspace, .keeps = keeps};
-    rc = arena_new(arena, &made->projection, type_count(model), what, err);
+    rc = arena_new(arena, &made->projection, model_type_count(model), what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->fold, type_count(model), what, err);
+        rc = arena_new(arena, &made->fold, model_type_count(model), what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->rows, type_count(model), what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        rc = arena_new(arena, &made->rows, model_type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(model); t++) {
         made->fold[t] = (struct projection_fold){0};
         made->rows[t] = own->type_rows[t];
     }
-    return rc == ERROR_NONE ? new_below(&made->below, type_count(model), arena, err) : rc;
+    return rc == ERROR_NONE ? new_below(&made->below, model_type_count(model), arena, err) : rc;
 }
 
 /* The rows of a type that come in become those of the first layer. */
@@ -169,16 +155,15 @@ static enum error_code project_type(struct model_trace *trace, uint32_t type, ui
     return rc;
 }
 
-/* A layer on `block`, or if it uses no edges on count[t] rows of each type. */
-static enum error_code begin_step(struct model_trace *trace, int number,
-                                  const struct relation_block *block, const uint32_t *count,
-                                  struct error *err)
+enum error_code model_trace_begin_on(struct model_trace *trace, int number,
+                                     const struct relation_block *block, const uint32_t *count,
+                                     struct error *err)
 {
     const struct model *model = trace->model;
     const struct relation_input *ahead = number == 0 ? trace->input->aggregated_relations : NULL;
     struct arena *arena = trace->workspace->arena;
     struct model_step *step = &trace->step[number];
-    const uint32_t types = type_count(model);
+    const uint32_t types = model_type_count(model);
     *step =
         (struct model_step){.pass = {.model = model,
                                      .layer = &model->layer[number],
@@ -206,9 +191,9 @@ enum error_code model_trace_begin(struct model_trace *trace, int layer, struct e
 {
     const struct model *model = trace->model;
     const struct model_layer *own = &model->layer[layer];
-    return begin_step(trace, layer,
-                      own->type->uses_edges ? &trace->input->relations[own->hop] : NULL,
-                      own->type->uses_edges ? NULL : count_at(model, own->hop, trace->input), err);
+    return model_trace_begin_on(
+        trace, layer, own->type->uses_edges ? &trace->input->relations[own->hop] : NULL,
+        own->type->uses_edges ? NULL : count_at(model, own->hop, trace->input), err);
 }
 
 static struct model_layer layer_of_type(const struct model_layer *layer, uint32_t type,
@@ -284,8 +269,8 @@ static enum error_code find_start(struct model_trace *trace, int number, struct 
     if (second < 0)
         return ERROR_NONE;
     const enum error_code rc =
-        arena_new(trace->workspace->arena, &start, type_count(trace->model), what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
+        arena_new(trace->workspace->arena, &start, model_type_count(trace->model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(trace->model); t++)
         start[t] = trace->step[second].row[t].pass.output;
     pass->start = start;
     return rc;
@@ -320,8 +305,8 @@ static enum error_code join_layers(struct model_trace *trace, int number, struct
     const size_t width = step->pass.layer->input_dim;
     const float *lower[LAYER_COUNT_MAX];
     size_t stride[LAYER_COUNT_MAX];
-    enum error_code rc = arena_new(arena, &step->joined, type_count(model), what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+    enum error_code rc = arena_new(arena, &step->joined, model_type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(model); t++) {
         const uint32_t count = model_gives(model, t) ? step->pass.destination_count[t] : 0;
         step->joined[t] = NULL;
         for (int l = 0; l < number; l++) {
@@ -336,8 +321,7 @@ static enum error_code join_layers(struct model_trace *trace, int number, struct
     return rc;
 }
 
-/* A layer that is begun, and what follows it, from rows [types]. */
-static enum error_code run_step(struct model_trace *trace, int number, struct input_rows *rows,
+enum error_code model_trace_run(struct model_trace *trace, int number, struct input_rows *rows,
                                 float *const *output, struct error *err)
 {
     const struct model *model = trace->model;
@@ -345,8 +329,8 @@ static enum error_code run_step(struct model_trace *trace, int number, struct in
     struct model_step *step = &trace->step[number];
     struct typed_pass *pass = &step->pass;
     float **place = NULL;
-    enum error_code rc = arena_new(workspace->arena, &place, type_count(model), what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+    enum error_code rc = arena_new(workspace->arena, &place, model_type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(model); t++) {
         rc = begin_type(trace, number, t, &rows[t], output[t], err);
         place[t] = step->row[t].pass.output;
     }
@@ -357,13 +341,13 @@ static enum error_code run_step(struct model_trace *trace, int number, struct in
     if (trace->input->dropout)
         activation_set_dropout(&pass->slot_dropout, (float)pass->layer->config.dropout,
                                stream_of(trace->input->dropout, number, 0));
-    for (uint32_t t = 0; pass->layer->typed && trace->keeps && t < type_count(model); t++)
+    for (uint32_t t = 0; pass->layer->typed && trace->keeps && t < model_type_count(model); t++)
         if (rc == ERROR_NONE && step->row[t].pass.activation.relu)
             rc = layer_pass_keep_active(&step->row[t].pass, workspace->arena, err);
     if (rc == ERROR_NONE)
         rc = (pass->layer->typed ? pass->layer->typed->forward
                                  : relation_convs_forward)(pass, trace->keeps, workspace, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(model); t++) {
         struct type_rows *own = &step->row[t];
         if (own->layer.has_tail)
             rc = layer_tail_forward(&own->tail, &own->pass, workspace->arena, workspace->pool, err);
@@ -371,11 +355,11 @@ static enum error_code run_step(struct model_trace *trace, int number, struct in
     return rc;
 }
 
-/* rows [types] that come in become those of the first layer. */
-static enum error_code project(struct model_trace *trace, const uint32_t *count, struct error *err)
+enum error_code model_trace_project(struct model_trace *trace, const uint32_t *count,
+                                    struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(trace->model); t++)
         rc = project_type(trace, t, count[t], err);
     return rc;
 }
@@ -387,7 +371,7 @@ static enum error_code find_rows(struct model_trace *trace, int number, struct i
     const struct model *model = trace->model;
     if (model->layer[number].reads_all)
         return join_layers(trace, number, rows, err);
-    for (uint32_t t = 0; t < type_count(model); t++)
+    for (uint32_t t = 0; t < model_type_count(model); t++)
         rows[t] = number == 0 ? trace->rows[t]
                               : rows_at(trace->step[number - 1].row[t].pass.output,
                                         model->layer[number - 1].config.output_dim,
@@ -400,26 +384,26 @@ enum error_code model_trace_forward(struct model_trace *trace, int layer, float 
 {
     const struct model *model = trace->model;
     struct input_rows *rows = NULL;
-    enum error_code rc = arena_new(trace->workspace->arena, &rows, type_count(model), what, err);
+    enum error_code rc =
+        arena_new(trace->workspace->arena, &rows, model_type_count(model), what, err);
     if (rc == ERROR_NONE && layer == 0 && model->layer[0].typed)
         projection_fold_find(model, trace->value, &trace->input->relations[0], trace->fold);
     if (rc == ERROR_NONE && layer == 0)
-        rc = project(trace, trace->step[0].pass.source_count, err);
+        rc = model_trace_project(trace, trace->step[0].pass.source_count, err);
     if (rc == ERROR_NONE)
         rc = find_rows(trace, layer, rows, err);
     if (rc == ERROR_NONE)
         rc = find_start(trace, layer, err);
-    return rc == ERROR_NONE ? run_step(trace, layer, rows, output, err) : rc;
+    return rc == ERROR_NONE ? model_trace_run(trace, layer, rows, output, err) : rc;
 }
 
-/* Where in logits, or in their gradient, the rows of each type are; NULL: it gives none. */
-static void place_logits(const struct model_trace *trace, float *logits,
-                         float *out[RELATION_TYPE_COUNT_MAX])
+void model_trace_place_logits(const struct model_trace *trace, float *logits,
+                              float *out[RELATION_TYPE_COUNT_MAX])
 {
     const struct model *model = trace->model;
     const int last = model->config.layer_count - 1;
     size_t row = 0;
-    for (uint32_t t = 0; t < type_count(model); t++) {
+    for (uint32_t t = 0; t < model_type_count(model); t++) {
         out[t] = model_gives(model, t) ? logits + row * model_output_dim(model) : NULL;
         row += model_gives(model, t) ? trace->step[last].pass.destination_count[t] : 0;
     }
@@ -440,7 +424,7 @@ enum error_code model_forward(const struct model *model, const float *value,
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = model_trace_begin(made, i, err);
     if (rc == ERROR_NONE)
-        place_logits(made, logits, place);
+        model_trace_place_logits(made, logits, place);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = model_trace_forward(made, i, i == layers - 1 ? place : nowhere, err);
     if (rc == ERROR_NONE && trace)
@@ -448,497 +432,3 @@ enum error_code model_forward(const struct model *model, const float *value,
     return rc;
 }
 /* NOLINTEND(readability-non-const-parameter) */
-
-/* --- backward --- */
-
-static struct layer_tail_gradient gradient_of_tail(const struct model *model,
-                                                   const struct model_layer *layer, float *gradient)
-{
-    const struct parameter *parameter = model->parameter;
-    struct layer_tail_gradient out = {0};
-    if (layer->residual_parameter >= 0)
-        out.residual = gradient + parameter[layer->residual_parameter].offset;
-    if (layer->norm_parameter >= 0) {
-        out.weight = gradient + parameter[layer->norm_parameter].offset;
-        out.bias = gradient + parameter[layer->norm_parameter + 1].offset;
-    }
-    if (layer->buffer_parameter >= 0) {
-        const struct parameter *buffer = &parameter[layer->buffer_parameter];
-        out.batch_mean = gradient + buffer[0].offset;
-        out.batch_variance = gradient + buffer[1].offset;
-        out.batch_count = gradient + buffer[2].offset;
-    }
-    return out;
-}
-
-static void add_part(struct gradient_parts *parts, struct gradient_part part)
-{
-    must(parts->count < (int)(sizeof parts->part / sizeof *parts->part));
-    if (part.row_count)
-        parts->part[parts->count++] = part;
-}
-
-/* Columns of the rows that a layer gives, or of those that the first one reads (-1). */
-static size_t columns_of(const struct model_trace *trace, int layer, uint32_t type)
-{
-    return layer < 0 ? typed_pass_columns(&trace->step[0].pass, type)
-                     : trace->model->layer[layer].config.output_dim;
-}
-
-static uint32_t rows_of(const struct model_trace *trace, int layer, uint32_t type)
-{
-    return layer < 0 ? trace->step[0].pass.source_count[type]
-                     : trace->step[layer].pass.destination_count[type];
-}
-
-struct gather_job {
-    const struct layer_pass *row;       /* NULL, or what follows the layer, and is undone */
-    const struct layer_pass *above;     /* NULL: nothing is from there */
-    const struct gradient_parts *parts; /* NULL: nothing is added */
-    uint32_t rows;
-    size_t dim;
-    float *out; /* [rows, dim] */
-};
-
-static void gather_tile(void *context, int64_t tile, int thread)
-{
-    const struct gather_job *job = context;
-    const size_t dim = job->dim;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, job->rows);
-    float *out = job->out + first * dim;
-    const float *found = NULL;
-    (void)thread;
-    if (job->above && job->row)
-        found = layer_pass_product_gradient(job->row, job->above, NULL, first, end, out);
-    else if (job->above)
-        found = layer_pass_input_gradient(job->above, dim, first, end, out);
-    else
-        vector_zero(out, (end - first) * dim);
-    if (found && found != out)
-        vector_copy(out, found, (end - first) * dim);
-    for (int p = 0; job->parts && p < job->parts->count; p++) {
-        const struct gradient_part *part = &job->parts->part[p];
-        for (uint32_t row = first; row < end && row < part->row_count; row++)
-            for (size_t c = 0; c < dim; c++)
-                out[(row - first) * dim + c] += part->row[row * part->stride + c];
-    }
-}
-
-/* `row` as in struct gather_job. */
-static enum error_code gather_gradient(const struct model_trace *trace, int layer, uint32_t type,
-                                       const struct layer_pass *row, bool parts, float **out,
-                                       struct error *err)
-{
-    const struct model_step *step = layer < 0 ? &trace->below : &trace->step[layer];
-    const struct model_workspace *workspace = trace->workspace;
-    struct gather_job job = {.row = row,
-                             .above = step->above[type],
-                             .parts = parts ? &step->parts[type] : NULL,
-                             .rows = rows_of(trace, layer, type),
-                             .dim = columns_of(trace, layer, type)};
-    *out = NULL;
-    if (job.rows == 0 || (!job.above && (!parts || step->parts[type].count == 0)))
-        return ERROR_NONE;
-    const enum error_code rc =
-        arena_new(workspace->arena, &job.out, job.rows * job.dim, "gradients of rows", err);
-    *out = job.out;
-    if (rc == ERROR_NONE && !workspace->arena->counts)
-        thread_pool_run(workspace->pool, layer_pass_tiles(job.rows), gather_tile, &job);
-    return rc;
-}
-
-enum error_code model_trace_gradient(const struct model_trace *trace, int layer, uint32_t type,
-                                     bool parts, float **out, struct error *err)
-{
-    return gather_gradient(trace, layer, type, NULL, parts, out, err);
-}
-
-/* Sets what the layer above left as an array. */
-static enum error_code leave_array(struct model_trace *trace, int layer, uint32_t type,
-                                   float *gradient, struct error *err)
-{
-    struct model_step *step = layer < 0 ? &trace->below : &trace->step[layer];
-    struct layer_pass *pass = NULL;
-    step->above[type] = NULL;
-    if (!gradient)
-        return ERROR_NONE;
-    const enum error_code rc = arena_new(trace->workspace->arena, &pass, 1, what, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *pass = (struct layer_pass){.input_gradient = gradient};
-    step->above[type] = pass;
-    return ERROR_NONE;
-}
-
-/* From the gradient of what came out behind a tail that of what went in, *rows [destinations, output_dim]. */
-static enum error_code tail_back(const struct model_trace *trace, const struct type_rows *own,
-                                 const struct layer_pass *above, const struct gradient_parts *parts,
-                                 bool is_first, float *gradient, float **rows,
-                                 struct gradient_part *below, struct error *err)
-{
-    struct tail_backward tail = {.tail = &own->tail,
-                                 .pass = &own->pass,
-                                 .above = above,
-                                 .parts = parts,
-                                 .is_first = is_first,
-                                 .gradient = gradient_of_tail(trace->model, &own->layer, gradient)};
-    const enum error_code rc =
-        layer_tail_backward(&tail, trace->workspace->arena, trace->workspace->pool, err);
-    *rows = tail.layer_gradient;
-    *below = tail.below;
-    return rc;
-}
-
-/* Whether somebody wants the gradient of the rows of a type that layer `number` reads. */
-static bool wants_gradient(const struct model_trace *trace, int number, uint32_t type)
-{
-    const bool *wants = trace->input->wants_gradient;
-    return number > 0 || (wants && wants[type]) ||
-           (trace->model->config.types.projects[type] && !trace->fold[type].columns);
-}
-
-/* The gradient of the rows of a type in front of what follows layer `number`. Without a tail it may
- * be left to the layer: *rows is NULL then, and step->above[type] says it. */
-static enum error_code type_back(struct model_trace *trace, int number, uint32_t type,
-                                 float *gradient, float **rows, struct error *err)
-{
-    struct model_step *step = &trace->step[number];
-    struct model_step *lower = number > 0 ? &trace->step[number - 1] : &trace->below;
-    const struct type_rows *own = &step->row[type];
-    const struct gradient_parts *parts = &step->parts[type];
-    struct gradient_part below = {0};
-    *rows = NULL;
-    if (own->layer.has_tail) {
-        const bool is_first = !wants_gradient(trace, number, type);
-        const enum error_code rc =
-            tail_back(trace, own, step->above[type], parts, is_first, gradient, rows, &below, err);
-        step->above[type] = NULL;
-        add_part(&lower->parts[type], below);
-        return rc;
-    }
-    must(parts->count == 0 || (parts->count == 1 && !step->above[type] &&
-                               parts->part[0].stride == own->pass.output_dim));
-    if (parts->count)
-        *rows = (float *)parts->part[0].row; /* it is read alone */
-    return ERROR_NONE;
-}
-
-/* A layer that computes on all relations at once reads and writes whole arrays. */
-static enum error_code fill_arrays(struct model_trace *trace, int number, float **rows,
-                                   struct error *err)
-{
-    struct model_step *step = &trace->step[number];
-    struct arena *arena = trace->workspace->arena;
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++) {
-        const size_t count = rows_of(trace, number, t) * columns_of(trace, number, t);
-        const struct layer_pass *row = &step->row[t].pass;
-        if (!rows[t] && step->above[t])
-            rc = gather_gradient(trace, number, t, row->active ? row : NULL, false, &rows[t], err);
-        if (rc != ERROR_NONE || rows[t])
-            continue;
-        rc = arena_new(arena, &rows[t], count, what, err);
-        if (rc == ERROR_NONE && !arena->counts)
-            vector_zero(rows[t], count);
-    }
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
-        if (wants_gradient(trace, number, t) && step->pass.source_count[t])
-            rc = arena_new(arena, &step->pass.input_gradient[t],
-                           (size_t)step->pass.source_count[t] * typed_pass_columns(&step->pass, t),
-                           what, err);
-    return rc;
-}
-
-static enum error_code new_gradients(struct model_trace *trace, int number, struct error *err)
-{
-    struct typed_pass *pass = &trace->step[number].pass;
-    struct arena *arena = trace->workspace->arena;
-    const uint32_t types = type_count(trace->model);
-    bool *wants = NULL;
-    enum error_code rc = arena_new(arena, &pass->input_gradient, types, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &pass->start_gradient, types, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &pass->reader, types, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &wants, types, what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++) {
-        pass->input_gradient[t] = pass->start_gradient[t] = NULL;
-        pass->reader[t] = NULL;
-        wants[t] = wants_gradient(trace, number, t);
-    }
-    pass->wants_gradient = wants;
-    pass->above = trace->step[number].above;
-    return rc;
-}
-
-/* The gradient of the joined rows of a type goes to the layers that they are of: of the largest
- * value, to the first that has it. */
-static void route_largest(const struct model_trace *trace, int number, uint32_t type,
-                          const float *gradient, float *const *out)
-{
-    const struct model_step *step = &trace->step[number];
-    const size_t count = (size_t)step->pass.destination_count[type] * step->pass.layer->input_dim;
-    for (size_t i = 0; i < count; i++) {
-        bool found = false;
-        for (int l = 0; l < number; l++) {
-            const float *x = trace->step[l].row[type].pass.output;
-            const bool is_it = !found && !(x[i] < step->joined[type][i]);
-            out[l][i] = is_it ? gradient[i] : 0;
-            found |= is_it;
-        }
-    }
-}
-
-/* Shares the gradient of the joined rows out among the layers below. */
-static enum error_code part_layers(struct model_trace *trace, int number, uint32_t type,
-                                   struct error *err)
-{
-    const struct model *model = trace->model;
-    struct arena *arena = trace->workspace->arena;
-    const struct typed_pass *pass = &trace->step[number].pass;
-    const uint32_t rows = pass->destination_count[type];
-    const size_t width = pass->layer->input_dim;
-    const bool largest = model->config.jumping_knowledge == JUMP_MAX;
-    struct gather_job job = {.above = pass->reader[type], .rows = rows, .dim = width};
-    float *part[LAYER_COUNT_MAX] = {NULL};
-    size_t at = 0;
-    if (!job.above || rows == 0 || !model_gives(model, type))
-        return ERROR_NONE;
-    enum error_code rc =
-        arena_new(arena, &job.out, rows * width, "gradients of joined layers", err);
-    for (int l = 0; rc == ERROR_NONE && largest && l < number; l++)
-        rc = arena_new(arena, &part[l], rows * width, "gradients of joined layers", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (!arena->counts)
-        thread_pool_run(trace->workspace->pool, layer_pass_tiles(rows), gather_tile, &job);
-    for (int l = 0; l < number; l++) {
-        add_part(&trace->step[l].parts[type],
-                 (struct gradient_part){largest ? part[l] : job.out + at, width, rows});
-        at += model->layer[l].config.output_dim;
-    }
-    if (largest && !arena->counts)
-        route_largest(trace, number, type, job.out, part);
-    return ERROR_NONE;
-}
-
-/* What a layer has left for the rows that it read goes to those that gave them. */
-static enum error_code leave_gradients(struct model_trace *trace, int number, struct error *err)
-{
-    const struct typed_pass *pass = &trace->step[number].pass;
-    struct model_step *lower = number > 0 ? &trace->step[number - 1] : &trace->below;
-    const int second = pass->layer->second_input;
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++) {
-        if (pass->layer->reads_all)
-            rc = part_layers(trace, number, t, err);
-        else if (pass->reader[t])
-            lower->above[t] = pass->wants_gradient[t] ? pass->reader[t] : NULL;
-        else
-            rc = leave_array(trace, number - 1, t, pass->input_gradient[t], err);
-        if (second >= 0 && pass->start_gradient[t])
-            add_part(&trace->step[second].parts[t],
-                     (struct gradient_part){pass->start_gradient[t], pass->layer->config.output_dim,
-                                            pass->destination_count[t]});
-    }
-    return rc;
-}
-
-/* The gradient of the rows of a type that came in. */
-static enum error_code projection_back(struct model_trace *trace, uint32_t type, float *gradient,
-                                       struct error *err)
-{
-    const struct model *model = trace->model;
-    const struct model_workspace *workspace = trace->workspace;
-    struct type_rows *own = &trace->projection[type];
-    struct gradient_part below;
-    float *rows = NULL;
-    enum error_code rc = ERROR_NONE;
-    if (wants_gradient(trace, 0, type))
-        rc = model_trace_gradient(trace, -1, type, true, &rows, err);
-    trace->input_gradient[type] = rows;
-    if (rc != ERROR_NONE || !model->config.types.projects[type] || !rows ||
-        trace->fold[type].columns)
-        return rc;
-    const bool is_first = !trace->input->wants_gradient || !trace->input->wants_gradient[type];
-    const struct parameter *parameter = &model->parameter[model->projection_parameter[type]];
-    const struct layer_gradient out = {.matrix = {gradient + parameter[0].offset},
-                                       .bias = gradient + parameter[1].offset};
-    const struct gradient_parts parts = {
-        1, {{rows, own->pass.output_dim, own->pass.block.destination_count}}};
-    if (own->layer.has_tail)
-        rc = tail_back(trace, own, NULL, &parts, true, gradient, &rows, &below, err);
-    if (rc == ERROR_NONE)
-        rc = layer_pass_backward(&own->pass, NULL, rows, is_first, &out, workspace->arena,
-                                 workspace->pool, err);
-    trace->input_gradient[type] = own->pass.input_gradient;
-    return rc;
-}
-
-/* Where the gradients of folded projections go. */
-static void place_projection_gradients(const struct model_trace *trace, float *gradient)
-{
-    const struct model *model = trace->model;
-    for (uint32_t t = 0; t < type_count(model); t++) {
-        if (!trace->fold[t].columns)
-            continue;
-        const struct parameter *parameter = &model->parameter[model->projection_parameter[t]];
-        trace->fold[t].matrix_gradient = gradient + parameter[0].offset;
-        trace->fold[t].bias_gradient = gradient + parameter[1].offset;
-    }
-}
-
-enum error_code model_trace_backward(struct model_trace *trace, int layer, float *gradient,
-                                     struct error *err)
-{
-    struct typed_pass *pass = &trace->step[layer].pass;
-    const struct typed_kind *typed = pass->layer->typed;
-    float *rows[RELATION_TYPE_COUNT_MAX] = {NULL};
-    enum error_code rc = new_gradients(trace, layer, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
-        rc = type_back(trace, layer, t, gradient, &rows[t], err);
-    if (rc == ERROR_NONE && typed)
-        rc = fill_arrays(trace, layer, rows, err);
-    if (layer == 0)
-        place_projection_gradients(trace, gradient);
-    if (rc == ERROR_NONE)
-        rc = (typed ? typed->backward : relation_convs_backward)(pass, rows, trace->workspace,
-                                                                 gradient, err);
-    if (rc == ERROR_NONE)
-        rc = leave_gradients(trace, layer, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && layer == 0 && t < type_count(trace->model); t++)
-        rc = projection_back(trace, t, gradient, err);
-    return rc;
-}
-
-/* What the layers write is zero at first, since a relation without rows writes nothing. */
-static void clear_gradient(const struct model *model, float *gradient)
-{
-    const uint64_t head = model->head_parameter < model->parameter_count
-                              ? model->parameter[model->head_parameter].offset
-                              : model->trained_count;
-    vector_zero(gradient, head);
-    vector_zero(gradient + model->trained_count, model->value_count - model->trained_count);
-}
-
-enum error_code model_backward(const struct model *model, const float *value,
-                               struct model_trace *trace, const float *logits_gradient,
-                               const struct model_workspace *workspace, float *gradient,
-                               struct error *err)
-{
-    const int last = model->config.layer_count - 1;
-    float *rows[RELATION_TYPE_COUNT_MAX] = {NULL};
-    enum error_code rc = ERROR_NONE;
-    must(value == trace->value && trace->keeps);
-    trace->workspace = workspace;
-    if (!workspace->arena->counts)
-        clear_gradient(model, gradient);
-    place_logits(trace, (float *)logits_gradient, rows); /* it is read alone */
-    for (uint32_t t = 0; t < type_count(model); t++)
-        if (rows[t])
-            add_part(&trace->step[last].parts[t],
-                     (struct gradient_part){rows[t], model_output_dim(model),
-                                            trace->step[last].pass.destination_count[t]});
-    for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
-        rc = model_trace_backward(trace, layer, gradient, err);
-    return rc;
-}
-
-enum error_code model_backward_to_input(const struct model *model, const float *value,
-                                        struct model_trace *trace, const float *logits_gradient,
-                                        const struct model_workspace *workspace, float *gradient,
-                                        float **input_gradient, struct error *err)
-{
-    static const bool all[RELATION_TYPE_COUNT_MAX] = {true};
-    must(workspace->arena->counts || !trace->rows[0].mostly_zero);
-    trace->input->wants_gradient = all;
-    const enum error_code rc =
-        model_backward(model, value, trace, logits_gradient, workspace, gradient, err);
-    *input_gradient = trace->input_gradient[0];
-    return rc;
-}
-
-const float *model_input_gradient(const struct model_trace *trace, uint32_t type)
-{
-    return trace->input_gradient[type];
-}
-
-/* --- inference --- */
-
-/* NOLINTBEGIN(readability-non-const-parameter) */
-enum error_code model_infer_types(const struct model *model, const float *value, int layer,
-                                  const struct typed_layer_input *input, uint32_t type,
-                                  const struct model_workspace *workspace, float *output,
-                                  struct error *err)
-{
-    const bool uses_edges = model->layer[layer].type->uses_edges;
-    const struct model_input whole = {.type_rows = input->rows};
-    float *place[RELATION_TYPE_COUNT_MAX] = {NULL};
-    struct model_trace *made = NULL;
-    must(!input->block == !uses_edges);
-    place[type] = output;
-    enum error_code rc = model_trace_new(model, value, &whole, workspace, false, &made, err);
-    if (rc == ERROR_NONE)
-        rc = begin_step(made, layer, input->block, input->count, err);
-    if (rc == ERROR_NONE && layer == 0)
-        rc = project(made, made->step[0].pass.source_count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    made->step[layer].pass.sum = input->sum;
-    made->step[layer].pass.start = input->start;
-    made->step[layer].pass.is_inferred = true;
-    return run_step(made, layer, made->rows, place, err);
-}
-/* NOLINTEND(readability-non-const-parameter) */
-
-/* `sum` NULL: the sources are there. */
-static enum error_code infer_layer(const struct model *model, const float *value, int layer,
-                                   const struct layer_input *input, const float *sum,
-                                   const struct model_workspace *workspace, float *output,
-                                   struct error *err)
-{
-    struct one_relation relation;
-    struct relation_block block;
-    must(!input->second == (model->layer[layer].second_input < 0));
-    take_block(&input->block, &relation, &block);
-    const struct typed_layer_input whole = {.block = model->layer[layer].type->uses_edges ? &block
-                                                                                          : NULL,
-                                            .count = &relation.destination_count,
-                                            .rows = &input->rows,
-                                            .sum = sum ? &sum : NULL,
-                                            .start = input->second ? &input->second : NULL};
-    return model_infer_types(model, value, layer, &whole, 0, workspace, output, err);
-}
-
-enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
-                                  const struct layer_input *input,
-                                  const struct model_workspace *workspace, float *output,
-                                  struct error *err)
-{
-    return infer_layer(model, value, layer, input, NULL, workspace, output, err);
-}
-
-bool model_sums_sources(const struct model *model, int layer)
-{
-    return layer_sums_sources(&model->layer[layer]);
-}
-
-enum error_code model_weigh_block(const struct model *model, int layer,
-                                  const struct message_block *block, struct arena *arena,
-                                  struct aggregation *out, struct error *err)
-{
-    return model->layer[layer].type->weigh(&model->layer[layer], block, arena, out, err);
-}
-
-enum error_code model_infer_sums(const struct model *model, const float *value, int layer,
-                                 const struct layer_input *input, const float *sum,
-                                 const struct model_workspace *workspace, float *output,
-                                 struct error *err)
-{
-    must(layer_sums_sources(&model->layer[layer]) ||
-         gat_windows_are_possible(&model->layer[layer]) ||
-         gatv2_windows_are_possible(&model->layer[layer]));
-    return infer_layer(model, value, layer, input, sum, workspace, output, err);
-}

@@ -1,5 +1,5 @@
 /*
- * model_trace - what forward leaves for backward, layer by layer; for model_pass.c and layer_training.c alone.
+ * model_trace - what forward leaves for backward, layer by layer; for the model_*.c here and layer_training.c alone.
  *
  * The whole model and one layer of it alone go through the same functions: the whole one calls them for all its layers, the
  * other for one, with the rows of the layers below, and the gradients that those above left, put in the trace beforehand.
@@ -44,6 +44,29 @@ MUST_CHECK enum error_code model_trace_new(const struct model *model, const floa
                                            const struct model_input *input,
                                            const struct model_workspace *workspace, bool keeps,
                                            struct model_trace **out, struct error *err);
+
+/* The block of a graph with one relation, as those of many relations are. */
+struct one_relation {
+    uint32_t destination_count, source_count;
+    struct relation_edges edges;
+};
+/* *out borrows `relation`, which borrows the arrays of `block`. */
+void model_trace_take_block(const struct message_block *block, struct one_relation *relation,
+                            struct relation_block *out);
+/* The rows that come in, count[t] of type t, become those that the first layer reads. */
+MUST_CHECK enum error_code model_trace_project(struct model_trace *trace, const uint32_t *count,
+                                               struct error *err);
+/* Begins a layer on `block`, or if it uses no edges on count[t] rows of each type. */
+MUST_CHECK enum error_code model_trace_begin_on(struct model_trace *trace, int layer,
+                                                const struct relation_block *block,
+                                                const uint32_t *count, struct error *err);
+/* Runs a layer that is begun, and what follows it, on rows [types]; output as below. */
+MUST_CHECK enum error_code model_trace_run(struct model_trace *trace, int layer,
+                                           struct input_rows *rows, float *const *output,
+                                           struct error *err);
+/* Where in logits, or in their gradient, the rows of each type are; NULL: it gives none. */
+void model_trace_place_logits(const struct model_trace *trace, float *logits,
+                              float *out[RELATION_TYPE_COUNT_MAX]);
 
 /* Room for what stands behind layer `layer`. It comes before its forward, and before that of a layer
  * that reads its rows. */

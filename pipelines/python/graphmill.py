@@ -277,7 +277,7 @@ class Run:
 
     def model(self):
         """A PyG model with the trained weights, in eval mode: GraphSAGE, GCN, GAT (v2), GIN or MLP of equal layers. Others are
-        built by hand from state_dict(): pipelines/README.md has their tensors. Raises ValueError for those."""
+        built by hand from state_dict(): pipelines/guide/model.md has their tensors. Raises ValueError for those."""
         import torch
         import torch_geometric.nn
         texts, _ = self._model_file()

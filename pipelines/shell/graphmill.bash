@@ -17,7 +17,7 @@ _graphmill() {
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$("$command" help "$chosen" 2>/dev/null | _graphmill_words '--')" -- "$word")
     elif [ "$chosen" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$("$command" help | _graphmill_words '[a-z]')" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "glossary reference $("$command" help | _graphmill_words '[a-z]')" -- "$word")
     elif [ "$chosen" = replay ] && [ "$COMP_CWORD" -eq 3 ]; then
         mapfile -t COMPREPLY < <(compgen -W 'ingest partition sample train-step aggregate checkpoint infer' -- "$word")
     else

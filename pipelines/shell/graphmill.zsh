@@ -9,6 +9,7 @@ _graphmill_words() { # of the first column of a help text: lines that begin with
 
 _graphmill() {
     local program=$words[1] chosen=$words[2]
+    [[ $chosen != help ]] || ((CURRENT != 3)) || compadd glossary reference
     if ((CURRENT == 2)) || { ((CURRENT == 3)) && [[ $chosen == help ]]; }; then
         compadd -- ${(f)"$($program help | _graphmill_words '[a-z]')"}
     elif [[ $words[CURRENT-1] == --set ]]; then

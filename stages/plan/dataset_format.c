@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROW_OF(name, init, note, ...)  {#name, __VA_ARGS__},
-#define NAME_OF(name, init, note, ...) #name,
-#define HELP_OF(name, init, note, ...) #name note ", "
+#define ROW_OF(name, init, text, ...)  {#name, __VA_ARGS__},
+#define NAME_OF(name, init, text, ...) #name,
+#define TEXT_OF(name, init, text, ...) text,
 
 /* clang-format off */
 const struct dataset_format dataset_formats[] = {
@@ -21,8 +21,8 @@ const struct dataset_format dataset_formats[] = {
     {.name = NULL},
 };
 const char *const dataset_format_names[] = {FORMAT_LIST(NAME_OF) "auto", NULL};
-const char dataset_format_help[] =
-    FORMAT_LIST(HELP_OF) "or auto: what the names and first bytes of files say";
+const char *const dataset_format_texts[] = {
+    FORMAT_LIST(TEXT_OF) "what the names and first bytes of files say; the log says what it is"};
 /* clang-format on */
 
 const struct dataset_format *dataset_format_of(const struct pipeline_settings *settings)

@@ -41,9 +41,8 @@ struct dataset_format {
 
 /* In the order of the list, `auto` last; ends with a NULL name. */
 extern const struct dataset_format dataset_formats[];
-/* The names are the choices of ingest.format, and --help says the text of them. */
-extern const char *const dataset_format_names[];
-extern const char dataset_format_help[];
+/* The choices of ingest.format, and what each is. */
+extern const char *const dataset_format_names[], *const dataset_format_texts[];
 
 struct pipeline_settings;
 /* The row that ingest.format chooses. */

@@ -15,10 +15,13 @@
 /* ROW(number, name, help): the choices of aggregate.embedding_policy. */
 /* clang-format off */
 #define EMBEDDING_POLICY_LIST(ROW)                                                          \
-    ROW(EMBEDDING_WITH_NODES, nodes, "a shard for the nodes of each part")                  \
-    ROW(EMBEDDING_BY_RANGE, range, "as many nodes each, in the order of partition ids")     \
-    ROW(EMBEDDING_BY_HASH, hash, "node id modulo the number of shards")                     \
-    ROW(EMBEDDING_WHOLE, whole, "one shard of all rows, for small tables")
+    ROW(EMBEDDING_WITH_NODES, nodes, "a shard has the nodes of a part of the partition")           \
+    ROW(EMBEDDING_BY_RANGE, range,                                                                 \
+        "a shard has the same number of nodes, in the order of partition ids; there are "          \
+        "embedding_shards of them")                                                                \
+    ROW(EMBEDDING_BY_HASH, hash,                                                                   \
+        "a shard has the nodes whose id leaves the same rest by embedding_shards")                 \
+    ROW(EMBEDDING_WHOLE, whole, "one shard has all nodes, for small tables")
 #define EMBEDDING_POLICY_NUMBER(number, name, help) number,
 enum embedding_policy { EMBEDDING_POLICY_LIST(EMBEDDING_POLICY_NUMBER) EMBEDDING_POLICY_COUNT };
 #undef EMBEDDING_POLICY_NUMBER

@@ -18,7 +18,12 @@ const struct setting_spec *setting_find(const char *name);
 /* Whether the value has an effect: the format of the input reads the setting, and no other setting
  * rules it out. */
 bool setting_matters(const struct setting_spec *spec, const struct pipeline_settings *settings);
-/* For --help: a line each for the settings of `section`, or all of them for NULL, with the rows of items below theirs. */
+/* Whether `spec` is in `section`: "sample" has "sample.fanouts", and "" the settings without a dot. */
+bool setting_in_section(const struct setting_spec *spec, const char *section);
+/* Whether the setting has an effect only with some values of `other`, and `value` is one of them. */
+bool setting_belongs_to(const struct setting_spec *spec, const char *other, const char *value);
+/* Prints to stdout, for --help: the settings of `section`, or all of them for NULL, each with its
+ * choices and the rows of its items below it. */
 void setting_table_print_help(const char *section);
 
 #endif

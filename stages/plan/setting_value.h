@@ -81,6 +81,8 @@ struct setting_spec {
     const char *const *choices; /* NULL-terminated */
     const char *help;
     const struct setting_items *items;
+    const char *const *choice_texts; /* what each choice does; NULL: the help says it. An entry that
+                                      * is NULL is a choice that people need not be told about */
 };
 
 /* What an item of SETTING_ITEMS is. Its rows end with a NULL name; offsets are inside an item. They are numbers, booleans,

@@ -8,11 +8,15 @@
 
 /* clang-format off */
 #define NEGATIVE_LIST(ROW)                                                                         \
-    ROW(NEGATIVE_UNIFORM, uniform, "any node")                                                     \
+    ROW(NEGATIVE_UNIFORM, uniform, "any node (of the right side or type)")                         \
     ROW(NEGATIVE_DEGREE, degree, "a node by its in-degree to the power of 3/4")                    \
-    ROW(NEGATIVE_IN_BATCH, in_batch, "the ends of other edges of the mini-batch")               \
-    ROW(NEGATIVE_SHARED, shared, "nodes that all edges of the mini-batch share, any ones")         \
-    ROW(NEGATIVE_GIVEN, given, "those of the edge in ingest.train_negatives; of other edges any")
+    ROW(NEGATIVE_IN_BATCH, in_batch, "the ends of other edges of the mini-batch")                  \
+    ROW(NEGATIVE_SHARED, shared,                                                                   \
+        "nodes that all edges of the mini-batch share, any ones: the quickest where there "        \
+        "are many, with dot and distmult, whose scores of them are products of matrices")          \
+    ROW(NEGATIVE_GIVEN, given,                                                                     \
+        "those of the edge in the file ingest.train_negatives, one after the other from a "        \
+        "drawn one on; of an edge without a line any node")
 /* clang-format on */
 
 #define NEGATIVE_NUMBER(number, name, help) number,

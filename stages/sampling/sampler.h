@@ -10,8 +10,8 @@
  * takes sample.evaluation_fanouts, drawn as in training.
  *
  * To add one: a file <name>_sampler.c with its `const struct sampler <name>_row`, its row and the
- * rows of its parameters in sampler_list.h, a test that its choice is unbiased, and a line in
- * pipelines/README.md. tests/tree/tables_agree_test.sh names what was forgotten, and
+ * rows of its parameters in sampler_list.h, a test that its choice is unbiased, and
+ * pipelines/guide/reference.md made anew. tests/tree/tables_agree_test.sh names what was forgotten, and
  * tests/tree/samplers_test.sh any other place that knows the sampler.
  */
 #ifndef STAGES_SAMPLING_SAMPLER_H

@@ -17,17 +17,33 @@
 
 /* clang-format off */
 #define SAMPLER_LIST(ROW)                                                                          \
-    ROW(SAMPLER_NEIGHBOR, neighbor, "each as likely as the others, none twice")                    \
-    ROW(SAMPLER_WEIGHTED_NEIGHBOR, weighted_neighbor, "by the weight of the edge, none twice")     \
-    ROW(SAMPLER_NEIGHBOR_WITH_REPLACEMENT, neighbor_with_replacement, "each as likely at every draw, some several times")\
-    ROW(SAMPLER_TEMPORAL_NEIGHBOR, temporal_neighbor, "those whose edges are not later than the seed")\
-    ROW(SAMPLER_FASTGCN, fastgcn, "for each layer nodes of the whole graph by importance; fan-outs are of layers")\
-    ROW(SAMPLER_LADIES, ladies, "the same among the neighbours of the layer above")                \
-    ROW(SAMPLER_GRAPHSAINT_NODE, graphsaint_node, "the subgraph of sample.batch_size nodes drawn by degree")\
-    ROW(SAMPLER_GRAPHSAINT_EDGE, graphsaint_edge, "the subgraph of sample.batch_size edges")       \
+    ROW(SAMPLER_NEIGHBOR, neighbor,                                                                \
+        "sample.fanouts neighbours of each node, each as likely as the others, none twice "        \
+        "(GraphSAGE)")                                                                             \
+    ROW(SAMPLER_WEIGHTED_NEIGHBOR, weighted_neighbor,                                              \
+        "sample.fanouts neighbours of each node, with the weights of the edges as chances, "       \
+        "none twice; an edge of weight 0 is kept only if there are too few others")                \
+    ROW(SAMPLER_NEIGHBOR_WITH_REPLACEMENT, neighbor_with_replacement,                              \
+        "sample.fanouts draws from all neighbours of each node, so some come several times; "      \
+        "a node with no more neighbours than the fan-out keeps all")                               \
+    ROW(SAMPLER_TEMPORAL_NEIGHBOR, temporal_neighbor,                                              \
+        "sample.fanouts neighbours of each node by edges that are not later than the seed, "       \
+        "for each seed apart")                                                                     \
+    ROW(SAMPLER_FASTGCN, fastgcn,                                                                  \
+        "for each layer sample.fanouts nodes of the whole graph, by importance (Chen et al. "      \
+        "2018)")                                                                                   \
+    ROW(SAMPLER_LADIES, ladies,                                                                    \
+        "for each layer sample.fanouts nodes among the neighbours of the layer above, by "         \
+        "importance (Zou et al. 2019)")                                                            \
+    ROW(SAMPLER_GRAPHSAINT_NODE, graphsaint_node,                                                  \
+        "the subgraph of sample.batch_size nodes, drawn by degree (Zeng et al. 2020, as "          \
+        "their program and PyG do)")                                                               \
+    ROW(SAMPLER_GRAPHSAINT_EDGE, graphsaint_edge,                                                  \
+        "the subgraph of the ends of sample.batch_size edges")                                     \
     ROW(SAMPLER_GRAPHSAINT_WALK, graphsaint_walk, "the subgraph of walks from the seeds")          \
-    ROW(SAMPLER_CLUSTER_GCN, cluster_gcn, "the subgraph of sample.clusters parts")                 \
-    ROW(SAMPLER_SHADOW, shadow, "a subgraph of its own around each seed")
+    ROW(SAMPLER_CLUSTER_GCN, cluster_gcn,                                                          \
+        "the subgraph of sample.clusters parts of the partition (Chiang et al. 2019)")             \
+    ROW(SAMPLER_SHADOW, shadow, "around each seed a subgraph of its own (Zeng et al. 2021)")
 
 /* INT(name, samplers that have it, default, least, most, help), CHOICE(name, samplers, default,
  * names, help): the field `name` of struct sampler_options. Ids of runs are hashes of settings in

@@ -17,9 +17,9 @@ enum { CALL_TIMEOUT_MS = 30 * 1000, FETCH_WAIT_MS = 2 * CALL_TIMEOUT_MS };
 
 static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
 
-#define BACKEND_ROW(name, address, limit) &name##_backend,
+#define BACKEND_ROW(name, address, limit, place, text) &name##_backend,
 static const struct object_backend *const backends[] = {BACKEND_LIST(BACKEND_ROW)};
-#define BACKEND_PLACE(name, address, limit) PLACE_OF_##name,
+#define BACKEND_PLACE(name, address, limit, place, text) PLACE_OF_##name,
 enum { BACKEND_LIST(BACKEND_PLACE) BACKEND_COUNT };
 
 /* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */

@@ -23,10 +23,14 @@
 /* ROW(number, name, help): the number in this program, the name in train-step.gradient and its help. */
 /* clang-format off */
 #define GRADIENT_ENCODING_LIST(ROW)                                                                \
-    ROW(GRADIENT_F32, f32, "4 bytes a number")                                                     \
-    ROW(GRADIENT_BF16, bf16, "2 bytes, rounded at random")                                         \
-    ROW(GRADIENT_INT8, int8, "1 byte, in steps of a 127th of the largest of 1024, rounded at random") \
-    ROW(GRADIENT_SPARSE, top_k, "8 bytes for each of the largest numbers (train-step.gradient_kept); what is left is added to the slot's next gradient")
+    ROW(GRADIENT_F32, f32, "4 bytes a number, as it was computed")                                 \
+    ROW(GRADIENT_BF16, bf16, "2 bytes a number: 8 significant bits, rounded at random")            \
+    ROW(GRADIENT_INT8, int8,                                                                       \
+        "1 byte a number; 1,024 numbers (64 of embeddings) share a scale, a 127th of the "         \
+        "largest of them; rounded at random")                                                      \
+    ROW(GRADIENT_SPARSE, top_k,                                                                    \
+        "8 bytes for each number that is kept: the share train-step.gradient_kept of them, "       \
+        "those with the largest magnitudes; the rest is added to the slot's next gradient")
 /* clang-format on */
 
 #define GRADIENT_ENCODING_NUMBER(number, name, help) number,

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# newcomer/run.sh - the twelve lines of README.md, "Twelve things", as a stranger types them, each timed.
+# newcomer/run.sh - the twelve lines of pipelines/README.md, "Twelve things", as a stranger types them, each timed.
 #
 #   tests/newcomer/run.sh [BIN]        with the programs in BIN (default: build/bin beside the source)
 #   tests/newcomer/run.sh --debian     in a fresh root of Debian 12 made by debootstrap (as root; needs its mirror): installs what
 #                                      pipelines/install.sh says, builds, and does the same there
 #
-# The lines are taken out of README.md, so that what stands there is what runs; this script only makes the files that a
+# The lines are taken out of pipelines/README.md, so that what stands there is what runs; this script only makes the files that a
 # stranger has, presses Ctrl-C, and looks at what came out.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -100,9 +100,9 @@ END
 
 # --- the lines ---
 
-# What README.md says for task N, without its comment.
-line() { sed -n "s/^    \(graphmill .*\|echo .*[^ ]\)  *# $1: .*/\1/p" "$source/README.md"; }
-describe() { sed -n "s/^    .*  # $1: //p" "$source/README.md"; }
+# What pipelines/README.md says for task N, without its comment.
+line() { sed -n "s/^    \(graphmill .*\|echo .*[^ ]\)  *# $1: .*/\1/p" "$source/pipelines/README.md"; }
+describe() { sed -n "s/^    .*  # $1: //p" "$source/pipelines/README.md"; }
 
 failed=0
 seconds() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN {printf "%6.1f s", b - a}'; }
@@ -110,7 +110,7 @@ seconds() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN {printf "%6.1f s", b - a}
 type_line() {
     local text status=0
     text=$(line "$1" | sed 's, *$,,')
-    [ -n "$text" ] || { echo "README.md has no line $1"; failed=1; return 1; }
+    [ -n "$text" ] || { echo "pipelines/README.md has no line $1"; failed=1; return 1; }
     began=$EPOCHREALTIME
     bash -c "$text" >"$1.out" 2>"$1.err" </dev/null || status=$?
     [ $status -eq 0 ] || { echo "FAILED $1: '$text' ended with $status: $(tail -3 "$1.err")"; failed=1; return 1; }

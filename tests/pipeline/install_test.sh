@@ -8,6 +8,7 @@ done
 for file in "$source_folder"/pipelines/*.yaml; do
     cmp -s "$file" "$work/usr/share/graphmill/pipelines/$(basename "$file")" || fail "$(basename "$file") is not installed"
 done
+diff -r "$source_folder/pipelines/guide" "$work/usr/share/graphmill/pipelines/guide" || fail "the guide is not installed whole"
 
 # Man pages and completion say what the tables say.
 man=$work/usr/share/man/man1
@@ -37,6 +38,7 @@ complete_in_zsh() { # the same in zsh, which has its own file; compadd is given 
 for shell in complete_word complete_in_zsh; do
     [ $shell = complete_word ] || [ -n "$(command -v zsh)" ] || continue
     [ "$($shell graphmill rep | sort | xargs)" = 'replay report' ] || fail "$shell rep: $($shell graphmill rep 2>&1)"
+    [ "$($shell graphmill help glo)" = glossary ] || fail "$shell help glo: $($shell graphmill help glo 2>&1)"
     [ "$($shell graphmill gc --k)" = --keep ] || fail "$shell gc --k: $($shell graphmill gc --k 2>&1)"
     [ "$($shell graphmill run x.yaml --set train-step.hid)" = train-step.hidden= ] || fail "$shell --set: $($shell graphmill run x.yaml --set train-step.hid 2>&1)"
     [ "$($shell graphmill replay runs/x agg)" = aggregate ] || fail "$shell replay: $($shell graphmill replay runs/x agg 2>&1)"

@@ -30,8 +30,8 @@ accuracy_of() { sed -n 's/.*"test":{[^}]*"accuracy":\([0-9.]*\).*/\1/p'; }
 is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
 # All kinds whose layers read weights: train-step.edge_weights is refused with the others.
-kinds=$("$bin/graphmill" run --help | sed -n 's/^ *train-step.model  *the kind of its layers; //p' | sed 's/ (default.*//' | tr ';' '\n' |
-    sed 's/^ *//; s/:.*//')
+kinds=$("$bin/graphmill" run --help | sed -n '/^  train-step\.model /,/^  train-step\.hidden /s/^      \([a-z0-9_]*\) .*/\1/p')
+[ "$(wc -w <<<"$kinds")" -ge 15 ] || fail "graphmill run --help lists the kinds '$kinds'"
 weighted=()
 for model in $kinds; do
     status=0

@@ -28,17 +28,17 @@ static const char *const item_kinds[] = {"plain", "wide", NULL};
     offsetof(struct item_settings, field), sizeof(((struct item_settings *)0)->field)
 /* clang-format off */
 static const struct setting_spec item_rows[] = {
-    {"kind", SETTING_CHOICE, 0, NULL, ITEM(kind), NULL, 0, 0, item_kinds, "what it is", NULL},
-    {"hidden", SETTING_INT, 0, NULL, ITEM(hidden), "64", 1, 100, NULL, "its width", NULL},
-    {"rate", SETTING_DOUBLE, 0, "kind=wide", ITEM(rate), "0.5", 0, 1, NULL, "only of wide ones", NULL},
-    {"bias", SETTING_BOOL, 0, NULL, ITEM(bias), "true", 0, 0, NULL, "whether", NULL},
-    {"sizes", SETTING_INT_LIST, 0, NULL, ITEM(sizes), "", 1, 9, NULL, "inside", NULL},
+    {"kind", SETTING_CHOICE, 0, NULL, ITEM(kind), NULL, 0, 0, item_kinds, "what it is", NULL, NULL},
+    {"hidden", SETTING_INT, 0, NULL, ITEM(hidden), "64", 1, 100, NULL, "its width", NULL, NULL},
+    {"rate", SETTING_DOUBLE, 0, "kind=wide", ITEM(rate), "0.5", 0, 1, NULL, "only of wide ones", NULL, NULL},
+    {"bias", SETTING_BOOL, 0, NULL, ITEM(bias), "true", 0, 0, NULL, "whether", NULL, NULL},
+    {"sizes", SETTING_INT_LIST, 0, NULL, ITEM(sizes), "", 1, 9, NULL, "inside", NULL, NULL},
     {.name = NULL},
 };
 static const struct setting_items item_shape = {item_rows, offsetof(struct item_settings, list.item) - offsetof(struct item_settings, list), sizeof(struct item)};
 static const struct setting_spec item_table[] = {
-    {"seed", SETTING_INT, 1, NULL, FIELD(seed), "1", 0, 9, NULL, "a number", NULL},
-    {"list", SETTING_ITEMS, 1, NULL, FIELD(list), "", 0, ITEM_COUNT_MAX, NULL, "the items", &item_shape},
+    {"seed", SETTING_INT, 1, NULL, FIELD(seed), "1", 0, 9, NULL, "a number", NULL, NULL},
+    {"list", SETTING_ITEMS, 1, NULL, FIELD(list), "", 0, ITEM_COUNT_MAX, NULL, "the items", &item_shape, NULL},
     {.name = NULL},
 };
 /* clang-format on */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tables that grow by one file and one row: each row has its source file, its test and its line in the table of the documentation that
-# lists the rows, and there is no such file or line without a row. At the end faults of each kind are planted in a copy of the tree, and
+# lists the rows, and there is no such file or line without a row. reference_test.sh compares the text of these lines. At the end faults of each kind are planted in a copy of the tree, and
 # the same checks have to find them.
 set -u
 cd "$GRAPHMILL_SOURCE" || exit 1
@@ -46,12 +46,10 @@ check_tasks() {
     tasks=$(rows common/nn/tasks/task_list.h TASK_LIST)
     for name in $tasks; do tested "task $name" "common/nn/tasks/$name.c" "tests/common/nn/tasks/${name}_test.c"; done
     same 'tasks in common/nn/tasks' "$tasks" "$(sed -n 's/^const struct task task_\([a-z_]*\) = .*/\1/p' common/nn/tasks/*.c)"
-    documented tasks "$tasks" pipelines/README.md '`task`'
+    documented tasks "auto $(xargs <<<"$tasks")" pipelines/guide/reference.md '`ingest.task`'
     losses=$(rows common/nn/tasks/task_list.h LOSS_LIST)
-    documented losses "$losses" pipelines/README.md '`train-step.loss`'
-    same 'losses of the tasks of pipelines/README.md' "$losses" "$(table pipelines/README.md '`task`' | cells 3 | names | sort -u)"
-    same 'metrics of the tasks of pipelines/README.md' "$(rows common/nn/tasks/task_list.h METRIC_LIST)" \
-        "$(comm -12 <(rows common/nn/tasks/task_list.h METRIC_LIST | sort) <(table pipelines/README.md '`task`' | cells 4 | names | sort -u))"
+    documented losses "auto $(xargs <<<"$losses")" pipelines/guide/reference.md '`train-step.loss`'
+    documented metrics "$(rows common/nn/tasks/task_list.h METRIC_LIST)" pipelines/guide/reference.md '`checkpoint.metric`'
 }
 
 check_links() {
@@ -62,10 +60,10 @@ check_links() {
         grep -q "DECODER_[A-Z]*, $name}" tests/common/nn/links/decoder_test.c || fail "decoder_test.c: no trial of $name"
     done
     same 'decoders in common/nn/links' "$decoders" "$(ls common/nn/links/*_decoder.c | xargs -n1 basename -s _decoder.c)"
-    documented decoders "$decoders" pipelines/README.md '`decoder`'
-    documented 'losses of links' "$(rows common/nn/links/link_lists.h LINK_LOSS_LIST)" pipelines/README.md '`link_loss`'
-    documented 'ends of negatives' "$(rows common/nn/links/link_lists.h CORRUPT_LIST)" pipelines/README.md '`corrupt`'
-    documented negatives "$(rows stages/sampling/negative_list.h NEGATIVE_LIST)" pipelines/README.md '`negative`'
+    documented decoders "$decoders" pipelines/guide/reference.md '`train-step.decoder`'
+    documented 'losses of links' "$(rows common/nn/links/link_lists.h LINK_LOSS_LIST)" pipelines/guide/reference.md '`train-step.link_loss`'
+    documented 'ends of negatives' "$(rows common/nn/links/link_lists.h CORRUPT_LIST)" pipelines/guide/reference.md '`sample.corrupt`'
+    documented negatives "$(rows stages/sampling/negative_list.h NEGATIVE_LIST)" pipelines/guide/reference.md '`sample.negative`'
 }
 
 check_samplers() {
@@ -73,7 +71,7 @@ check_samplers() {
     samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
     for name in $samplers; do tested "sampler $name" "stages/sampling/${name}_sampler.c" "tests/stages/sampling/${name}_sampler_test.c"; done
     same 'samplers in stages/sampling' "$samplers" "$(sed -n 's/^const struct sampler \([a-z_]*\)_row = .*/\1/p' stages/sampling/*.c)"
-    documented samplers "$samplers" pipelines/README.md '`sample.sampler`'
+    documented samplers "$samplers" pipelines/guide/reference.md '`sample.sampler`'
 }
 
 check_partitioners() {
@@ -81,14 +79,14 @@ check_partitioners() {
     partitioners=$(rows stages/plan/partitioner_list.h PARTITIONER_LIST)
     defined partitioners "$partitioners" partitioner _partitioner _partitioner stages/partition/methods
     same 'partitioners in stages/partition/methods' "$partitioners" "$(ls stages/partition/methods/*_partitioner.c | xargs -n1 basename -s _partitioner.c)"
-    documented partitioners "$partitioners" pipelines/README.md '`partition.method`'
+    documented partitioners "$partitioners" pipelines/guide/reference.md '`partition.method`'
 }
 
 check_layers() {
     local layers
     layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
     defined layers "$layers" layer_type _layer _layer common/nn/layers
-    documented layers "$layers" pipelines/README.md '`train-step.model`'
+    documented layers "$layers" pipelines/guide/reference.md '`train-step.model`'
 }
 
 # Each backend of store/backends has a row, a scheme of its own, a line of documentation and tests; and nobody but the backend itself looks
@@ -103,7 +101,7 @@ check_backends() {
         [ -n "$scheme" ] || { fail "backend $name: no scheme in ${file:-store/backends}"; continue; }
         ! grep -qxF "$scheme" <<<"$schemes" || fail "backend $name: another backend has the scheme $scheme"
         schemes+="$scheme"$'\n'
-        grep -qF "\`$scheme:" <<<"$(table store/README.md scheme | cells 1)" || fail "backend $name: no line of $scheme: in the table | scheme | of store/README.md"
+        grep -qF "\`$scheme:" <<<"$(table pipelines/guide/reference.md '`--store`' | cells 1)" || fail "backend $name: no line of $scheme: in the table | --store | of pipelines/guide/reference.md"
         grep -rqF "$scheme:" tests || fail "backend $name: no test opens $scheme:"
     done
     schemes=$(grep . <<<"${schemes//+/\\+}" | paste -sd'|')
@@ -149,26 +147,26 @@ trap 'rm -rf "$work"' EXIT
 plant() { # the check, what it says, the command that plants the fault; in a fresh copy of what the checks read
     rm -rf "$work/tree"
     mkdir "$work/tree"
-    find common stages store pipelines tests/common tests/stages tests/store tests/fuzz \( -name '*.[ch]' -o -name README.md \) \
+    find common stages store pipelines tests/common tests/stages tests/store tests/fuzz \( -name '*.[ch]' -o -name '*.md' \) \
         -not -path '*/corpus/*' -print0 | tar --null -cf - -T - | tar -xf - -C "$work/tree"
     (cd "$work/tree" && eval "$3") || { echo "cannot plant: $3"; missed=1; return; }
     ! check_tree "$work/tree" "$1" >"$work/said" 2>&1 && grep -qE "$2" "$work/said" || { echo "not found: '$2' after: $3"; cat "$work/said"; missed=1; }
 }
 missed=0
-readme=pipelines/README.md
+reference=pipelines/guide/reference.md
 # The line is gone from its table, and stands in another one.
-plant layers 'layers in the table .*without a line or file: gin;' "sed -i '/^| \`gin\` |/d' $readme && printf '\n| x | y |\n| --- | --- |\n| \`gin\` | z |\n' >>$readme"
-plant samplers 'samplers in the table .*without a line or file: ladies;' "sed -i '/^| \`ladies\` |/d' $readme && sed -i 's/^| \`dot\` |/| \`ladies\` | |\n&/' $readme"
-plant partitioners 'partitioners in the table .*without a row: kernighan' "sed -i 's/^| \`metis\` | METIS/| \`kernighan\` | cuts |\n&/' $readme"
+plant layers 'layers in the table .*without a line or file: gin;' "sed -i '/^| \`gin\` |/d' $reference && printf '\n| x | y |\n| --- | --- |\n| \`gin\` | z |\n' >>$reference"
+plant samplers 'samplers in the table .*without a line or file: ladies;' "sed -i '/^| \`ladies\` |/d' $reference && sed -i 's/^| \`dot\` |/| \`ladies\` | |\n&/' $reference"
+plant partitioners 'partitioners in the table .*without a row: kernighan' "sed -i 's/^| \`metis\` | METIS/| \`kernighan\` | cuts |\n&/' $reference"
 plant layers 'layers in common/nn/layers: .*without a row: chebyshev' "echo 'const struct layer_type chebyshev_layer = {0};' >common/nn/layers/chebyshev_layer.c"
 plant layers 'layer.* gin: .*gin_layer.c does not define' 'mv common/nn/layers/gin_layer.c common/nn/layers/gin.c'
 plant samplers 'sampler shadow: there is no tests/stages/sampling/shadow_sampler_test.c' 'rm tests/stages/sampling/shadow_sampler_test.c'
 plant samplers 'samplers in stages/sampling: .*without a row: metropolis' "echo 'const struct sampler metropolis_row = {0};' >stages/sampling/metropolis_sampler.c"
 plant partitioners 'partitioners in stages/partition/methods: without a line or file: ldg' 'rm stages/partition/methods/ldg_partitioner.c'
-plant tasks 'losses in the table .*without a line or file: huber' "sed -i 's/^| \`huber\` |/| \`hubr\` |/' $readme"
+plant tasks 'losses in the table .*without a line or file: huber' "sed -i 's/^| \`huber\` |/| \`hubr\` |/' $reference"
 plant backends 'backends in store/backends: .*without a row: ftp' "echo 'const struct object_backend ftp_backend = {.scheme = \"ftp\"};' >store/backends/ftp_backend.c"
 plant backends 'backends in store/backends: without a line or file: gopher' "sed -i 's/^    ROW(memory, /    ROW(gopher, \"\", \"\") \\\\\n&/' store/backends/backend_list.h"
-plant backends 'backend s3: no line of s3: in the table' "sed -i '/^| \`s3:/d' store/README.md"
+plant backends 'backend s3: no line of s3: in the table' "sed -i '/^| \`s3:/d' $reference"
 plant backends 'backend memory: another backend has the scheme dir' 's=$(grep -l "scheme = \"memory\"" store/backends/*.c) && sed -i "s/scheme = \"memory\"/scheme = \"dir\"/" $s'
 plant backends 'outside of its backend' "echo 'int x(const char *a) { return strncmp(a, \"tiered:\", 7); }' >>pipelines/command_gc.c"
 plant records 'record RESIDUAL: expected the number 29, found 28' 'sed -i "s/RECORD_RESIDUAL = 29/RECORD_RESIDUAL = 28/" store/objects/record.h'

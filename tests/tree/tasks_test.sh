@@ -16,7 +16,7 @@ stages/ingest/generate/generator.c        TASK_SINGLE_LABEL   the labels of a ge
 pipelines/input_draft.c                   "link_prediction"   writes pipeline files
 pipelines/table_draft.c                   "link_prediction"   writes pipeline files
 '
-tasks=$(sed -n '/^#define TASK_LIST(ROW)/,/[^\\]$/p' $list | sed -n 's/^ *ROW(\([A-Z_]*\), \([a-z_]*\)).*/\1 \2/p')
+tasks=$(sed -n '/^#define TASK_LIST(ROW)/,/[^\\]$/p' $list | sed -n 's/^ *ROW(\([A-Z_]*\), \([a-z_]*\)[,)].*/\1 \2/p')
 [ "$(wc -l <<<"$tasks")" -ge 8 ] || fail "$list: found the rows '$tasks'"
 names=''
 while read -r number name; do

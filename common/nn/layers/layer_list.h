@@ -12,21 +12,43 @@
 
 /* clang-format off */
 #define LAYER_LIST(ROW)                                                                            \
-    ROW(SAGE, sage, "GraphSAGE")                                                                   \
-    ROW(GCN, gcn, "Kipf and Welling 2017")                                                         \
-    ROW(GAT, gat, "attention")                                                                     \
-    ROW(GATV2, gatv2, "attention whose score depends on both ends")                                \
-    ROW(MLP, mlp, "a matrix for each row, without the graph")                                      \
-    ROW(GRAPH_CONV, graph_conv, "sums of neighbours, with a matrix of their own")                  \
-    ROW(GIN, gin, "two matrices behind the sum of a node and its neighbours")                      \
-    ROW(PROPAGATE, propagate, "a hop of gcn without a matrix, for train-step.layers")              \
-    ROW(SGC, sgc, "hops of gcn, then one matrix")                                                  \
-    ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")                                  \
-    ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")                 \
-    ROW(RGCN, rgcn, "a matrix for each relation")                                                  \
-    ROW(HGT, hgt, "attention over all relations, with matrices for types and relations")           \
-    ROW(RGAT, rgat, "attention over all relations, with a matrix for each")                        \
-    ROW(IDENTITY, identity, "the rows as they are, without the graph")
+    ROW(SAGE, sage,                                                                                \
+        "GraphSAGE: the mean or the maximum of the neighbours, beside the node's own row. "        \
+        "PyG: GraphSAGE")                                                                          \
+    ROW(GCN, gcn, "Kipf and Welling 2017. PyG: GCN")                                               \
+    ROW(GAT, gat, "attention. PyG: GAT(heads=...)")                                                \
+    ROW(GATV2, gatv2,                                                                              \
+        "attention whose score depends on both ends of the edge. PyG: GAT(v2=True, "               \
+        "heads=...)")                                                                              \
+    ROW(MLP, mlp,                                                                                  \
+        "one matrix for each row, without the graph, so it takes no fan-out. PyG: MLP")            \
+    ROW(GRAPH_CONV, graph_conv,                                                                    \
+        "sums of the neighbours, with a matrix of their own. PyG: a GraphConv for each "           \
+        "layer")                                                                                   \
+    ROW(GIN, gin,                                                                                  \
+        "two matrices behind the sum of a node and its neighbours; norm and activation "           \
+        "stand between them, too. PyG: GIN")                                                       \
+    ROW(PROPAGATE, propagate,                                                                      \
+        "one hop of gcn without a matrix, for train-step.layers. PyG: APPNP(K=1, alpha=0)")        \
+    ROW(SGC, sgc, "hops of gcn, then one matrix. PyG: SGConv")                                     \
+    ROW(APPNP, appnp,                                                                              \
+        "two layers of mlp, then hops of gcn that go back to their output by a share of "          \
+        "alpha. PyG: MLP, then APPNP")                                                             \
+    ROW(LE, le,                                                                                    \
+        "sums of differences to the neighbours, with a matrix for either end. PyG: an "            \
+        "LEConv for each layer")                                                                   \
+    ROW(RGCN, rgcn,                                                                                \
+        "one matrix for each relation; bases or blocks make fewer numbers of them. PyG: an "       \
+        "RGCNConv for each layer")                                                                 \
+    ROW(HGT, hgt,                                                                                  \
+        "attention over all relations, with matrices for node types and relations, then "          \
+        "mlp. PyG: an HGTConv for each layer, then Linear")                                        \
+    ROW(RGAT, rgat,                                                                                \
+        "attention over all relations, with one matrix for each. PyG: an RGATConv for each "       \
+        "layer")                                                                                   \
+    ROW(IDENTITY, identity,                                                                        \
+        "the rows as they are, for models that have embeddings alone; takes no fan-out, and "      \
+        "hidden is the width of the embeddings. PyG: torch.nn.Identity")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)

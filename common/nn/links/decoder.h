@@ -17,8 +17,8 @@
  * wherever those go. Loops are kernels of common/math/vector.h: the same bits on every level of vector instructions.
  *
  * To add one: <name>_decoder.c with its `const struct decoder_type <name>_decoder`, its row in link_lists.h, a row of `trials` in
- * tests/common/nn/links/decoder_test.c, which holds it to its formula and to central differences, and a line in
- * pipelines/README.md.
+ * tests/common/nn/links/decoder_test.c, which holds it to its formula and to central differences, and
+ * pipelines/guide/reference.md made anew.
  */
 #ifndef COMMON_NN_LINKS_DECODER_H
 #define COMMON_NN_LINKS_DECODER_H

@@ -12,21 +12,33 @@
 
 /* clang-format off */
 #define DECODER_LIST(ROW)                                                                          \
-    ROW(DECODER_DOT, dot, "z_s . z_t")                                                             \
-    ROW(DECODER_COSINE, cosine, "the cosine of z_s and z_t")                                       \
-    ROW(DECODER_DISTMULT, distmult, "sum of z_s w z_t, a weight for each column")                  \
-    ROW(DECODER_BILINEAR, bilinear, "z_s W z_t + b")                                               \
-    ROW(DECODER_MLP, mlp, "a linear layer, ReLU and another one over the products of columns z_s z_t") \
-    ROW(DECODER_CONCAT, concat, "the same over both rows, side by side")
+    ROW(DECODER_DOT, dot, "the inner product of both rows. No tensors")                            \
+    ROW(DECODER_COSINE, cosine,                                                                    \
+        "the inner product of the rows at length 1, so between -1 and 1: it goes with "            \
+        "link_loss margin and a margin below 1. No tensors")                                       \
+    ROW(DECODER_DISTMULT, distmult,                                                                \
+        "the inner product with a weight for each column. Tensor rel_emb.weight, as in "           \
+        "PyG's DistMult")                                                                          \
+    ROW(DECODER_BILINEAR, bilinear,                                                                \
+        "s W t + b. Tensors weight and bias, as in torch.nn.Bilinear(d, d, 1)")                    \
+    ROW(DECODER_MLP, mlp,                                                                          \
+        "two linear layers, with ReLU between them, over the products of the columns. "            \
+        "Tensors lins.0 and lins.1, as in OGB's LinkPredictor")                                    \
+    ROW(DECODER_CONCAT, concat,                                                                    \
+        "two linear layers, with ReLU between them, over both rows side by side. Tensors "         \
+        "lins.0 ([d, 2 d]) and lins.1")
 
 #define LINK_LOSS_LIST(ROW)                                                                        \
-    ROW(LINK_LOSS_BCE, bce, "binary cross-entropy over edges and negatives")                       \
-    ROW(LINK_LOSS_MARGIN, margin, "max(0, margin - edge + negative)")                              \
-    ROW(LINK_LOSS_SOFTMAX, softmax, "cross-entropy of an edge among its negatives")
+    ROW(LINK_LOSS_BCE, bce,                                                                        \
+        "over edges and negatives: the binary cross-entropy of their scores")                      \
+    ROW(LINK_LOSS_MARGIN, margin,                                                                  \
+        "over negatives: max(0, link_margin - score of the edge + score of the negative)")         \
+    ROW(LINK_LOSS_SOFTMAX, softmax,                                                                \
+        "over edges: the cross-entropy of an edge among its negatives")
 
 #define CORRUPT_LIST(ROW)                                                                          \
-    ROW(CORRUPT_TARGET, target, "the source stays")                                                \
-    ROW(CORRUPT_SOURCE, source, "the target stays")                                                \
+    ROW(CORRUPT_TARGET, target, "the source of the edge and another target")                       \
+    ROW(CORRUPT_SOURCE, source, "another source and the target of the edge")                       \
     ROW(CORRUPT_BOTH, both, "one or the other, edge by edge in turn")
 /* clang-format on */
 

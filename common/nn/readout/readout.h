@@ -18,9 +18,11 @@
 /* ROW(number, name, help): `name` in train-step.readout. */
 /* clang-format off */
 #define READOUT_LIST(ROW)                                    \
-    ROW(READOUT_SUM, sum, "of the rows of a graph's nodes")  \
-    ROW(READOUT_MEAN, mean, "their mean")                    \
-    ROW(READOUT_MAX, max, "the greatest of each column")
+    ROW(READOUT_SUM, sum, "the sum of the rows of its nodes. PyG: global_add_pool")                \
+    ROW(READOUT_MEAN, mean, "their mean. PyG: global_mean_pool")                                   \
+    ROW(READOUT_MAX, max,                                                                          \
+        "the greatest of each column; of equal ones the first has the gradient. PyG: "             \
+        "global_max_pool")
 /* clang-format on */
 
 #define READOUT_NUMBER(number, name, help) number,

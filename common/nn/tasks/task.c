@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TASK_ROW(number, name) [number] = {#name, &task_##name},
+#define TASK_ROW(number, name, help) [number] = {#name, &task_##name},
 static const struct {
     const char *name;
     const struct task *task;

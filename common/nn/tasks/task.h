@@ -8,7 +8,8 @@
  *                                                   └── print ──> a line of predictions.csv
  *
  * To add one: a file beside this one with a `const struct task task_<name>`, its row in task_list.h
- * (and a row there for what only it measures), its test, a line in pipelines/README.md.
+ * (and a row there for what only it measures), its test,
+ * and pipelines/guide/reference.md made anew.
  * ingest.task, checkpoint.metric, the records, training, validation and inference take it from
  * there; tests/tree/tables_agree_test.sh says what was forgotten, and tests/tree/tasks_test.sh that
  * no other file names it.
@@ -24,7 +25,7 @@
 #include <stdint.h>
 
 /* clang-format off */
-#define TASK_NUMBER(number, name) number,
+#define TASK_NUMBER(number, name, help) number,
 #define LOSS_NUMBER(number, name, help) number,
 #define METRIC_NUMBER(number, name, title, less_is_better, is_told) number,
 enum loss { LOSS_AUTO = 0, LOSS_LIST(LOSS_NUMBER) LOSS_COUNT };
@@ -135,7 +136,7 @@ struct task {
     size_t (*print)(char *out, const float *output, const void *label, uint32_t class_count);
 };
 
-#define TASK_ROW(number, name) extern const struct task task_##name;
+#define TASK_ROW(number, name, help) extern const struct task task_##name;
 TASK_LIST(TASK_ROW)
 #undef TASK_ROW
 

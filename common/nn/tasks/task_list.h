@@ -6,25 +6,36 @@
 
 /* clang-format off */
 
-/* ROW(number, name): the number in this program, the name in ingest.task, schemas and books; task_<name> in <name>.c. With
+/* ROW(number, name, help): the number in this program, the name in ingest.task, schemas and books; task_<name> in <name>.c. With
  * ingest.task: auto the first row is taken whose takes_columns() says yes to the label columns of the input. */
 #define TASK_LIST(ROW)                    \
-    ROW(TASK_SINGLE_LABEL, single_label)  \
-    ROW(TASK_MULTI_LABEL, multi_label)    \
-    ROW(TASK_NODE_REGRESSION, node_regression) \
-    ROW(TASK_LINK_PREDICTION, link_prediction) \
-    ROW(TASK_EDGE_CLASSIFICATION, edge_classification) \
-    ROW(TASK_EDGE_REGRESSION, edge_regression) \
-    ROW(TASK_GRAPH_CLASSIFICATION, graph_classification) \
-    ROW(TASK_GRAPH_REGRESSION, graph_regression)
+    ROW(TASK_SINGLE_LABEL, single_label,                                                           \
+        "one class of each node, 0, 1, 2, ..., from one label column; -1 or nothing: none")        \
+    ROW(TASK_MULTI_LABEL, multi_label,                                                             \
+        "several labels of each node, one column a class with 0 or 1; nothing in the whole "       \
+        "row: none")                                                                               \
+    ROW(TASK_NODE_REGRESSION, node_regression,                                                     \
+        "one number or several of each node, from any label columns; nothing in the whole "        \
+        "row: none. The columns never tell it")                                                    \
+    ROW(TASK_LINK_PREDICTION, link_prediction,                                                     \
+        "which pairs of nodes are edges; no labels are read")                                      \
+    ROW(TASK_EDGE_CLASSIFICATION, edge_classification, "a class of each edge")                     \
+    ROW(TASK_EDGE_REGRESSION, edge_regression, "a number of each edge")                            \
+    ROW(TASK_GRAPH_CLASSIFICATION, graph_classification,                                           \
+        "a class of each graph of a dataset of many")                                              \
+    ROW(TASK_GRAPH_REGRESSION, graph_regression, "a number or several of each graph")
 
 /* ROW(number, name, help): `name` in train-step.loss. Which of them a task has says its row; `auto` is the first of those. */
 #define LOSS_LIST(ROW)                                                                        \
-    ROW(LOSS_CROSS_ENTROPY, cross_entropy, "of the softmax")                                  \
-    ROW(LOSS_BINARY, binary, "cross-entropy of each label")                                   \
-    ROW(LOSS_L2, l2, "mean square")                                                           \
-    ROW(LOSS_L1, l1, "mean absolute difference")                                              \
-    ROW(LOSS_HUBER, huber, "square up to train-step.huber_delta, linear beyond")
+    ROW(LOSS_CROSS_ENTROPY, cross_entropy,                                                         \
+        "of the softmax. torch: CrossEntropyLoss(weight, label_smoothing)")                        \
+    ROW(LOSS_BINARY, binary,                                                                       \
+        "the cross-entropy of each label; class_weights are the weights of labels that are "       \
+        "there. torch: BCEWithLogitsLoss(pos_weight)")                                             \
+    ROW(LOSS_L2, l2, "the mean square. torch: MSELoss")                                            \
+    ROW(LOSS_L1, l1, "the mean absolute difference. torch: L1Loss")                                \
+    ROW(LOSS_HUBER, huber,                                                                         \
+        "square up to train-step.huber_delta, linear beyond. torch: HuberLoss(delta)")
 
 /* ROW(number, name, title, less_is_better, is_told): `name` in checkpoint.metric and JSON; `title` for people, in the
  * result of a run when `is_told`, in this order. */

@@ -11,7 +11,7 @@ ERRORS = {"write": ["ENOSPC", "EIO", "short"], "flush": ["EIO", "ENOSPC"], "rena
           "link": ["EIO", "ENOSPC"], "make": ["ENOSPC", "EIO"], "create": ["EMFILE", "ENOSPC", "EIO"],
           "open": ["EMFILE", "EIO", "ENOMEM"], "read": ["EIO"], "remove": ["EIO"], "resize": ["ENOSPC", "EIO"],
           "map": ["ENOMEM"], "talk": ["ECONNRESET", "EIO", "EINTR"]}
-# What a run may end with when a call fails: see the table in pipelines/README.md.
+# What a run may end with when a call fails: see the table in pipelines/guide/mend.md.
 ALLOWED = {0, 71, 74, 75}
 
 
