@@ -5,7 +5,6 @@
 #include "stages/plan/embedding_tensors.h"
 #include "stages/plan/relation_fanouts.h"
 #include "stages/plan/run_model.h"
-#include "stages/sampling/sampler.h"
 #include "store/records/dataset_types.h"
 
 #include <stdio.h>
@@ -89,22 +88,6 @@ static void describe(const struct pipeline_settings *settings, const struct data
                                         .relation = out->relation};
 }
 
-/* Samplers of neighbourhoods look up what both ends of an edge have; those that put batches
- * together by other rules do not. */
-static enum error_code check_ends(const struct pipeline_settings *settings,
-                                  const struct model *model, struct error *err)
-{
-    const struct sampler *sampler = pipeline_sampler(settings);
-    if (!model->divides_by_ends || (sampler->form == BATCH_NESTED && !sampler->is_disjoint))
-        return ERROR_NONE;
-    return error_set(
-        err, ERROR_INVALID,
-        "the model divides by the degrees of both ends of an edge, which sample.sampler "
-        "%s does not find by relation: " ADVICE "write `sampler: " SAMPLER_DEFAULT_NAME
-        "` below `sample:`, or another `model`, such as sage, below `train-step:`",
-        sampler->name);
-}
-
 /* Whether there is a model over these types, relations and classes. */
 static enum error_code check_model(const struct pipeline_settings *settings,
                                    const struct dataset_schema *schema, struct error *err)
@@ -116,8 +99,6 @@ static enum error_code check_model(const struct pipeline_settings *settings,
     describe(settings, schema, described);
     if (schema->class_count > 0)
         rc = run_model_init(&described->model, settings, &described->book, err);
-    if (rc == ERROR_NONE)
-        rc = check_ends(settings, &described->model, err);
     memory_free(described);
     return rc;
 }

@@ -194,57 +194,6 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
     close_fixture(f);
 }
 
-/* Counts what relation `r` has at a node, as a target or as a source: edges but loops, or their
- * weights. */
-static double at_end(uint32_t r, uint32_t node, bool is_source, bool weights)
-{
-    const bool is_own = relation[r].source_type == relation[r].target_type;
-    double sum = 0;
-    bool has_loop = false;
-    for (uint32_t e = 0; e < TYPED_EDGES; e++) {
-        const bool is_loop = edges.source[e] == edges.target[e];
-        if (edges.relation[e] != r ||
-            (is_source && !is_own ? edges.source : edges.target)[e] != node)
-            continue;
-        has_loop |= is_loop;
-        sum += weights ? (double)edges.weight[e] : is_loop ? 0 : 1;
-    }
-    return weights && is_own && !has_loop ? sum + 1 : sum;
-}
-
-/* The reverse has other edges in this graph, and it is what is believed. */
-static void both_ends_of_edges_have_what_the_whole_graph_has(void **state)
-{
-    enum { CITES = 1, IN = 2 };
-    struct fixture *f = open_fixture(state);
-    uint32_t destinations[TYPES], sources[TYPES];
-    struct relation_edges found[TYPED_RELATIONS];
-    struct relation_block block;
-    struct neighbor_request request = request_of(few, 7);
-    struct mini_batch batch;
-    request.wants_ends = request.wants_weight_sum = true;
-    assert_ok(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
-    mini_batch_relation_block(&batch, 0, destinations, sources, found, &block);
-    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-        const uint32_t back = r == CITES ? CITES : r == 0 ? 3 : 0, type = relation[r].source_type;
-        if (r == IN) { /* it has no reverse */
-            assert_null(found[r].source_degree);
-            continue;
-        }
-        assert_int_equal(batch.back[r], back);
-        for (uint32_t j = 0; j < sources[type]; j++) {
-            const uint32_t node = batch.node[batch.node_begin[type] + j];
-            assert_true(found[r].source_degree[j] == at_end(back, node, false, false));
-            assert_true(found[r].source_sum[j] == (float)at_end(back, node, false, true));
-        }
-        for (uint32_t i = 0; i < destinations[relation[r].target_type]; i++) {
-            const uint32_t at = batch.node_begin[relation[r].target_type] + i;
-            assert_true(found[r].target_sum[i] == (float)at_end(r, batch.node[at], false, true));
-        }
-    }
-    close_fixture(f);
-}
-
 /* Seeds may be of any type: those of an edge, for instance. */
 static void seeds_of_several_types_stand_first(void **state)
 {
@@ -393,9 +342,6 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
     struct fixture *f = open_fixture(state);
     struct arena scratch = {0};
     struct mini_batch stored = {0};
-    static const int64_t late[SEEDS] = {50, 10, 99, 70, 0, 30, 80, 20, 60, 40};
-    static const uint64_t training[] = {0, UINT64_C(0xFF00), 0};
-    static const uint32_t part = 0;
     int samplers = 0;
     for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
         const struct sampler *sampler = sampler_of(kind);
@@ -404,10 +350,8 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
         struct mini_batch batch;
         if (!sampler->takes_relations)
             continue;
-        request.times.seed_time = other.times.seed_time = late;
-        request.part = other.part = &part;
-        request.part_count = other.part_count = 1;
-        request.graph.is_training = other.graph.is_training = training;
+        fixture_fill(f, sampler, &request);
+        fixture_fill(f, sampler, &other);
         samplers++;
         assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
         for (uint32_t r = 0; sampler->has_neighborhoods && r < TYPED_RELATIONS; r++)
@@ -482,7 +426,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_store(draws_follow_the_rule),
         test_with_store(a_batch_reads_back_as_it_was_drawn),
-        test_with_store(both_ends_of_edges_have_what_the_whole_graph_has),
         test_with_store(seeds_of_several_types_stand_first),
         test_with_store(each_neighbor_is_as_likely_as_the_others),
         test_with_store(weights_are_those_of_the_relation),

@@ -32,6 +32,24 @@ static inline void fixture_open(struct fixture *f, void **state, const char *id,
     assert_ok(neighbor_sampler_new(&config, &f->sampler, &f->err), &f->err);
 }
 
+/* Adds to a request of papers what a sampler may want beside seeds and fan-outs. */
+static inline void fixture_fill(struct fixture *f, const struct sampler *sampler,
+                                struct neighbor_request *request)
+{
+    enum { TIMES = 32 };
+    static int64_t time[TIMES];
+    static const uint64_t training[] = {0, UINT64_C(0xFF00), 0};
+    static const uint32_t part = 0;
+    (void)f, (void)sampler;
+    must(request->seed_count <= TIMES);
+    for (uint32_t i = 0; i < TIMES; i++)
+        time[i] = 53 * i % 100;
+    request->times.seed_time = time;
+    request->part = &part;
+    request->part_count = 1;
+    request->graph.is_training = training;
+}
+
 static inline void close_fixture(struct fixture *f)
 {
     neighbor_sampler_free(f->sampler);
