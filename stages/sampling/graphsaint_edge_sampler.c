@@ -9,7 +9,7 @@
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/sampler.h"
 
-/* By the number of nodes with edges (is_share): the node itself is drawn, or a row that it is in is, and then it. */
+/* By the number of rows with edges (is_share): the node itself is drawn, or a row that it is in is, and then it. */
 static double itself(uint32_t length)
 {
     return length > 0;
@@ -21,7 +21,7 @@ static double by_row(uint32_t destination_length, uint32_t source_length)
     return 1 / (double)destination_length;
 }
 
-static const struct chance_rule rule = {.of_node = itself, .of_edge = by_row, .is_share = true};
+static const struct chance_rule rule = {.of_row = itself, .of_edge = by_row, .is_share = true};
 
 static enum error_code draw_edge(struct batch_builder *b, const struct neighbor_request *request,
                                  const struct random_stream *stream, uint32_t draw,
@@ -58,7 +58,7 @@ static enum error_code both(const struct neighbor_request *request, const struct
         *out += (double)graph_row_count(&of_u, v) / of_u.length;
     if (of_v.length)
         *out += (double)graph_row_count(&of_v, u) / of_v.length;
-    *out /= request->graph.chances->nodes_with_edges;
+    *out /= request->graph.chances->rows_with_edges;
     return ERROR_NONE;
 }
 

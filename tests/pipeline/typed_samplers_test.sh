@@ -42,6 +42,7 @@ learns "$least" cluster_gcn sample.clusters=2 train-step.model=hgt train-step.he
 learns "$least" shadow
 learns "$least" shadow sample.num_neighbors=3 train-step.embedding=4
 learns "$least" ladies 'sample.fanouts=[60,40]'
+learns "$least" fastgcn 'sample.fanouts=[150,150]'
 learns "$least" ladies 'sample.fanouts=[60,40]' sample.relation_fanouts=cites:20,0 train-step.model=sage
 
 # A layer that divides by the degrees of both ends learns this graph less well: 0.77 by neighbours.

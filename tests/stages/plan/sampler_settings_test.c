@@ -21,9 +21,10 @@ static const struct {
      "neighbours"},
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
     {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}}, NULL},
-    {{{"sample.sampler", "fastgcn"}, {"ingest.relations", "true"}},
-     "sample.sampler is fastgcn, which draws from a graph without relations alone: expected "
-     "neighbor, weighted_neighbor, neighbor_with_replacement, temporal_neighbor, ladies, "
+    {{{"sample.sampler", "graphsaint_node"}, {"ingest.relations", "true"}},
+     "sample.sampler is graphsaint_node, which draws from a graph without relations alone: "
+     "expected "
+     "neighbor, weighted_neighbor, neighbor_with_replacement, temporal_neighbor, fastgcn, ladies, "
      "cluster_gcn or shadow, or write"},
     {{{"sample.sampler", "temporal_neighbor"},
       {"ingest.relations", "true"},

@@ -379,7 +379,7 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
                             batch.edge_count * sizeof *batch.neighbor);
         assert_memory_equal(stored.node, batch.node, batch.node_count * sizeof *batch.node);
     }
-    assert_int_equal(samplers, 7);
+    assert_int_equal(samplers, 8);
     mini_batch_release(&stored);
     arena_release(&scratch);
     close_fixture(f);
