@@ -5,6 +5,7 @@
 #include "stages/plan/embedding_tensors.h"
 #include "stages/plan/relation_fanouts.h"
 #include "stages/plan/run_model.h"
+#include "stages/sampling/sampler.h"
 #include "store/records/dataset_types.h"
 
 #include <stdio.h>
@@ -88,16 +89,19 @@ static void describe(const struct pipeline_settings *settings, const struct data
                                         .relation = out->relation};
 }
 
-/* Whether there is a model over these types, relations and classes. */
-static enum error_code check_model(const struct pipeline_settings *settings,
-                                   const struct dataset_schema *schema, struct error *err)
+/* Whether the sampler's parameters suit these types and relations, and there is a model over them. */
+static enum error_code check_relations(const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema, struct error *err)
 {
     struct schema_book *described = NULL;
     enum error_code rc = memory_new(&described, 1, "a model", err);
     if (rc != ERROR_NONE)
         return rc;
     describe(settings, schema, described);
-    if (schema->class_count > 0)
+    if (pipeline_sampler(settings)->check_relations)
+        rc = pipeline_sampler(settings)->check_relations(&settings->sample.option, &described->book,
+                                                         err);
+    if (rc == ERROR_NONE && schema->class_count > 0)
         rc = run_model_init(&described->model, settings, &described->book, err);
     memory_free(described);
     return rc;
@@ -109,5 +113,5 @@ enum error_code relation_check(const struct pipeline_settings *settings,
     enum error_code rc = check_features(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = check_fanouts(settings, schema, err);
-    return rc == ERROR_NONE ? check_model(settings, schema, err) : rc;
+    return rc == ERROR_NONE ? check_relations(settings, schema, err) : rc;
 }

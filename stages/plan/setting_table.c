@@ -310,9 +310,12 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, value, least, most, help),
 #define CHOICE_OPTION(name, samplers, value, names, help) \
     CHOICE(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, value, names, help),
-    SAMPLER_OPTION_LIST(INT_OPTION, CHOICE_OPTION)
+#define WORDS_OPTION(name, samplers, size, help) \
+    WORDS(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, help),
+    SAMPLER_OPTION_LIST(INT_OPTION, CHOICE_OPTION, WORDS_OPTION)
 #undef INT_OPTION
 #undef CHOICE_OPTION
+#undef WORDS_OPTION
 
     CHOICE(LABELLED(TRAINING), "sample.exclude_edges", sample.exclude_edges, "reverses", excluded_edges_names, "labelled edges: what is left out of the neighbourhoods of a mini-batch: none, its edges, or these and their reverses"),
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),

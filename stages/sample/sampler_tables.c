@@ -92,6 +92,12 @@ enum error_code sampler_tables_open(const struct stage_context *context,
         out->chances->mean =
             graphsaint_mean(out->chances, (uint32_t)context->settings->sample.batch_size,
                             splits->node[SPLIT_TRAIN], splits->count[SPLIT_TRAIN]);
+    if (rc == ERROR_NONE && row->chances && row->knows_training && !(out->chances->mean > 0))
+        return error_set(err, ERROR_INPUT,
+                         "no node that trains has a chance to be drawn by sample.sampler %s, which "
+                         "goes by the edges that nodes are ends of: expected another sampler, or "
+                         "edges that begin at such nodes, as reverses do (add_reverse)",
+                         row->name);
     return rc;
 }
 

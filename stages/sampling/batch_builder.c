@@ -123,14 +123,6 @@ enum error_code batch_builder_add_edge(struct batch_builder *b, uint32_t relatio
     return ERROR_NONE;
 }
 
-/* Returns where the last row that was ended ends. */
-static uint32_t edges_ended(const struct batch_builder *b, const struct relation_rows *rows)
-{
-    if (!b->lists->lists_rows)
-        return rows->row_start.data[rows->row_count];
-    return rows->row_count ? rows->row_end.data[rows->row_count - 1] : 0;
-}
-
 enum error_code batch_builder_end_row(struct batch_builder *b, uint32_t relation, uint32_t local,
                                       struct error *err)
 {
@@ -138,7 +130,7 @@ enum error_code batch_builder_end_row(struct batch_builder *b, uint32_t relation
     struct relation_rows *rows = &b->lists->relation[relation];
     const bool is_listed = b->lists->lists_rows;
     const size_t count = rows->row_count;
-    if (is_listed && rows->edge_count == edges_ended(b, rows))
+    if (is_listed && rows->edge_count == sampled_lists_begin(b->lists, rows, rows->row_count))
         return ERROR_NONE;
     enum error_code rc =
         is_listed

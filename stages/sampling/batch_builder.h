@@ -34,7 +34,8 @@ struct batch_builder {
     struct neighbor_sampler *sampler; /* whose builder it is */
     const struct topology *topology;
     const struct type_ranges *ranges;
-    uint32_t target_type; /* whose nodes train */
+    const struct partition_book *book; /* types and relations; NULL: one of each */
+    uint32_t target_type;              /* whose nodes train */
     struct array_budget *budget;
     struct known_nodes *known;   /* by batch_builder_enter() */
     struct sampled_lists *lists; /* the nodes and rows that were added */

@@ -47,10 +47,8 @@ static enum error_code look_back(struct batch_builder *b, const struct neighbor_
 static void sum_row(const struct batch_builder *b, const struct relation_rows *rows, uint32_t row,
                     uint32_t local, const float *weight, struct end_sums *out)
 {
-    const uint32_t *listed = rows->row_end.data, *start = rows->row_start.data;
-    const bool is_listed = b->lists->lists_rows;
-    const uint32_t first = !is_listed ? start[row] : row ? listed[row - 1] : 0;
-    const uint32_t end = is_listed ? listed[row] : start[row + 1];
+    const uint32_t first = sampled_lists_begin(b->lists, rows, row);
+    const uint32_t end = sampled_lists_begin(b->lists, rows, row + 1);
     out->edges = end - first;
     for (uint32_t e = first; e < end; e++) {
         out->loops += rows->source == rows->target && rows->neighbor.data[e] == local;

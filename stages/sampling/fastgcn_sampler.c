@@ -53,9 +53,5 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return layer_rows_batch(sampler, request, choose, out, err);
 }
 
-const struct sampler fastgcn_row = {.name = "fastgcn",
-                                    .form = BATCH_LAYERED,
-                                    .has_factors = true,
-                                    .takes_relations = true,
-                                    .chances = &rule,
-                                    .draw = draw};
+const struct sampler fastgcn_row = {
+    .name = "fastgcn", .form = BATCH_LAYERED, .has_factors = true, .chances = &rule, .draw = draw};

@@ -9,7 +9,9 @@
  *
  *   p_v = 1 - (1 - c_v)^n        p_uv = 1 - (1 - c_u)^n - (1 - c_v)^n + (1 - c_u - c_v + c_uv)^n
  *
- * with n draws, of which one has v by chance c_v (node_chances.h), and both u and v by chance c_uv.
+ * with n draws, of which one has v by chance c_v (node_chances.h), and both u and v by chance c_uv. Nodes are of any type, and an
+ * edge of any relation stands for as many as another with the same ends: all edges among the nodes are in the subgraph. The nodes
+ * that train are of one type.
  *
  * A batch without any training node is drawn again, which the chances leave out of account.
  */

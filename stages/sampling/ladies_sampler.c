@@ -120,8 +120,5 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return layer_rows_batch(sampler, request, choose, out, err);
 }
 
-const struct sampler ladies_row = {.name = "ladies",
-                                   .form = BATCH_LAYERED,
-                                   .has_factors = true,
-                                   .takes_relations = true,
-                                   .draw = draw};
+const struct sampler ladies_row = {
+    .name = "ladies", .form = BATCH_LAYERED, .has_factors = true, .draw = draw};

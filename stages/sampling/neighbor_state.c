@@ -73,6 +73,7 @@ enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
         if (rc == ERROR_NONE) {
             batch_builder_init(sampler->builder, sampler, sampler->topology, &sampler->ranges,
                                &sampler->known, &sampler->lists);
+            sampler->builder->book = sampler->book;
             sampler->builder->target_type = sampler->book ? sampler->book->target_type : 0;
         }
     }

@@ -44,14 +44,27 @@ learns "$least" shadow sample.num_neighbors=3 train-step.embedding=4
 learns "$least" ladies 'sample.fanouts=[60,40]'
 learns "$least" fastgcn 'sample.fanouts=[150,150]'
 learns "$least" ladies 'sample.fanouts=[60,40]' sample.relation_fanouts=cites:20,0 train-step.model=sage
+learns "$least" graphsaint_node sample.batch_size=300
+learns "$least" graphsaint_edge sample.batch_size=200 train-step.model=sage
+learns "$least" graphsaint_walk 'sample.metapath=[in,rev_in]' sample.walk_length=4
+run walks "$file" --set sample.sampler=graphsaint_walk --set sample.sample_coverage=20 --set epochs=2 >/dev/null
+replays walks sample --walks
 
 # A layer that divides by the degrees of both ends learns this graph less well: 0.77 by neighbours.
 learns 0.85 ladies 'sample.fanouts=[60,40]' train-step.model=gcn
 learns 0.6 cluster_gcn sample.clusters=2 train-step.model=gcn
 learns 0.6 shadow train-step.model=gcn
+learns 0.85 graphsaint_node sample.batch_size=300 train-step.model=gcn
 
 # Clusters of papers that do not train, and of no papers at all, teach nothing, and say so.
 awk 'BEGIN { for (v = 0; v < 503; v++) print (v >= 200 && v < 500 ? v % 2 : 2) }' >"$work/parts.txt"
 run seedless "$file" --set sample.sampler=cluster_gcn --set partition.method=file --set partition.assignment="$work/parts.txt" \
     --set epochs=2 --set sample.batches_per_round=1 >/dev/null
 grep -rq 'has no training node, so it teaches nothing' "$work/seedless/logs" || fail 'nothing is said of clusters without training nodes'
+
+# Where no edge begins at a paper, there is none that a sampler could draw by its edges.
+cp -r "$work/papers" "$work/written"
+sed -i -n '1p; /,0$/p' "$work/written/edges.csv"
+sed -i '/cites\|in,/d' "$work/written/edge-types.csv"
+expect 65 'no node that trains has a chance to be drawn by sample.sampler graphsaint_node' "$bin/graphmill" run "$file" --directory "$work/refused" \
+    --quiet --set ingest.path="$work/written" --set ingest.add_reverse=false --set sample.sampler=graphsaint_node

@@ -77,7 +77,6 @@ static void both_ends_of_edges_have_what_the_form_says(void **state)
     static const int64_t few[TYPED_RELATIONS * HOPS] = {20, 10, 9, 9, -1, 1, 0, 9};
     static uint32_t seed_node[SEEDS];
     struct fixture *f = open_fixture(state);
-    int samplers = 0;
     for (uint32_t i = 0; i < SEEDS; i++)
         seed_node[i] = TYPED_AUTHORS + i * 7;
     for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
@@ -95,8 +94,6 @@ static void both_ends_of_edges_have_what_the_form_says(void **state)
         struct relation_block block;
         struct mini_batch batch;
         uint32_t destinations[3], sources[3];
-        if (!sampler->takes_relations)
-            continue;
         fixture_fill(f, sampler, &request);
         assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
         mini_batch_relation_block(&batch, 0, destinations, sources, found, &block);
@@ -104,9 +101,7 @@ static void both_ends_of_edges_have_what_the_form_says(void **state)
             check_relation(&batch, r, destinations[relation[r].target_type],
                            sources[relation[r].source_type], &found[r]);
         assert_true(batch.edge_count > SEEDS);
-        samplers++;
     }
-    assert_int_equal(samplers, 8);
     close_fixture(f);
 }
 

@@ -50,6 +50,7 @@ static inline void fixture_fill(struct fixture *f, const struct sampler *sampler
     request->times.seed_time = time;
     request->part = &part;
     request->part_count = 1;
+    request->draw_count = 40;
     request->graph.is_training = training;
     if (f->rule != sampler->chances) {
         node_chances_free(f->chances, f->tables);
