@@ -89,7 +89,8 @@ static void describe(const struct pipeline_settings *settings, const struct data
                                         .relation = out->relation};
 }
 
-/* Whether the sampler's parameters suit these types and relations, and there is a model over them. */
+/* Checks that the sampler's parameters suit these types and relations, and that there is a model
+ * over them. */
 static enum error_code check_relations(const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema, struct error *err)
 {

@@ -82,15 +82,15 @@ enum error_code batch_ends_fill_rows(struct batch_builder *b,
     return rc;
 }
 
-/* What is wanted of the ends of edges. */
+/* A batch wants these of the ends of edges. */
 struct wanted_ends {
     bool is_alone, degrees, sums;
     const float *weight; /* of the batch's edges, if sums are wanted */
 };
 
 /* Sums up a relation for all nodes of its target type, behind `at` others; its edges are those of
- * the batch from `first_edge` on. As topology_weight_sum() has it, a node without an edge to itself
- * counts one of weight 1, where the relation could have one. */
+ * the batch from `first_edge` on. A node without an edge to itself counts one of weight 1, as
+ * topology_weight_sum() has it, if the relation could have one. */
 static enum error_code sum_relation(struct batch_builder *b, const struct neighbor_request *request,
                                     const struct wanted_ends *wanted, uint32_t relation,
                                     uint32_t first_edge, size_t at, struct error *err)

@@ -1,10 +1,12 @@
 /*
- * fastgcn_sampler - for each layer some nodes of the whole graph, by importance (Chen, Ma and Xiao, "FastGCN", ICLR 2018).
+ * fastgcn_sampler - for each layer some nodes of the whole graph, by importance (Chen, Ma and Xiao,
+ * "FastGCN", ICLR 2018).
  *
- * fanouts[h] nodes are drawn in each relation, with replacement, by the paper's chances: of node u the squared norm of its column
- * in GCN's matrix, q_u = sum over v of A_vu^2 / sum of all, where A_vu = 1 / sqrt((d_v + 1)(d_u + 1)). They are those of every
- * layer and batch. An edge from a node that was drawn k times of n stands for k / (n q_u) edges: sums over edges are unbiased.
- * A node's own row, which is in every layer, is not drawn: it always counts once.
+ * fanouts[h] nodes are drawn in each relation, with replacement, by the paper's chances: of node u
+ * the squared norm of its column in GCN's matrix, q_u = sum over v of A_vu^2 / sum of all, where
+ * A_vu = 1 / sqrt((d_v + 1)(d_u + 1)). They are those of every layer and batch. An edge from a node
+ * that was drawn k times of n stands for k / (n q_u) edges: sums over edges are unbiased. A node's
+ * own row, which is in every layer, is not drawn: it always counts once.
  */
 #include "stages/sampling/layer_rows.h"
 #include "stages/sampling/node_chances.h"

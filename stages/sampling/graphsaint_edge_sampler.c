@@ -1,16 +1,19 @@
 /*
- * graphsaint_edge_sampler - the subgraph of the ends of edges that are drawn, with replacement (GraphSAINT's edge sampler).
+ * graphsaint_edge_sampler - the subgraph of the ends of edges that are drawn, with replacement
+ * (GraphSAINT's edge sampler).
  *
- * The paper draws the edge between u and v with a chance in proportion to 1 / d_u + 1 / d_v. That is what comes of drawing a row
- * that has edges, each as likely as the others, and then one of its edges, where an undirected edge is in the rows of both its
- * ends; of a directed graph it is 1 / d_v of the end that the edge goes to. A node has a row in each relation that ends in its
- * type, so that a relation with few edges is drawn as often as one with many. sample.batch_size edges are drawn; the subgraph
- * has all edges among their ends. See graphsaint.h.
+ * The paper draws the edge between u and v with a chance in proportion to 1 / d_u + 1 / d_v. That
+ * is what comes of drawing a row that has edges, each as likely as the others, and then one of its
+ * edges, where an undirected edge is in the rows of both its ends; of a directed graph it is 1 /
+ * d_v of the end that the edge goes to. A node has a row in each relation that ends in its type, so
+ * that a relation with few edges is drawn as often as one with many. sample.batch_size edges are
+ * drawn; the subgraph has all edges among their ends. See graphsaint.h.
  */
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/sampler.h"
 
-/* By the number of rows with edges (is_share): the node itself is drawn, or a row that it is in is, and then it. */
+/* The chance is by the number of rows with edges (is_share): a row of the node is drawn, or one that
+ * it is in, and then it. */
 static double itself(uint32_t length)
 {
     return length > 0;

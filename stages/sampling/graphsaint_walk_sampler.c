@@ -1,10 +1,13 @@
 /*
- * graphsaint_walk_sampler - the subgraph of the nodes that random walks come to (GraphSAINT's random walk sampler).
+ * graphsaint_walk_sampler - the subgraph of the nodes that random walks come to (GraphSAINT's
+ * random walk sampler).
  *
- * The roots are the mini-batch's share of the shuffled training nodes, as the authors' program takes them from the
- * training nodes: so each is a root once an epoch. From each goes a walk of sample.walk_length steps, along the edges of any relation or
- * of those of sample.metapath (random_walk.h); the subgraph has all edges of all relations among the nodes that were come to. Its normalisation (graphsaint.h) goes by counts (walk_norm.h); what was never counted
- * counts as once.
+ * The roots are the mini-batch's share of the shuffled training nodes, as the authors' program
+ * takes them from the training nodes: so each is a root once an epoch. From each goes a walk of
+ * sample.walk_length steps, along the edges of any relation or of those of sample.metapath
+ * (random_walk.h); the subgraph has all edges of all relations among the nodes that were come to.
+ * Its normalisation (graphsaint.h) goes by counts (walk_norm.h); what was never counted counts as
+ * once.
  */
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler.h"

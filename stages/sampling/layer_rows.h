@@ -1,14 +1,17 @@
 /*
- * layer_rows - what samplers of layers share (FastGCN, LADIES): for each hop and relation a choice of nodes, and the edges from those.
+ * layer_rows - what samplers of layers share (FastGCN, LADIES): for each hop and relation a choice
+ * of nodes, and the edges from those.
  *
- * Hop h + 1 chooses in each relation among the nodes of its source type by what its chances are; the edges from the chosen ones to
- * the nodes so far, which are the destinations of the hop, are its rows. An edge stands for (times drawn) / (draws * chance) edges. A
- * chosen node that no destination hears from is left out of the batch: it would change nothing. Destinations stay in the batch as
- * sources, since layers read a node's own row, too.
+ * Hop h + 1 chooses in each relation among the nodes of its source type by what its chances are;
+ * the edges from the chosen ones to the nodes so far, which are the destinations of the hop, are
+ * its rows. An edge stands for (times drawn) / (draws * chance) edges. A chosen node that no
+ * destination hears from is left out of the batch: it would change nothing. Destinations stay in
+ * the batch as sources, since layers read a node's own row, too.
  *
- * Relations choose by their own rows alone: a node whose type is the source of several relations has a chance in each, and is
- * drawn in one without regard to the others. So sums over each relation are estimated as over the one relation of a plain graph,
- * whatever a layer does with them.
+ * Relations choose by their own rows alone: a node whose type is the source of several relations
+ * has a chance in each, and is drawn in one without regard to the others. So sums over each
+ * relation are estimated as over the one relation of a plain graph, whatever a layer does with
+ * them.
  */
 #ifndef STAGES_SAMPLING_LAYER_ROWS_H
 #define STAGES_SAMPLING_LAYER_ROWS_H

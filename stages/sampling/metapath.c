@@ -26,7 +26,7 @@ static bool is_named(const struct reading *reading, uint32_t item, uint32_t rela
     return strlen(name) == size && memcmp(name, reading->name[item], size) == 0;
 }
 
-/* Names the relations of the graph that end in a type, or all where `type` is below 0; false if there
+/* Names the relations of the graph that end in a type, or all if `type` is below 0; false if there
  * is none. */
 static bool suited(const struct reading *reading, int64_t type, char text[TEXT_SIZE])
 {

@@ -1,10 +1,11 @@
 /*
  * metapath - the relations that a walk goes along, in turns.
  *
- * It is written as messages travel: [writes, rev_writes] leads from an author to papers and to their authors. Each relation
- * begins in a type in which the one before ends, and the last ends in the type of the nodes that train. A walk (random_walk.h)
- * begins at such a node and goes along the path backwards; at the path's end it takes the last relation again. A name stands for
- * all relations of that name, whatever types they connect.
+ * It is written as messages travel: [writes, rev_writes] leads from an author to papers and to
+ * their authors. Each relation begins in a type in which the one before ends, and the last ends in
+ * the type of the nodes that train. A walk (random_walk.h) begins at such a node and goes along the
+ * path backwards; at the path's end it takes the last relation again. A name stands for all
+ * relations of that name, whatever types they connect.
  */
 #ifndef STAGES_SAMPLING_METAPATH_H
 #define STAGES_SAMPLING_METAPATH_H
@@ -30,8 +31,8 @@ static inline bool metapath_has(const struct metapath *path, uint32_t step, uint
     return path->count == 0 || path->step[step % path->count] == path->first[relation];
 }
 
-/* Reads that of the options, of a graph with the book's types and relations. Fails: ERROR_INVALID for
- * one that does not join, naming the relations and those that would. */
+/* Reads the path that the options have, of a graph with the book's types and relations. Fails:
+ * ERROR_INVALID for one that does not join, naming the relations and those that would. */
 MUST_CHECK enum error_code metapath_read(const struct sampler_options *options,
                                          const struct partition_book *book, struct metapath *out,
                                          struct error *err);

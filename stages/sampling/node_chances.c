@@ -37,7 +37,7 @@ void node_chances_free(struct node_chances *chances, uint32_t count)
     memory_free(chances);
 }
 
-/* What one table is made with. */
+/* One table is made with these. */
 struct sums {
     const struct chance_rule *rule;
     const struct topology *topology;

@@ -1,9 +1,11 @@
 /*
- * node_chances - chances of nodes that a sampler draws by, found once for all its batches by one pass over the edges.
+ * node_chances - chances of nodes that a sampler draws by, found once for all its batches by one
+ * pass over the edges.
  *
- * A rule says what an edge from u to v adds to node u, and what a node has from the start, by the lengths of rows of a relation.
- * The chance of a node is its sum by that of all: over the rows of all relations together, or relation by relation, where a
- * table has the nodes alone that have a chance. Sums run over the rows in order, in double: the same for any number of threads.
+ * A rule says what an edge from u to v adds to node u, and what a node has from the start, by the
+ * lengths of rows of a relation. The chance of a node is its sum by that of all: over the rows of
+ * all relations together, or relation by relation, where a table has the nodes alone that have a
+ * chance. Sums run over the rows in order, in double: the same for any number of threads.
  */
 #ifndef STAGES_SAMPLING_NODE_CHANCES_H
 #define STAGES_SAMPLING_NODE_CHANCES_H
@@ -18,7 +20,7 @@
 /* Lengths are those of rows. */
 struct chance_rule {
     double (*of_row)(uint32_t length); /* adds to the node of a row so long; NULL: 0 */
-    /* What the row of v, so long, adds to the source u of each of its edges. NULL: 0. With
+    /* Returns what the row of v, so long, adds to the source u of each of its edges; NULL: 0. With
      * `wants_source` it is told how many edges u has: those of its own row, as GCN counts, or in a
      * relation from another type those that begin at u. */
     double (*of_edge)(uint32_t destination_length, uint32_t source_length);
@@ -39,8 +41,8 @@ struct node_chances { /* {0} is empty */
 
 /* Bytes of the tables, while they are made. */
 uint64_t node_chances_bytes(const struct chance_rule *rule, const struct topology *topology);
-/* Owns: *out; node_chances_free(). Fails: ERROR_NO_MEMORY; ERROR_CORRUPT naming the row; ERROR_INPUT
- * when no node has a chance: the graph has no edges. */
+/* Owns: *out; node_chances_free(). Fails: ERROR_NO_MEMORY; ERROR_CORRUPT naming the row;
+ * ERROR_INPUT when no node has a chance: the graph has no edges. */
 MUST_CHECK enum error_code node_chances_new(const struct chance_rule *rule,
                                             const struct topology *topology,
                                             struct node_chances **out, struct error *err);

@@ -53,7 +53,7 @@ static enum error_code find_choices(const struct random_walk *walk, struct choic
     return rc;
 }
 
-/* The source of edge `number` of them. */
+/* Finds the source of edge `number` of them. */
 static enum error_code take(const struct random_walk *walk, const struct choices *c,
                             uint32_t number, uint32_t *out, struct error *err)
 {
@@ -72,7 +72,7 @@ static enum error_code take(const struct random_walk *walk, const struct choices
     return rc;
 }
 
-/* Of node2vec, where `previous` has been a node before. */
+/* Gives the weight that node2vec has for a step to `node`, after one from `previous`. */
 static enum error_code weigh(const struct random_walk *walk, uint32_t previous, uint32_t node,
                              double *out, struct error *err)
 {
@@ -95,7 +95,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* From a node with edges. `previous`: the node before it, NULL in a uniform step. */
+/* Takes a step from a node with edges. `previous`: the node before it, NULL in a uniform step. */
 static enum error_code step(const struct random_walk *walk, struct walk_draws *draws,
                             const struct choices *c, const uint32_t *previous, uint32_t *out,
                             struct error *err)

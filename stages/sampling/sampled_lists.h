@@ -78,8 +78,8 @@ static inline uint32_t sampled_lists_begin(const struct sampled_lists *lists,
     return row ? rows->row_end.data[row - 1] : 0;
 }
 
-/* Returns which node of the target type a row is of, where all nodes of a relation have rows or rows
- * are listed. */
+/* Returns which node of the target type a row is of, whether rows are listed or all nodes have
+ * one. */
 static inline uint32_t sampled_lists_target(const struct sampled_lists *lists,
                                             const struct relation_rows *rows, uint32_t row)
 {

@@ -65,8 +65,8 @@ struct sampler {
      * naming the setting. NULL: any are. */
     enum error_code (*check)(const struct sampler_options *options, int64_t parts,
                              struct error *err);
-    /* Likewise whether they suit the types and relations of a graph; a book without relations has no
-     * names for them. */
+    /* Likewise whether they suit the types and relations of a graph; a book without relations has
+     * no names for them. */
     enum error_code (*check_relations)(const struct sampler_options *options,
                                        const struct partition_book *book, struct error *err);
     /* Messages advise these if counts take too much memory, or if batches have no training node. */

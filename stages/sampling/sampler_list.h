@@ -30,8 +30,8 @@
     ROW(SAMPLER_SHADOW, shadow, "a subgraph of its own around each seed")
 
 /* INT(name, samplers that have it, default, least, most, help), CHOICE(name, samplers, default,
- * names, help), WORDS(name, samplers, bytes, help): the field `name` of struct sampler_options. Ids of runs are hashes of settings in
- * this order: a new row goes to the end. */
+ * names, help), WORDS(name, samplers, bytes, help): the field `name` of struct sampler_options.
+ * Ids of runs are hashes of settings in this order: a new row goes to the end. */
 #define SAMPLER_OPTION_LIST(INT, CHOICE, WORDS)                                                    \
     CHOICE(temporal_strategy, "temporal_neighbor", "uniform", temporal_strategy_names, "which of the edges that are not later than the seed are kept: uniform or last") \
     CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge") \

@@ -53,7 +53,7 @@ enum error_code walk_norm_enter(struct batch_builder *b, const struct sampler_op
     return rc;
 }
 
-/* Where the edges of each part and relation begin. Owns: *out. */
+/* Finds where the edges of each part and relation begin. Owns: *out. */
 static enum error_code find_first_edges(uint64_t **out, const struct topology *topology,
                                         struct error *err)
 {

@@ -1,9 +1,12 @@
 /*
- * walk_norm - GraphSAINT's normalisation for subgraphs of walks: how often nodes and edges are in them, found by drawing some.
+ * walk_norm - GraphSAINT's normalisation for subgraphs of walks: how often nodes and edges are in
+ * them, found by drawing some.
  *
- * The chances of walks have no closed form, so the paper counts: C_v subgraphs have node v, C_uv both ends of an edge, and p_v / p_uv
- * is C_v / C_uv. Subgraphs are drawn until they have `coverage` times as many nodes as the graph (PyG's sample_coverage),
- * from a stream of their own: a function of the run's seed. They are drawn once for a run and kept (store/records/walk_counts.h).
+ * The chances of walks have no closed form, so the paper counts: C_v subgraphs have node v, C_uv
+ * both ends of an edge, and p_v / p_uv is C_v / C_uv. Subgraphs are drawn until they have
+ * `coverage` times as many nodes as the graph (PyG's sample_coverage), from a stream of their own:
+ * a function of the run's seed. They are drawn once for a run and kept
+ * (store/records/walk_counts.h).
  */
 #ifndef STAGES_SAMPLING_WALK_NORM_H
 #define STAGES_SAMPLING_WALK_NORM_H
@@ -50,7 +53,8 @@ MUST_CHECK enum error_code walk_norm_init(struct walk_norm *out, const struct wa
                                           uint32_t train_count, struct error *err);
 void walk_norm_release(struct walk_norm *norm);
 
-/* The nodes that walks from `root` [count] come to are entered: walk number i from root i, as the options say. Fails as random_walk_draw() and metapath_read(). */
+/* Enters the nodes that walks come to, as the options say: walk number i from root i of [count].
+ * Fails as random_walk_draw() and metapath_read(). */
 struct batch_builder;
 MUST_CHECK enum error_code walk_norm_enter(struct batch_builder *builder,
                                            const struct sampler_options *options,

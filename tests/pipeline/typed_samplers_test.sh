@@ -21,7 +21,8 @@ checkpoint:
 END
 least=$(measure "$(run neighbor "$file")" test accuracy)
 awk -v a="$least" 'BEGIN { exit !(a > 0.9) }' || fail "neighbours give a test accuracy of $least"
-# It learns at least so well, and the same with any workers, with little memory and by replay: learns ACCURACY SAMPLER [SETTING...]
+# It learns so well or better, and the same with any workers, with little memory and by replay:
+# learns ACCURACY SAMPLER [SETTING...]
 learns() {
     local least=$1 said="${*:2}" set=(--set "sample.sampler=$2") setting answer hash found other stage
     for setting in "${@:3}"; do set+=(--set "$setting"); done
@@ -62,7 +63,7 @@ run seedless "$file" --set sample.sampler=cluster_gcn --set partition.method=fil
     --set epochs=2 --set sample.batches_per_round=1 >/dev/null
 grep -rq 'has no training node, so it teaches nothing' "$work/seedless/logs" || fail 'nothing is said of clusters without training nodes'
 
-# Where no edge begins at a paper, there is none that a sampler could draw by its edges.
+# A sampler cannot draw papers by their edges if no edge begins at one.
 cp -r "$work/papers" "$work/written"
 sed -i -n '1p; /,0$/p' "$work/written/edges.csv"
 sed -i '/cites\|in,/d' "$work/written/edge-types.csv"

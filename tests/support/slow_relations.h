@@ -1,9 +1,9 @@
 /*
- * slow_relations - neighbour sampling over the relations of typed_dataset.h as one would explain it:
- * edge by edge, without blocks, tables and parts.
+ * slow_relations - neighbour sampling over the relations of typed_dataset.h as one would explain
+ * it: edge by edge, without blocks, tables and parts.
  *
- * A request with times is of temporal_neighbor: each seed has nodes of its own, and no edge is later
- * than its seed.
+ * A request with times is one of temporal_neighbor: each seed has nodes of its own, and no edge is
+ * later than its seed.
  */
 #ifndef TESTS_SUPPORT_SLOW_RELATIONS_H
 #define TESTS_SUPPORT_SLOW_RELATIONS_H

@@ -36,7 +36,8 @@ static bool counts(const struct mini_batch *batch, uint32_t e, uint32_t at)
     return !batch->seed_time || edges.time[e] <= batch->seed_time[seed];
 }
 
-/* What relation `r` has at node number `at`: edges that end in it but loops, or their weights. */
+/* Counts what relation `r` has at node number `at`: edges that end in it but loops, or their
+ * weights. */
 static double at_end(const struct mini_batch *batch, uint32_t r, uint32_t at, bool weights)
 {
     bool has_loop = relation[r].source_type != relation[r].target_type;

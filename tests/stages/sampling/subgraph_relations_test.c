@@ -216,7 +216,7 @@ static double x_of(uint32_t node)
     return 1 + node % 7;
 }
 
-/* What is estimated, draw by draw. */
+/* These are estimated, draw by draw. */
 struct normalisation {
     struct estimate loss, there[TYPED_NODES], sum[TYPED_RELATIONS][TYPED_NODES];
     double weight[TYPED_NODES]; /* of a training node that was there */
