@@ -58,17 +58,19 @@ enum error_code temporal_inference_draw(const struct temporal_draw *draw, int la
     if (rc != ERROR_NONE)
         return rc;
     find_fanouts(draw, hops, fanout);
-    const struct neighbor_request request = {.seed = draw->context->schedule->seed,
-                                             .round = inference_round,
-                                             .hop_count = hops,
-                                             .fanout = fanout,
-                                             .seed_node = node,
-                                             .seed_count = count,
-                                             .times = {.seed_time = time},
-                                             .options = &settings->sample.option,
-                                             .wants_degree = draw->model->needs_degree,
-                                             .wants_weight_sum = draw->wants_weight_sum,
-                                             .edge_columns = draw->edge_columns};
+    const struct neighbor_request request = {
+        .seed = draw->context->schedule->seed,
+        .round = inference_round,
+        .hop_count = hops,
+        .fanout = fanout,
+        .seed_node = node,
+        .seed_count = count,
+        .times = {.seed_time = time},
+        .options = &settings->sample.option,
+        .wants_degree = draw->model->needs_degree,
+        .wants_weight_sum = draw->model->divides_by_ends && draw->edge_columns >> EDGE_WEIGHT & 1,
+        .wants_ends = draw->model->divides_by_ends,
+        .edge_columns = draw->edge_columns};
     return hops ? pipeline_sampler(settings)->draw(draw->sampler, &request, batch, err)
                 : neighbor_sampler_draw(draw->sampler, &request, batch, err);
 }
@@ -150,7 +152,6 @@ enum error_code temporal_inference_tile(struct part_inference *inference, int la
                                        .topology = inference->topology,
                                        .model = inference->model,
                                        .edge_columns = inference->edge_use.columns,
-                                       .wants_weight_sum = inference->edge_use.weight_sum,
                                        .sampler = inference->sampler,
                                        .arena = inference->arena};
     if (rc == ERROR_NONE)

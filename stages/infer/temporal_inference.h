@@ -27,7 +27,6 @@ struct temporal_draw {
     const struct topology *topology; /* all its parts are open */
     const struct model *model;
     unsigned edge_columns; /* that the model reads */
-    bool wants_weight_sum;
     struct neighbor_sampler *sampler;
     struct arena *arena; /* for times and fan-outs */
 };

@@ -62,11 +62,6 @@ static bool takes_graphs(const struct sampler *sampler)
     return sampler->takes_graphs;
 }
 
-static bool takes_relations(const struct sampler *sampler)
-{
-    return sampler->takes_relations;
-}
-
 /* Held-out edges are inferred on all that messages travel over, layer by layer. */
 static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
 {
@@ -390,20 +385,19 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
 static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
-    char names[SAMPLER_NAMES_SIZE];
-    if (s->ingest.relations && !sampler->takes_relations)
-        return error_set(
-            err, ERROR_INVALID,
-            "sample.sampler is %s, which draws from a graph without relations alone: " ADVICE
-            "expected %s, or write `relations: false` below `ingest:`",
-            sampler->name, sampler_names(takes_relations, names));
+    const struct partition_book none = {0}; /* no relation has a name */
     if (sampler->form == BATCH_SUBGRAPH && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler is %s, which draws subgraphs, but no layer of the model "
                          "reads neighbours: " ADVICE
                          "expected sample.sampler " SAMPLER_DEFAULT_NAME,
                          sampler->name);
-    return sampler->check ? sampler->check(&s->sample.option, s->partition.parts, err) : ERROR_NONE;
+    enum error_code rc = ERROR_NONE;
+    if (sampler->check)
+        rc = sampler->check(&s->sample.option, s->partition.parts, err);
+    return rc == ERROR_NONE && sampler->check_relations && !s->ingest.relations
+               ? sampler->check_relations(&s->sample.option, &none, err)
+               : rc;
 }
 
 /* Rows of embeddings are held in the version of the round alone, and residuals go from a round to

@@ -89,35 +89,21 @@ static void describe(const struct pipeline_settings *settings, const struct data
                                         .relation = out->relation};
 }
 
-/* Samplers of neighbourhoods look up what both ends of an edge have; those that put batches
- * together by other rules do not. */
-static enum error_code check_ends(const struct pipeline_settings *settings,
-                                  const struct model *model, struct error *err)
-{
-    const struct sampler *sampler = pipeline_sampler(settings);
-    if (!model->divides_by_ends || (sampler->form == BATCH_NESTED && !sampler->is_disjoint))
-        return ERROR_NONE;
-    return error_set(
-        err, ERROR_INVALID,
-        "the model divides by the degrees of both ends of an edge, which sample.sampler "
-        "%s does not find by relation: " ADVICE "write `sampler: " SAMPLER_DEFAULT_NAME
-        "` below `sample:`, or another `model`, such as sage, below `train-step:`",
-        sampler->name);
-}
-
-/* Whether there is a model over these types, relations and classes. */
-static enum error_code check_model(const struct pipeline_settings *settings,
-                                   const struct dataset_schema *schema, struct error *err)
+/* Checks that the sampler's parameters suit these types and relations, and that there is a model
+ * over them. */
+static enum error_code check_relations(const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema, struct error *err)
 {
     struct schema_book *described = NULL;
     enum error_code rc = memory_new(&described, 1, "a model", err);
     if (rc != ERROR_NONE)
         return rc;
     describe(settings, schema, described);
-    if (schema->class_count > 0)
+    if (pipeline_sampler(settings)->check_relations)
+        rc = pipeline_sampler(settings)->check_relations(&settings->sample.option, &described->book,
+                                                         err);
+    if (rc == ERROR_NONE && schema->class_count > 0)
         rc = run_model_init(&described->model, settings, &described->book, err);
-    if (rc == ERROR_NONE)
-        rc = check_ends(settings, &described->model, err);
     memory_free(described);
     return rc;
 }
@@ -128,5 +114,5 @@ enum error_code relation_check(const struct pipeline_settings *settings,
     enum error_code rc = check_features(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = check_fanouts(settings, schema, err);
-    return rc == ERROR_NONE ? check_model(settings, schema, err) : rc;
+    return rc == ERROR_NONE ? check_relations(settings, schema, err) : rc;
 }

@@ -333,9 +333,12 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, value, least, most, help),
 #define CHOICE_OPTION(name, samplers, value, names, help) \
     CHOICE(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, value, names, help),
-    SAMPLER_OPTION_LIST(INT_OPTION, CHOICE_OPTION)
+#define WORDS_OPTION(name, samplers, size, help) \
+    WORDS(TRAINING_IF("sample.sampler=" samplers), "sample." #name, sample.option.name, help),
+    SAMPLER_OPTION_LIST(INT_OPTION, CHOICE_OPTION, WORDS_OPTION)
 #undef INT_OPTION
 #undef CHOICE_OPTION
+#undef WORDS_OPTION
 
     CHOICE(LABELLED(TRAINING), "sample.exclude_edges", sample.exclude_edges, "reverses", excluded_edges_names, "labelled edges: what is left out of the neighbourhoods of a mini-batch: none, its edges, or these and their reverses"),
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
@@ -370,7 +373,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(TRAINING, "train-step.jumping_knowledge", train_step.jumping_knowledge, "none", jumping_knowledge_names, "none, or a matrix over what all layers give, as one more layer: cat (side by side), max (the largest), last (of the last one)"),
     DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.layer.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.projection", train_step.projection, "linear", type_projection_names, "relations: what the features of each node type go through before the first layer: linear (a matrix of the type, and a bias, to train-step.hidden columns), relu (that, and ReLU) or none"),
-    CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.relation_aggr", train_step.relation_aggr, "sum", relation_aggr_names, "relations: how what the relations of a node type give becomes one row, in layers with a pass for each (all but rgcn, hgt and rgat): sum, mean or max; sage, graph_conv and gat of several relations sum or take the mean"),
+    CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.relation_aggr", train_step.relation_aggr, "sum", relation_aggr_names, "relations: what the relations of a node type give becomes one row: their sum, mean or max (gat has no max; rgcn, hgt and rgat have rules of their own)"),
     INT(TRAINING, "train-step.embedding", train_step.embedding, "0", 0, 65536, "columns of a row of numbers that is learnt for each node, and read beside its features; 0: none"),
     TEXT(TRAINING_IF("ingest.relations=true"), "train-step.type_embedding", train_step.type_embedding, "", "relations: columns of the rows learnt for some node types, as in `author: 64; paper: 32`; also beside features; 0: none"),
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),

@@ -10,7 +10,7 @@ uint64_t sampler_tables_bytes(const struct stage_context *context, const struct 
     if (sampler->knows_training)
         bytes += topology->node_count / 8;
     if (sampler->chances)
-        bytes += node_chances_bytes(topology->node_count);
+        bytes += node_chances_bytes(sampler->chances, topology);
     if (context->schedule->counts_walks)
         bytes += walk_norm_bytes(topology);
     return bytes;
@@ -86,18 +86,25 @@ enum error_code sampler_tables_open(const struct stage_context *context,
     if (row->knows_training)
         rc = mark_training(topology, splits, &out->is_training, err);
     if (rc == ERROR_NONE && row->chances)
-        rc = node_chances_init(&out->chances, row->chances, topology, err);
-    if (rc == ERROR_NONE && row->chances)
-        out->chances.mean =
-            graphsaint_mean(&out->chances, (uint32_t)context->settings->sample.batch_size,
+        rc = node_chances_new(row->chances, topology, &out->chances, err);
+    out->table_count = out->chances ? node_chances_tables(row->chances, topology) : 0;
+    if (rc == ERROR_NONE && row->chances && row->knows_training)
+        out->chances->mean =
+            graphsaint_mean(out->chances, (uint32_t)context->settings->sample.batch_size,
                             splits->node[SPLIT_TRAIN], splits->count[SPLIT_TRAIN]);
+    if (rc == ERROR_NONE && row->chances && row->knows_training && !(out->chances->mean > 0))
+        return error_set(err, ERROR_INPUT,
+                         "no node that trains has a chance to be drawn by sample.sampler %s, which "
+                         "goes by the edges that nodes are ends of: expected another sampler, or "
+                         "edges that begin at such nodes, as reverses do (add_reverse)",
+                         row->name);
     return rc;
 }
 
 void sampler_tables_release(struct sampler_tables *tables)
 {
     memory_free(tables->is_training);
-    node_chances_release(&tables->chances);
+    node_chances_free(tables->chances, tables->table_count);
     walk_norm_release(&tables->walk_norm);
     store_release_record(&tables->counts.view);
     *tables = (struct sampler_tables){0};
@@ -107,7 +114,7 @@ struct graph_knowledge sampler_tables_knowledge(const struct sampler_tables *tab
 {
     return (struct graph_knowledge){
         .is_training = tables->is_training,
-        .chances = tables->chances.chance ? &tables->chances : NULL,
+        .chances = tables->chances,
         .walk_norm = tables->walk_norm.node ? &tables->walk_norm : NULL,
     };
 }

@@ -15,7 +15,8 @@
 
 struct sampler_tables {    /* {0} has none; which there are says the sampler's row */
     uint64_t *is_training; /* a bit for each node */
-    struct node_chances chances;
+    struct node_chances *chances;
+    uint32_t table_count;
     struct walk_counts counts; /* from the first mini-batch on */
     struct walk_norm walk_norm;
 };

@@ -4,7 +4,8 @@
  * Samplers use it that do not expand neighbourhoods as neighbor_sampler.h does, whose topology,
  * budget, lists (sampled_lists.h) and table of known nodes it borrows. The caller adds nodes, the
  * seeds first and type by type, and the rows of each relation in the order of batch_form.h. The
- * builder looks up what else a model wants of them: degrees, sums of weights, columns of edges.
+ * builder looks up what else a model wants of them: degrees and sums of weights (batch_ends.h),
+ * columns of edges.
  *
  * A node has one number in the batch, its place among the nodes of its type. All arrays stay for
  * the next batch. The struct is open: samplers read the nodes that they have added.
@@ -25,20 +26,22 @@
 #include <stdint.h>
 
 struct neighbor_request;
+struct neighbor_sampler;
 
 enum { BUILDER_SCRATCH_COUNT = 5 };
 
 struct batch_builder {
+    struct neighbor_sampler *sampler; /* whose builder it is */
     const struct topology *topology;
     const struct type_ranges *ranges;
-    uint32_t target_type; /* whose nodes train */
-    bool has_self_loops;
+    const struct partition_book *book; /* types and relations; NULL: one of each */
+    uint32_t target_type;              /* whose nodes train */
     struct array_budget *budget;
     struct known_nodes *known;   /* by batch_builder_enter() */
     struct sampled_lists *lists; /* the nodes and rows that were added */
     struct pair_table pairs;     /* the caller's, cleared for each batch, as are: */
     struct growing_array scratch[BUILDER_SCRATCH_COUNT];
-    struct growing_array seed_weight, degree, weight_sum;
+    struct growing_array seed_weight;
     bool notes_places, has_factors, has_seed_weights, is_disjoint;
     const int64_t *
         seed_time; /* [seeds] of a disjoint batch: no later edge counts in degrees and sums; or NULL */
@@ -46,10 +49,10 @@ struct batch_builder {
     uint64_t edge_count; /* of all relations */
 };
 
-/* The builder borrows all of it, but for the last. */
-void batch_builder_init(struct batch_builder *builder, const struct topology *topology,
-                        const struct type_ranges *ranges, struct known_nodes *known,
-                        struct sampled_lists *lists, bool has_self_loops);
+/* The builder borrows all of it. */
+void batch_builder_init(struct batch_builder *builder, struct neighbor_sampler *sampler,
+                        const struct topology *topology, const struct type_ranges *ranges,
+                        struct known_nodes *known, struct sampled_lists *lists);
 void batch_builder_release(struct batch_builder *builder);
 
 /* Returns how many nodes of a type were known after a hop, for the caller to set; of one that adds

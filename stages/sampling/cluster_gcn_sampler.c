@@ -71,7 +71,6 @@ static enum error_code check(const struct sampler_options *options, int64_t part
 const struct sampler cluster_gcn_row = {.name = "cluster_gcn",
                                         .form = BATCH_SUBGRAPH,
                                         .unit = SAMPLER_OF_CLUSTERS,
-                                        .takes_relations = true,
                                         .knows_training = true,
                                         .parts_of_batch = parts_of_batch,
                                         .most_nodes = most_nodes,

@@ -37,20 +37,33 @@ static enum error_code weigh_edge(const struct neighbor_request *request,
     return rc;
 }
 
+static enum error_code weigh_relation(struct batch_builder *b,
+                                      const struct neighbor_request *request, uint32_t relation,
+                                      chance_of_both both, struct error *err)
+{
+    const struct relation_rows *rows = &b->lists->relation[relation];
+    const uint32_t *source = b->lists->node[rows->source].data;
+    float *factor = (float *)(void *)rows->factor.data;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0, e = 0; rc == ERROR_NONE && i < rows->row_count; i++) {
+        const uint32_t target = sampled_lists_target(b->lists, rows, i);
+        for (; rc == ERROR_NONE && e < sampled_lists_begin(b->lists, rows, i + 1); e++)
+            rc = weigh_edge(request, b, source[rows->neighbor.data[e]], target, both, &factor[e],
+                            err);
+    }
+    return rc;
+}
+
 static enum error_code weigh(struct batch_builder *b, const struct neighbor_request *request,
                              uint32_t seeds, chance_of_both both, struct error *err)
 {
-    const struct relation_rows *rows = b->lists->relation;
-    const uint32_t *node = b->lists->node[0].data;
-    float *weight = NULL, *factor = (float *)(void *)rows->factor.data;
+    const uint32_t *node = b->lists->node[b->target_type].data;
+    float *weight = NULL;
     enum error_code rc = batch_builder_weigh_seeds(b, seeds, &weight, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++)
         weight[i] = (float)(request->graph.chances->mean / chance_of_node(request, node[i]));
-    for (uint32_t i = 0; rc == ERROR_NONE && i < rows->row_count; i++)
-        for (uint32_t e = rows->row_start.data[i];
-             rc == ERROR_NONE && e < rows->row_start.data[i + 1]; e++)
-            rc = weigh_edge(request, b, node[rows->neighbor.data[e]], node[i], both, &factor[e],
-                            err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < b->lists->relation_count; r++)
+        rc = weigh_relation(b, request, r, both, err);
     return rc;
 }
 

@@ -1,15 +1,19 @@
 /*
- * graphsaint_edge_sampler - the subgraph of the ends of edges that are drawn, with replacement (GraphSAINT's edge sampler).
+ * graphsaint_edge_sampler - the subgraph of the ends of edges that are drawn, with replacement
+ * (GraphSAINT's edge sampler).
  *
- * The paper draws the edge between u and v with a chance in proportion to 1 / d_u + 1 / d_v. That is what comes of drawing a node
- * that has edges, each as likely as the others, and then one of its edges, where an undirected edge is in the rows of both its
- * ends; of a directed graph it is 1 / d_v of the end that the edge goes to. sample.batch_size edges are drawn; the subgraph
- * has all edges among their ends. See graphsaint.h.
+ * The paper draws the edge between u and v with a chance in proportion to 1 / d_u + 1 / d_v. That
+ * is what comes of drawing a row that has edges, each as likely as the others, and then one of its
+ * edges, where an undirected edge is in the rows of both its ends; of a directed graph it is 1 /
+ * d_v of the end that the edge goes to. A node has a row in each relation that ends in its type, so
+ * that a relation with few edges is drawn as often as one with many. sample.batch_size edges are
+ * drawn; the subgraph has all edges among their ends. See graphsaint.h.
  */
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/sampler.h"
 
-/* By the number of nodes with edges (is_share): the node itself is drawn, or a row that it is in is, and then it. */
+/* The chance is by the number of rows with edges (is_share): a row of the node is drawn, or one that
+ * it is in, and then it. */
 static double itself(uint32_t length)
 {
     return length > 0;
@@ -21,7 +25,7 @@ static double by_row(uint32_t destination_length, uint32_t source_length)
     return 1 / (double)destination_length;
 }
 
-static const struct chance_rule rule = {.of_node = itself, .of_edge = by_row, .is_share = true};
+static const struct chance_rule rule = {.of_row = itself, .of_edge = by_row, .is_share = true};
 
 static enum error_code draw_edge(struct batch_builder *b, const struct neighbor_request *request,
                                  const struct random_stream *stream, uint32_t draw,
@@ -30,10 +34,12 @@ static enum error_code draw_edge(struct batch_builder *b, const struct neighbor_
     struct graph_row row = {0};
     uint32_t word[4], node = 0, source = 0, local = 0, block = 0;
     enum error_code rc = ERROR_NONE;
-    while (rc == ERROR_NONE && row.length == 0) { /* there is a node with edges: init saw to it */
+    while (rc == ERROR_NONE && row.length == 0) { /* there is a row with edges: init saw to it */
         random_block(stream, draw, block++ % (1U << 24), word);
+        const uint32_t relation = random_below(word[2], b->lists->relation_count);
         node = random_below(word[0], b->topology->node_count);
-        rc = graph_row_of(b->topology, node, &row, err);
+        if (graph_row_is_there(b->topology, relation, node))
+            rc = graph_row_of_relation(b->topology, relation, node, &row, err);
     }
     (void)request;
     if (rc == ERROR_NONE)
@@ -43,23 +49,31 @@ static enum error_code draw_edge(struct batch_builder *b, const struct neighbor_
     return rc == ERROR_NONE ? batch_builder_enter(b, source, &local, err) : rc;
 }
 
-/* The row of u drawn, and of its edges one from v; or the other way round. */
+/* Adds the chances that a row of `node` is drawn, and of its edges one from `source`. */
+static enum error_code add_rows(const struct topology *topology, uint32_t node, uint32_t source,
+                                double *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < topology_relations(topology); r++) {
+        struct graph_row row = {0};
+        if (graph_row_is_there(topology, r, node))
+            rc = graph_row_of_relation(topology, r, node, &row, err);
+        if (rc == ERROR_NONE && row.length)
+            *out += (double)graph_row_count(&row, source) / row.length;
+    }
+    return rc;
+}
+
+/* A row of u drawn, and of its edges one from v; or the other way round. */
 static enum error_code both(const struct neighbor_request *request, const struct topology *topology,
                             uint32_t u, uint32_t v, double *out, struct error *err)
 {
-    struct graph_row of_u, of_v;
-    enum error_code rc = graph_row_of(topology, u, &of_u, err);
-    if (rc == ERROR_NONE)
-        rc = graph_row_of(topology, v, &of_v, err);
-    if (rc != ERROR_NONE)
-        return rc;
     *out = 0;
-    if (of_u.length)
-        *out += (double)graph_row_count(&of_u, v) / of_u.length;
-    if (of_v.length)
-        *out += (double)graph_row_count(&of_v, u) / of_v.length;
-    *out /= request->graph.chances->nodes_with_edges;
-    return ERROR_NONE;
+    enum error_code rc = add_rows(topology, u, v, out, err);
+    if (rc == ERROR_NONE)
+        rc = add_rows(topology, v, u, out, err);
+    *out /= request->graph.chances->rows_with_edges;
+    return rc;
 }
 
 static enum error_code draw(struct neighbor_sampler *sampler,

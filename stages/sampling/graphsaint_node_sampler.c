@@ -1,11 +1,14 @@
 /*
- * graphsaint_node_sampler - the subgraph of nodes that are drawn one by one, with replacement (GraphSAINT's node sampler).
+ * graphsaint_node_sampler - the subgraph of nodes that are drawn one by one, with replacement
+ * (GraphSAINT's node sampler).
  *
- * The chance of node u is its share of all edges, by the source: its degree in an undirected graph. That is what the authors' program
- * and PyG's GraphSAINTNodeSampler draw by. The paper's text has the squared norm of its column in the matrix of means, the sum over
- * v of (1 / d_v)^2, by which the neighbour of a hub is hardly ever drawn, and then its loss counts thousands of times: of Cora's
- * 140 training nodes, 1,400 draws, the sum of weighted losses has a variance of 1.35 times its square, by degrees one of 0.017.
- * sample.batch_size nodes are drawn; the subgraph has all edges among them. See graphsaint.h.
+ * The chance of node u is its share of all edges of all relations, by the source: its degree in an
+ * undirected graph. That is what the authors' program and PyG's GraphSAINTNodeSampler draw by. The
+ * paper's text has the squared norm of its column in the matrix of means, the sum over v of (1 /
+ * d_v)^2, by which the neighbour of a hub is hardly ever drawn, and then its loss counts thousands
+ * of times: of Cora's 140 training nodes, 1,400 draws, the sum of weighted losses has a variance of
+ * 1.35 times its square, by degrees one of 0.017. sample.batch_size nodes are drawn; the subgraph
+ * has all edges among them. See graphsaint.h.
  */
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/sampler.h"

@@ -1,10 +1,13 @@
 /*
- * graphsaint_walk_sampler - the subgraph of the nodes that random walks come to (GraphSAINT's random walk sampler).
+ * graphsaint_walk_sampler - the subgraph of the nodes that random walks come to (GraphSAINT's
+ * random walk sampler).
  *
- * The roots are the mini-batch's share of the shuffled training nodes, as the authors' program takes them from the
- * training nodes: so each is a root once an epoch. From each goes a walk of sample.walk_length steps; the subgraph has all edges among
- * the nodes that were come to. Its normalisation (graphsaint.h) goes by counts (walk_norm.h); what was never counted
- * counts as once.
+ * The roots are the mini-batch's share of the shuffled training nodes, as the authors' program
+ * takes them from the training nodes: so each is a root once an epoch. From each goes a walk of
+ * sample.walk_length steps, along the edges of any relation or of those of sample.metapath
+ * (random_walk.h); the subgraph has all edges of all relations among the nodes that were come to.
+ * Its normalisation (graphsaint.h) goes by counts (walk_norm.h); what was never counted counts as
+ * once.
  */
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler.h"
@@ -16,28 +19,39 @@ static float by(double a, uint32_t b)
     return (float)(a / (b ? b : 1));
 }
 
+/* Weighs the edges of row number `i` of a relation: those of the topology's row that were induced,
+ * in their order. */
+static enum error_code weigh_row(struct batch_builder *b, const struct walk_norm *norm,
+                                 uint32_t relation, uint32_t i, struct error *err)
+{
+    const struct relation_rows *rows = &b->lists->relation[relation];
+    const uint32_t target = sampled_lists_target(b->lists, rows, i), in = norm->node[target];
+    const uint32_t end = sampled_lists_begin(b->lists, rows, i + 1);
+    float *factor = (float *)(void *)rows->factor.data;
+    uint32_t e = sampled_lists_begin(b->lists, rows, i);
+    struct graph_row row;
+    enum error_code rc = graph_row_of_relation(b->topology, relation, target, &row, err);
+    for (uint32_t k = 0; rc == ERROR_NONE && e < end; k++) {
+        uint32_t node = 0;
+        rc = graph_row_neighbor(b->topology, &row, k, &node, err);
+        if (rc == ERROR_NONE && known_nodes_has(b->known, node))
+            factor[e++] =
+                by(in ? in : 1, norm->edge[norm->first_edge[row.part_number] + row.start + k]);
+    }
+    return rc;
+}
+
 static enum error_code weigh(struct batch_builder *b, const struct walk_norm *norm, uint32_t seeds,
                              struct error *err)
 {
-    const struct relation_rows *rows = b->lists->relation;
-    const uint32_t *own = b->lists->node[0].data;
-    float *weight = NULL, *factor = (float *)(void *)rows->factor.data;
-    uint32_t e = 0;
+    const uint32_t *seed = b->lists->node[b->target_type].data;
+    float *weight = NULL;
     enum error_code rc = batch_builder_weigh_seeds(b, seeds, &weight, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++)
-        weight[i] = by(norm->mean, norm->node[own[i]]);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < rows->row_count; i++) {
-        const uint32_t in = norm->node[own[i]];
-        struct graph_row row;
-        rc = graph_row_of(b->topology, own[i], &row, err);
-        for (uint32_t k = 0; rc == ERROR_NONE && e < rows->row_start.data[i + 1]; k++) {
-            uint32_t node = 0; /* the row's edges that were induced, in their order */
-            rc = graph_row_neighbor(b->topology, &row, k, &node, err);
-            if (rc == ERROR_NONE && known_nodes_has(b->known, node))
-                factor[e++] =
-                    by(in ? in : 1, norm->edge[norm->first_edge[row.part_number] + row.start + k]);
-        }
-    }
+        weight[i] = by(norm->mean, norm->node[seed[i]]);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < b->lists->relation_count; r++)
+        for (uint32_t i = 0; rc == ERROR_NONE && i < b->lists->relation[r].row_count; i++)
+            rc = weigh_row(b, norm, r, i, err);
     return rc;
 }
 
@@ -53,8 +67,8 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     if (rc == ERROR_NONE)
         rc = batch_builder_begin(b, request, err);
     if (rc == ERROR_NONE)
-        rc = walk_norm_enter(b, &stream, request->seed_node, request->seed_count,
-                             (uint32_t)request->options->walk_length, err);
+        rc = walk_norm_enter(b, request->options, &stream, request->seed_node, request->seed_count,
+                             err);
     if (rc == ERROR_NONE)
         rc = subgraph_order(b, request, &seeds, err);
     must(rc != ERROR_NONE || seeds > 0);
@@ -72,6 +86,14 @@ static bool counts_walks(const struct sampler_options *options)
     return options->sample_coverage > 0;
 }
 
+/* Whether the metapath joins. */
+static enum error_code check_relations(const struct sampler_options *options,
+                                       const struct partition_book *book, struct error *err)
+{
+    struct metapath metapath;
+    return metapath_read(options, book, &metapath, err);
+}
+
 static double most_nodes(const struct subgraph_limits *limits)
 {
     return limits->seeds * (1 + (double)limits->options->walk_length);
@@ -83,6 +105,7 @@ const struct sampler graphsaint_walk_row = {.name = "graphsaint_walk",
                                             .knows_training = true,
                                             .counts_walks = counts_walks,
                                             .most_nodes = most_nodes,
+                                            .check_relations = check_relations,
                                             .advice_without_counts =
                                                 "set sample.sample_coverage to 0",
                                             .draw = draw};

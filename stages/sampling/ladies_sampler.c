@@ -9,15 +9,9 @@
  * stands for k / (n p_u) edges, and then, as the paper normalises the rows of the sampled matrix,
  * the factors of a row are scaled to the number of its edges: less variance for a bias that
  * vanishes with n. When there are no more candidates than draws, all are taken, each for itself.
- *
- * Each relation has candidates, chances and draws of its own, by its rows alone: a node whose type
- * is the source of several relations has a chance in each, and is drawn in one without regard to
- * the others. So sums over each relation are estimated as over the one relation of a plain graph,
- * whatever a layer does with them.
  */
 #include "stages/sampling/layer_rows.h"
 #include "stages/sampling/sampler.h"
-#include "stages/sampling/subgraph.h"
 
 #include <string.h>
 
@@ -104,41 +98,27 @@ static enum error_code draw_nodes(struct batch_builder *b, const struct random_s
     return ERROR_NONE;
 }
 
-/* Adds the rows of a relation for a hop. */
-static enum error_code draw_layer(struct batch_builder *b, const struct neighbor_request *request,
-                                  uint32_t relation, int hop, struct error *err)
+static enum error_code choose(struct batch_builder *b, const struct neighbor_request *request,
+                              uint32_t relation, int hop, uint32_t draws,
+                              const struct random_stream *stream, struct layer_choice *choice,
+                              struct error *err)
 {
-    const int64_t fanout = request->fanout[relation * (size_t)request->hop_count + (size_t)hop];
-    const struct random_stream stream = subgraph_layer_stream(request, relation, (uint32_t)hop);
-    struct layer_choice choice = {.takes_all = fanout == FANOUT_ALL, .normalises = true};
     struct candidates candidates = {0};
-    enum error_code rc = ERROR_NONE;
-    if (!choice.takes_all && fanout > 0)
-        rc = find_candidates(b, relation, hop, &candidates, err);
-    choice.takes_all |= fanout > 0 && candidates.count <= (uint64_t)fanout;
-    if (rc == ERROR_NONE && !choice.takes_all && fanout > 0)
-        rc = draw_nodes(b, &stream, (uint32_t)fanout, &candidates, &choice, err);
-    return rc == ERROR_NONE ? layer_rows_add(b, relation, hop, &choice, err) : rc;
+    const enum error_code rc = find_candidates(b, relation, hop, &candidates, err);
+    (void)request;
+    choice->takes_all = candidates.count <= draws;
+    choice->normalises = true;
+    return rc == ERROR_NONE && !choice->takes_all
+               ? draw_nodes(b, stream, draws, &candidates, choice, err)
+               : rc;
 }
 
 static enum error_code draw(struct neighbor_sampler *sampler,
                             const struct neighbor_request *request, struct mini_batch *out,
                             struct error *err)
 {
-    struct batch_builder *b = NULL;
-    enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
-    if (rc == ERROR_NONE)
-        rc = layer_rows_begin(b, request, err);
-    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++) {
-        for (uint32_t r = 0; rc == ERROR_NONE && r < b->lists->relation_count; r++)
-            rc = draw_layer(b, request, r, hop, err);
-        batch_builder_end_hop(b, hop + 1);
-    }
-    return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_LAYERED, out, err) : rc;
+    return layer_rows_batch(sampler, request, choose, out, err);
 }
 
-const struct sampler ladies_row = {.name = "ladies",
-                                   .form = BATCH_LAYERED,
-                                   .has_factors = true,
-                                   .takes_relations = true,
-                                   .draw = draw};
+const struct sampler ladies_row = {
+    .name = "ladies", .form = BATCH_LAYERED, .has_factors = true, .draw = draw};

@@ -1,10 +1,13 @@
 #include "stages/sampling/layer_rows.h"
 
+#include "stages/sampling/subgraph.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-enum error_code layer_rows_begin(struct batch_builder *b, const struct neighbor_request *request,
-                                 struct error *err)
+/* Begins the batch with the seeds. */
+static enum error_code begin(struct batch_builder *b, const struct neighbor_request *request,
+                             struct error *err)
 {
     struct growing_array *hop_row = &b->lists->hop_row;
     const size_t hop_rows = b->lists->relation_count * ((size_t)request->hop_count + 1);
@@ -69,8 +72,9 @@ static enum error_code add_row(struct batch_builder *b, uint32_t relation, int h
     return rc == ERROR_NONE ? batch_builder_end_row(b, relation, target, err) : rc;
 }
 
-enum error_code layer_rows_add(struct batch_builder *b, uint32_t relation, int hop,
-                               const struct layer_choice *choice, struct error *err)
+/* Adds the rows of a relation for a hop. */
+static enum error_code add_rows(struct batch_builder *b, uint32_t relation, int hop,
+                                const struct layer_choice *choice, struct error *err)
 {
     const struct relation_rows *rows = &b->lists->relation[relation];
     const uint32_t known = *batch_builder_known(b, rows->target, hop);
@@ -80,4 +84,33 @@ enum error_code layer_rows_add(struct batch_builder *b, uint32_t relation, int h
         rc = add_row(b, relation, hop, i, choice, err);
     b->lists->hop_row.data[at] = rows->row_count;
     return rc;
+}
+
+static enum error_code draw_layer(struct batch_builder *b, const struct neighbor_request *request,
+                                  uint32_t relation, int hop, layer_chooser choose,
+                                  struct error *err)
+{
+    const int64_t fanout = request->fanout[relation * (size_t)request->hop_count + (size_t)hop];
+    const struct random_stream stream = subgraph_layer_stream(request, relation, (uint32_t)hop);
+    struct layer_choice choice = {.takes_all = fanout == FANOUT_ALL};
+    enum error_code rc = ERROR_NONE;
+    if (fanout > 0)
+        rc = choose(b, request, relation, hop, (uint32_t)fanout, &stream, &choice, err);
+    return rc == ERROR_NONE ? add_rows(b, relation, hop, &choice, err) : rc;
+}
+
+enum error_code layer_rows_batch(struct neighbor_sampler *sampler,
+                                 const struct neighbor_request *request, layer_chooser choose,
+                                 struct mini_batch *out, struct error *err)
+{
+    struct batch_builder *b = NULL;
+    enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
+    if (rc == ERROR_NONE)
+        rc = begin(b, request, err);
+    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++) {
+        for (uint32_t r = 0; rc == ERROR_NONE && r < b->lists->relation_count; r++)
+            rc = draw_layer(b, request, r, hop, choose, err);
+        batch_builder_end_hop(b, hop + 1);
+    }
+    return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_LAYERED, out, err) : rc;
 }

@@ -13,6 +13,8 @@ static double power_of(uint32_t length)
     return root * sqrt(root);
 }
 
+static const struct chance_rule rule = {.of_row = power_of};
+
 static enum error_code check_chances(uint64_t bytes, uint64_t budget_bytes, struct error *err)
 {
     char want[32], have[32];
@@ -27,10 +29,9 @@ static enum error_code check_chances(uint64_t bytes, uint64_t budget_bytes, stru
 enum error_code negative_chances_init(struct node_chances *chances, const struct topology *topology,
                                       uint64_t budget_bytes, struct error *err)
 {
-    static const struct chance_rule rule = {.of_node = power_of};
     *chances = (struct node_chances){0};
     const enum error_code rc =
-        check_chances(node_chances_bytes(topology->node_count), budget_bytes, err);
+        check_chances(node_chances_bytes(&rule, topology), budget_bytes, err);
     return rc == ERROR_NONE ? node_chances_init(chances, &rule, topology, err) : rc;
 }
 
@@ -79,7 +80,7 @@ enum error_code negative_chances_by_type(struct node_chances *chances,
                                          const struct pair_ends *ends, uint64_t budget_bytes,
                                          struct error *err)
 {
-    enum error_code rc = check_chances(node_chances_bytes(topology->node_count), budget_bytes, err);
+    enum error_code rc = check_chances(node_chances_bytes(&rule, topology), budget_bytes, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < ends->ranges.type_count; t++) {
         uint32_t *edges = NULL;
         chances[t] = (struct node_chances){.node_count = pair_ends_count(ends, t)};

@@ -104,11 +104,10 @@ static enum error_code look_up_relation(struct neighbor_sampler *s, uint32_t rel
     return ERROR_NONE;
 }
 
-/* Looks up what the whole graph has of the batch's nodes, relation by relation. */
-enum error_code neighbor_ends_look_up(struct neighbor_sampler *s, bool degrees, bool sums,
+enum error_code neighbor_ends_reserve(struct neighbor_sampler *s, bool degrees, bool sums,
                                       struct error *err)
 {
-    size_t all = 0, at = 0;
+    size_t all = 0;
     for (uint32_t r = 0; r < s->lists.relation_count; r++)
         all += s->lists.count[s->lists.relation[r].target];
     enum error_code rc = ERROR_NONE;
@@ -118,6 +117,14 @@ enum error_code neighbor_ends_look_up(struct neighbor_sampler *s, bool degrees, 
     if (rc == ERROR_NONE && sums)
         rc = growing_array_reserve(&s->weight_sum, &s->budget, all + 1, 0,
                                    "the sums of weights of a mini-batch", err);
+    return rc;
+}
+
+enum error_code neighbor_ends_look_up(struct neighbor_sampler *s, bool degrees, bool sums,
+                                      struct error *err)
+{
+    size_t at = 0;
+    enum error_code rc = neighbor_ends_reserve(s, degrees, sums, err);
     for (uint32_t r = 0; rc == ERROR_NONE && (degrees || sums) && r < s->lists.relation_count;
          r++) {
         rc = look_up_relation(s, r, at, degrees, sums, err);
@@ -128,7 +135,6 @@ enum error_code neighbor_ends_look_up(struct neighbor_sampler *s, bool degrees, 
     return rc;
 }
 
-/* Puts what was looked up into the batch. */
 void neighbor_ends_give(const struct neighbor_sampler *s, bool degrees, bool sums,
                         struct mini_batch *out)
 {

@@ -10,7 +10,11 @@
 
 #include "stages/sampling/neighbor_state.h"
 
-/* Looks it up in the sampler's arrays. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
+/* Makes room for it in the sampler's arrays, for whoever knows it otherwise (batch_ends.h). Fails:
+ * ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code neighbor_ends_reserve(struct neighbor_sampler *s, bool degrees,
+                                                 bool sums, struct error *err);
+/* Looks it up, into the sampler's arrays. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code neighbor_ends_look_up(struct neighbor_sampler *s, bool degrees,
                                                  bool sums, struct error *err);
 /* Puts what was looked up into the batch. */

@@ -78,7 +78,7 @@ struct walk_norm;
  * (sampler.h). All draws share them. */
 struct graph_knowledge {
     const uint64_t *is_training;        /* a bit for each node of the graph */
-    const struct node_chances *chances; /* of the row's rule */
+    const struct node_chances *chances; /* of the row's rule: node_chances_tables() */
     const struct walk_norm *walk_norm;  /* NULL: nothing was counted */
 };
 

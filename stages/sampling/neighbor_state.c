@@ -71,8 +71,9 @@ enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
     if (!sampler->builder) {
         rc = memory_new(&sampler->builder, 1, "the builder of mini-batches", err);
         if (rc == ERROR_NONE) {
-            batch_builder_init(sampler->builder, sampler->topology, &sampler->ranges,
-                               &sampler->known, &sampler->lists, sampler->has_self_loops);
+            batch_builder_init(sampler->builder, sampler, sampler->topology, &sampler->ranges,
+                               &sampler->known, &sampler->lists);
+            sampler->builder->book = sampler->book;
             sampler->builder->target_type = sampler->book ? sampler->book->target_type : 0;
         }
     }

@@ -1,8 +1,8 @@
 /*
  * neighbor_state - what a neighbor_sampler keeps: its tables, and the block of rows at hand.
  *
- * Only neighbor_sampler.c, which draws, neighbor_ends.c, which looks up what the whole graph has,
- * and neighbor_state.c, which makes and frees it, look inside.
+ * Only neighbor_sampler.c, which draws, neighbor_ends.c and batch_ends.c, which look up what nodes
+ * have, and neighbor_state.c, which makes and frees it, look inside.
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_STATE_H
 #define STAGES_SAMPLING_NEIGHBOR_STATE_H

@@ -44,5 +44,4 @@ static enum error_code draw(struct neighbor_sampler *sampler,
 const struct sampler neighbor_with_replacement_row = {.name = "neighbor_with_replacement",
                                                       .has_neighborhoods = true,
                                                       .takes_graphs = true,
-                                                      .takes_relations = true,
                                                       .draw = draw};

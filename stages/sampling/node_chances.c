@@ -3,75 +3,200 @@
 #include "common/base/memory.h"
 #include "stages/sampling/graph_row.h"
 
-uint64_t node_chances_bytes(uint32_t node_count)
+#include <string.h>
+
+static const char what[] = "the chances of nodes to be drawn";
+
+uint64_t node_chances_bytes(const struct chance_rule *rule, const struct topology *topology)
 {
-    return 2 * (uint64_t)node_count * sizeof(double);
+    const uint64_t all = topology->node_count, of_one = sizeof(uint32_t) + 2 * sizeof(double);
+    uint64_t listed = 0;
+    if (!rule->by_relation)
+        return 2 * all * sizeof(double);
+    for (uint32_t r = 0; r < topology_relations(topology); r++) {
+        uint64_t edges = 0;
+        for (int p = 0; p < topology->part_count; p++)
+            edges += topology_rows(topology, p, r)->edge_count;
+        listed += edges < all ? edges : all;
+    }
+    return listed * of_one + all * (sizeof(double) + sizeof(uint32_t));
 }
 
 void node_chances_release(struct node_chances *chances)
 {
+    memory_free(chances->node);
     memory_free(chances->chance);
     memory_free(chances->end);
     *chances = (struct node_chances){0};
 }
 
-static enum error_code add_row(struct node_chances *out, const struct chance_rule *rule,
-                               const struct topology *topology, uint32_t node, struct error *err)
+void node_chances_free(struct node_chances *chances, uint32_t count)
 {
-    struct graph_row row, source;
-    enum error_code rc = graph_row_of(topology, node, &row, err);
+    for (uint32_t i = 0; chances && i < count; i++)
+        node_chances_release(&chances[i]);
+    memory_free(chances);
+}
+
+/* One table is made with these. */
+struct sums {
+    const struct chance_rule *rule;
+    const struct topology *topology;
+    double *chance;          /* [nodes] */
+    uint32_t *source_length; /* [nodes] or NULL */
+    uint32_t rows_with_edges;
+};
+
+static enum error_code add_row(struct sums *s, uint32_t relation, uint32_t node, struct error *err)
+{
+    const struct chance_rule *rule = s->rule;
+    struct graph_row row;
+    enum error_code rc = graph_row_of_relation(s->topology, relation, node, &row, err);
     if (rc != ERROR_NONE)
         return rc;
-    out->nodes_with_edges += row.length > 0;
-    if (rule->of_node)
-        out->chance[node] += rule->of_node(row.length);
+    s->rows_with_edges += row.length > 0;
+    if (rule->of_row)
+        s->chance[node] += rule->of_row(row.length);
     for (uint32_t k = 0; rc == ERROR_NONE && rule->of_edge && k < row.length; k++) {
-        uint32_t neighbor = 0;
-        rc = graph_row_neighbor(topology, &row, k, &neighbor, err);
-        if (rc != ERROR_NONE || (neighbor == node && !rule->loops_count))
-            continue;
-        source.length = 0;
-        if (rule->wants_source)
-            rc = graph_row_of(topology, neighbor, &source, err);
-        out->chance[neighbor] += rule->of_edge(row.length, source.length);
+        uint32_t source = 0;
+        rc = graph_row_neighbor(s->topology, &row, k, &source, err);
+        if (rc == ERROR_NONE && (source != node || rule->loops_count))
+            s->chance[source] +=
+                rule->of_edge(row.length, s->source_length ? s->source_length[source] : 0);
     }
     return rc;
 }
 
-/* Sums become chances. */
-static enum error_code share_out(struct node_chances *out, const struct chance_rule *rule,
+/* Counts what a row says of lengths: its own, and an edge of each source that has no row. */
+static enum error_code count_row(struct sums *s, uint32_t relation, uint32_t node,
                                  struct error *err)
 {
-    double sum = 0, end = 0;
-    for (uint32_t node = 0; node < out->node_count; node++)
-        sum += out->chance[node];
-    if (!(sum > 0))
-        return error_set(err, ERROR_INPUT,
-                         "the graph has no edges between nodes, by which this sample.sampler "
-                         "draws: expected another sampler");
-    const double whole = rule->is_share ? out->nodes_with_edges : sum;
-    for (uint32_t node = 0; node < out->node_count; node++) {
-        out->chance[node] /= whole;
-        end += out->chance[node];
-        out->end[node] = end;
+    struct graph_row row;
+    enum error_code rc = graph_row_of_relation(s->topology, relation, node, &row, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    s->source_length[node] = row.length;
+    for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+        uint32_t source = 0;
+        rc = graph_row_neighbor(s->topology, &row, k, &source, err);
+        if (rc == ERROR_NONE && !graph_row_is_there(s->topology, relation, source))
+            s->source_length[source]++;
     }
-    return ERROR_NONE;
+    return rc;
+}
+
+typedef enum error_code (*row_visit)(struct sums *s, uint32_t relation, uint32_t node,
+                                     struct error *err);
+
+/* Visits the rows of relations first .. end - 1, node after node. */
+static enum error_code visit_rows(struct sums *s, uint32_t first, uint32_t end, row_visit visit,
+                                  struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < s->topology->node_count; node++)
+        for (uint32_t r = first; rc == ERROR_NONE && r < end; r++)
+            if (graph_row_is_there(s->topology, r, node))
+                rc = visit(s, r, node, err);
+    return rc;
+}
+
+/* Sums become chances. */
+static void share_out(struct node_chances *out, double whole)
+{
+    double end = 0;
+    for (uint32_t i = 0; i < out->node_count; i++) {
+        out->chance[i] /= whole;
+        end += out->chance[i];
+        out->end[i] = end;
+    }
+}
+
+/* Lists the nodes that have a chance. */
+static enum error_code list_nodes(const struct sums *s, struct node_chances *out, struct error *err)
+{
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < s->topology->node_count; node++)
+        count += s->chance[node] > 0;
+    enum error_code rc = memory_new(&out->node, count, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&out->chance, count, what, err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < s->topology->node_count; node++)
+        if (s->chance[node] > 0) {
+            out->node[out->node_count] = node;
+            out->chance[out->node_count++] = s->chance[node];
+        }
+    return rc;
+}
+
+/* Makes a table of relations first .. end - 1. */
+static enum error_code make_table(struct sums *s, uint32_t first, uint32_t end,
+                                  struct node_chances *out, struct error *err)
+{
+    double sum = 0;
+    enum error_code rc = memory_new(&s->chance, s->topology->node_count, what, err);
+    if (rc == ERROR_NONE && s->rule->wants_source)
+        rc = memory_new(&s->source_length, s->topology->node_count, what, err);
+    if (rc == ERROR_NONE && s->rule->wants_source)
+        rc = visit_rows(s, first, end, count_row, err);
+    if (rc == ERROR_NONE)
+        rc = visit_rows(s, first, end, add_row, err);
+    if (rc == ERROR_NONE && s->rule->by_relation) {
+        rc = list_nodes(s, out, err);
+    } else {
+        out->node_count = s->topology->node_count;
+        out->chance = s->chance;
+        s->chance = NULL;
+    }
+    if (rc == ERROR_NONE)
+        rc = memory_new(&out->end, out->node_count, what, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < out->node_count; i++)
+        sum += out->chance[i];
+    out->rows_with_edges = s->rows_with_edges;
+    if (rc == ERROR_NONE && sum > 0)
+        share_out(out, s->rule->is_share ? out->rows_with_edges : sum);
+    memory_free(s->source_length);
+    memory_free(s->chance);
+    return rc;
+}
+
+/* Makes `count` tables: one, or one for each relation. */
+static enum error_code make_tables(const struct chance_rule *rule, const struct topology *topology,
+                                   struct node_chances *out, uint32_t count, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool has_edges = false;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        struct sums sums = {.rule = rule, .topology = topology};
+        const uint32_t end = count == 1 ? topology_relations(topology) : i + 1;
+        rc = make_table(&sums, i, end, &out[i], err);
+        has_edges |= rc == ERROR_NONE && out[i].node_count && out[i].end[out[i].node_count - 1] > 0;
+    }
+    if (rc == ERROR_NONE && !has_edges)
+        rc = error_set(err, ERROR_INPUT,
+                       "the graph has no edges between nodes, by which this sample.sampler "
+                       "draws: expected another sampler");
+    for (uint32_t i = 0; rc != ERROR_NONE && i < count; i++)
+        node_chances_release(&out[i]);
+    return rc;
 }
 
 enum error_code node_chances_init(struct node_chances *out, const struct chance_rule *rule,
                                   const struct topology *topology, struct error *err)
 {
-    *out = (struct node_chances){.node_count = topology->node_count};
-    enum error_code rc =
-        memory_new(&out->chance, out->node_count, "the chances of nodes to be drawn", err);
+    *out = (struct node_chances){0};
+    return make_tables(rule, topology, out, 1, err);
+}
+
+enum error_code node_chances_new(const struct chance_rule *rule, const struct topology *topology,
+                                 struct node_chances **out, struct error *err)
+{
+    const uint32_t count = node_chances_tables(rule, topology);
+    enum error_code rc = memory_new(out, count, what, err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&out->end, out->node_count, "the chances of nodes to be drawn", err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < out->node_count; node++)
-        rc = add_row(out, rule, topology, node, err);
-    if (rc == ERROR_NONE)
-        rc = share_out(out, rule, err);
-    if (rc != ERROR_NONE)
-        node_chances_release(out);
+        rc = make_tables(rule, topology, *out, count, err);
+    if (rc != ERROR_NONE) {
+        memory_free(*out);
+        *out = NULL;
+    }
     return rc;
 }
 

@@ -68,6 +68,24 @@ static inline struct growing_array *sampled_lists_places(struct sampled_lists *l
     return lists->lists_rows ? &rows->place : &lists->gather.place;
 }
 
+/* Returns where the edges of row number `row` of a relation begin; of the row behind the last one,
+ * where all end. */
+static inline uint32_t sampled_lists_begin(const struct sampled_lists *lists,
+                                           const struct relation_rows *rows, uint32_t row)
+{
+    if (!lists->lists_rows)
+        return rows->row_start.data[row];
+    return row ? rows->row_end.data[row - 1] : 0;
+}
+
+/* Returns which node of the target type a row is of, whether rows are listed or all nodes have
+ * one. */
+static inline uint32_t sampled_lists_target(const struct sampled_lists *lists,
+                                            const struct relation_rows *rows, uint32_t row)
+{
+    return lists->node[rows->target].data[lists->lists_rows ? rows->row.data[row] : row];
+}
+
 /* Room for `count` nodes of a type, keeping those that there are. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sampled_lists_reserve_nodes(struct sampled_lists *lists, uint32_t type,
                                                        uint64_t count, struct error *err);

@@ -11,7 +11,6 @@ const struct sampler neighbor_row = {.name = "neighbor",
                                      .has_neighborhoods = true,
                                      .takes_pairs = true,
                                      .takes_graphs = true,
-                                     .takes_relations = true,
                                      .draw = neighbor_sampler_draw};
 
 #define SAMPLER_ROW(number, name, help) [number] = &name##_row,

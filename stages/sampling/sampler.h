@@ -50,8 +50,7 @@ struct sampler {
         takes_pairs; /* the seeds may be the ends of edges to learn, which it leaves out of their rows */
     bool
         takes_graphs; /* it draws no node outside of the seeds' graphs, of which all nodes are seeds */
-    bool takes_relations; /* the graph may have several node types and relations */
-    bool knows_training;  /* it draws by which nodes train: request->graph.is_training */
+    bool knows_training; /* it draws by which nodes train: request->graph.is_training */
     /* Chances of nodes that it draws by, made once for all batches (node_chances.h); NULL: none. */
     const struct chance_rule *chances;
     /* Whether walks of request->options are counted before all mini-batches (walk_norm.h); NULL:
@@ -66,6 +65,10 @@ struct sampler {
      * naming the setting. NULL: any are. */
     enum error_code (*check)(const struct sampler_options *options, int64_t parts,
                              struct error *err);
+    /* Likewise whether they suit the types and relations of a graph; a book without relations has
+     * no names for them. */
+    enum error_code (*check_relations)(const struct sampler_options *options,
+                                       const struct partition_book *book, struct error *err);
     /* Messages advise these if counts take too much memory, or if batches have no training node. */
     const char *advice_without_counts, *advice_on_seeds;
     /* A mini-batch of the request; as neighbor_sampler_draw(), and the same bits for the same request. */

@@ -212,7 +212,6 @@ static enum error_code check(const struct sampler_options *options, int64_t part
 const struct sampler shadow_row = {.name = "shadow",
                                    .form = BATCH_SUBGRAPH,
                                    .is_disjoint = true,
-                                   .takes_relations = true,
                                    .most_nodes = most_nodes,
                                    .check = check,
                                    .draw = draw};

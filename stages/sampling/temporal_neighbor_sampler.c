@@ -203,5 +203,4 @@ const struct sampler temporal_neighbor_row = {.name = "temporal_neighbor",
                                               .has_neighborhoods = true,
                                               .is_disjoint = true,
                                               .takes_pairs = true,
-                                              .takes_relations = true,
                                               .draw = draw};

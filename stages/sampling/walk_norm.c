@@ -27,14 +27,22 @@ void walk_norm_release(struct walk_norm *norm)
     *norm = (struct walk_norm){0};
 }
 
-enum error_code walk_norm_enter(struct batch_builder *b, const struct random_stream *stream,
-                                const uint32_t *root, uint32_t count, uint32_t length,
-                                struct error *err)
+enum error_code walk_norm_enter(struct batch_builder *b, const struct sampler_options *options,
+                                const struct random_stream *stream, const uint32_t *root,
+                                uint32_t count, struct error *err)
 {
-    const struct random_walk walk = {
-        .topology = b->topology, .stream = stream, .length = length, .p = 1, .q = 1};
+    const uint32_t length = (uint32_t)options->walk_length;
+    struct metapath metapath;
+    const struct random_walk walk = {.topology = b->topology,
+                                     .metapath = &metapath,
+                                     .stream = stream,
+                                     .length = length,
+                                     .p = 1,
+                                     .q = 1};
     void *path = NULL;
-    enum error_code rc = batch_builder_scratch(b, WALK, (size_t)length + 1, 1, 0, &path, err);
+    enum error_code rc = metapath_read(options, b->book, &metapath, err);
+    if (rc == ERROR_NONE)
+        rc = batch_builder_scratch(b, WALK, (size_t)length + 1, 1, 0, &path, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
         rc = random_walk_draw(&walk, i, root[i], path, err);
         for (uint32_t k = 0; rc == ERROR_NONE && k <= length; k++) {
@@ -45,16 +53,32 @@ enum error_code walk_norm_enter(struct batch_builder *b, const struct random_str
     return rc;
 }
 
-/* Where each part's edges begin. Owns: *out. */
+/* Finds where the edges of each part and relation begin. Owns: *out. */
 static enum error_code find_first_edges(uint64_t **out, const struct topology *topology,
                                         struct error *err)
 {
+    const size_t count = (size_t)topology->part_count * topology_relations(topology);
     uint64_t first = 0;
-    const enum error_code rc =
-        memory_new(out, (size_t)topology->part_count, "the edges of parts", err);
-    for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++) {
-        (*out)[p] = first;
-        first += topology->part[p].edge_count;
+    const enum error_code rc = memory_new(out, count, "the edges of parts", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        (*out)[i] = first;
+        first += topology->part[i].edge_count;
+    }
+    return rc;
+}
+
+/* Counts the edges of a node from nodes that were entered. */
+static enum error_code count_row(struct drawn_walks *out, const uint64_t *first_edge,
+                                 const struct batch_builder *b, uint32_t relation, uint32_t target,
+                                 struct error *err)
+{
+    struct graph_row row;
+    enum error_code rc = graph_row_of_relation(b->topology, relation, target, &row, err);
+    for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+        uint32_t node = 0;
+        rc = graph_row_neighbor(b->topology, &row, k, &node, err);
+        if (rc == ERROR_NONE && known_nodes_has(b->known, node))
+            out->edge[first_edge[row.part_number] + row.start + k]++;
     }
     return rc;
 }
@@ -62,20 +86,26 @@ static enum error_code find_first_edges(uint64_t **out, const struct topology *t
 static enum error_code count_edges(struct drawn_walks *out, const uint64_t *first_edge,
                                    const struct batch_builder *b, struct error *err)
 {
+    const struct sampled_lists *lists = b->lists;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; rc == ERROR_NONE && i < b->lists->count[0]; i++) {
-        struct graph_row row;
-        rc = graph_row_of(b->topology, b->lists->node[0].data[i], &row, err);
-        if (rc == ERROR_NONE)
-            out->node[b->lists->node[0].data[i]]++;
-        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
-            uint32_t node = 0;
-            rc = graph_row_neighbor(b->topology, &row, k, &node, err);
-            if (rc == ERROR_NONE && known_nodes_has(b->known, node))
-                out->edge[first_edge[row.part_number] + row.start + k]++;
-        }
+    for (uint32_t r = 0; rc == ERROR_NONE && r < lists->relation_count; r++) {
+        const uint32_t type = lists->relation[r].target;
+        for (uint32_t i = 0; rc == ERROR_NONE && i < lists->count[type]; i++)
+            rc = count_row(out, first_edge, b, r, lists->node[type].data[i], err);
     }
     return rc;
+}
+
+/* Counts the nodes of a subgraph; returns how many there are. */
+static uint64_t count_nodes(struct drawn_walks *out, const struct batch_builder *b)
+{
+    uint64_t all = 0;
+    for (uint32_t t = 0; t < b->lists->type_count; t++) {
+        for (uint32_t i = 0; i < b->lists->count[t]; i++)
+            out->node[b->lists->node[t].data[i]]++;
+        all += b->lists->count[t];
+    }
+    return all;
 }
 
 static enum error_code draw_one(struct batch_builder *b, const struct walk_draw_config *config,
@@ -93,9 +123,9 @@ static enum error_code draw_one(struct batch_builder *b, const struct walk_draw_
     uint32_t *root = data;
     for (uint32_t i = 0; rc == ERROR_NONE && i < config->roots; i++)
         root[i] = config->train[random_permute(&order, i, config->train_count)];
-    return rc == ERROR_NONE ? walk_norm_enter(b, &stream, root, config->roots,
-                                              (uint32_t)request->options->walk_length, err)
-                            : rc;
+    return rc == ERROR_NONE
+               ? walk_norm_enter(b, request->options, &stream, root, config->roots, err)
+               : rc;
 }
 
 enum error_code drawn_walks_count(struct drawn_walks *out, const struct topology *topology,
@@ -118,7 +148,7 @@ enum error_code drawn_walks_count(struct drawn_walks *out, const struct topology
         rc = draw_one(b, config, (uint32_t)out->drawn, err);
         if (rc == ERROR_NONE)
             rc = count_edges(out, first_edge, b, err);
-        seen += b->lists->count[0];
+        seen += count_nodes(out, b);
         out->drawn++;
     }
     memory_free(first_edge);

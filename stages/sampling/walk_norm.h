@@ -1,9 +1,12 @@
 /*
- * walk_norm - GraphSAINT's normalisation for subgraphs of walks: how often nodes and edges are in them, found by drawing some.
+ * walk_norm - GraphSAINT's normalisation for subgraphs of walks: how often nodes and edges are in
+ * them, found by drawing some.
  *
- * The chances of walks have no closed form, so the paper counts: C_v subgraphs have node v, C_uv both ends of an edge, and p_v / p_uv
- * is C_v / C_uv. Subgraphs are drawn until they have `coverage` times as many nodes as the graph (PyG's sample_coverage),
- * from a stream of their own: a function of the run's seed. They are drawn once for a run and kept (store/records/walk_counts.h).
+ * The chances of walks have no closed form, so the paper counts: C_v subgraphs have node v, C_uv
+ * both ends of an edge, and p_v / p_uv is C_v / C_uv. Subgraphs are drawn until they have
+ * `coverage` times as many nodes as the graph (PyG's sample_coverage), from a stream of their own:
+ * a function of the run's seed. They are drawn once for a run and kept
+ * (store/records/walk_counts.h).
  */
 #ifndef STAGES_SAMPLING_WALK_NORM_H
 #define STAGES_SAMPLING_WALK_NORM_H
@@ -18,13 +21,13 @@
 struct drawn_walks { /* what was counted; {0} is empty */
     uint64_t drawn;  /* subgraphs */
     uint32_t *node;  /* [nodes] */
-    uint32_t *edge;  /* [edges], part after part */
+    uint32_t *edge;  /* [edges], part after part, as the topology has them */
 };
 
 struct walk_norm {        /* {0} is empty */
     const uint32_t *node; /* borrowed, as */
     const uint32_t *edge; /* this */
-    uint64_t *first_edge; /* [parts] */
+    uint64_t *first_edge; /* [parts, relations] */
     double mean;          /* of the counts of training nodes */
 };
 
@@ -50,10 +53,12 @@ MUST_CHECK enum error_code walk_norm_init(struct walk_norm *out, const struct wa
                                           uint32_t train_count, struct error *err);
 void walk_norm_release(struct walk_norm *norm);
 
-/* The nodes that walks from `root` [count] come to are entered: walk number i from root i. */
+/* Enters the nodes that walks come to, as the options say: walk number i from root i of [count].
+ * Fails as random_walk_draw() and metapath_read(). */
 struct batch_builder;
 MUST_CHECK enum error_code walk_norm_enter(struct batch_builder *builder,
+                                           const struct sampler_options *options,
                                            const struct random_stream *stream, const uint32_t *root,
-                                           uint32_t count, uint32_t length, struct error *err);
+                                           uint32_t count, struct error *err);
 
 #endif

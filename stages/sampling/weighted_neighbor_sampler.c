@@ -101,5 +101,4 @@ const struct sampler weighted_neighbor_row = {.name = "weighted_neighbor",
                                               .refuses_negatives = true,
                                               .takes_pairs = true,
                                               .takes_graphs = true,
-                                              .takes_relations = true,
                                               .draw = draw};

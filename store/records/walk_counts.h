@@ -1,8 +1,9 @@
 /*
  * walk_counts - how often nodes and edges are in subgraphs of GraphSAINT's walks, counted once for all mini-batches of a run.
  *
- * Written by sample as the first of its units, and read by all that draw mini-batches. Numbers are those of the partition:
- * nodes by their ids, edges as they lie in the topology, part after part.
+ * Written by sample as the first of its units, and read by all that draw mini-batches. Numbers are
+ * those of the partition: nodes by their ids, edges as they lie in the topology, part after part,
+ * and in a part relation after relation.
  *
  *   key       run/<id>/walk_counts
  *   sections  "drawn"  U64 [1]      subgraphs

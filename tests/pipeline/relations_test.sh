@@ -85,7 +85,6 @@ unlike() { # STATUS MESSAGE [options]: of a graph whose types all have features
 }
 unlike 65 'sample.sampler is weighted_neighbor, which goes by edge weights, but the graph has none' --set sample.sampler=weighted_neighbor
 unlike 65 'sample.sampler is temporal_neighbor, which goes by edge times, but the graph has none' --set sample.sampler=temporal_neighbor
-unlike 78 'sample.sampler is fastgcn, which draws from a graph without relations alone' --set sample.sampler=fastgcn
 links=(--set ingest.task=link_prediction --set train-step.decoder=distmult)
 unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@]}" --set 'ingest.edge_split=time 80/10/10'
 unlike 78 'sample.negatives is 3, expected fewer than nodes of type venue: the dataset has 3' "${links[@]}" \

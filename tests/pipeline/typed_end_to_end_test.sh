@@ -105,7 +105,8 @@ refused() { # status, pattern, settings
 }
 refused 65 'nodes of type author have no features, and none are learnt for them' ingest.missing_features=none
 refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 'sample.relation_fanouts=quotes: 3,3'
-refused 78 'sample.sampler is fastgcn, which draws from a graph without relations alone' sample.sampler=fastgcn
+refused 78 'sample.metapath: writes ends in paper, but writes, which comes next, begins in author: write one that ends in author there: rev_writes' \
+    sample.sampler=graphsaint_walk sample.metapath=writes
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16
 refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
 refused 78 'this kind is not for graphs with relations' train-step.model=identity

@@ -30,6 +30,12 @@ static void what_stands_in_the_way_is_named(void **state)
     settings.sample.relation_fanouts[0] = '\0';
     settings.train_step.layer.kind = LAYER_RGCN;
     assert_ok(relation_check(&settings, &schema, &err), &err);
+    settings.sample.sampler = SAMPLER_GRAPHSAINT_WALK;
+    (void)snprintf(settings.sample.option.metapath, sizeof settings.sample.option.metapath, "in");
+    assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
+                 "sample.metapath: in ends in venue, but the nodes that train are of type paper",
+                 &err);
+    settings.sample.sampler = SAMPLER_DEFAULT;   /* which has no metapath */
     settings.train_step.layer.option.blocks = 4; /* of 3 classes */
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "layer 2 of the model (rgcn): its 4 blocks do not divide the widths", &err);

@@ -21,10 +21,14 @@ static const struct {
      "neighbours"},
     {{{"sample.sampler", "ladies"}, {"train-step.model", "mlp"}, {"sample.fanouts", ""}}, NULL},
     {{{"sample.sampler", "ladies"}, {"ingest.relations", "true"}}, NULL},
-    {{{"sample.sampler", "fastgcn"}, {"ingest.relations", "true"}},
-     "sample.sampler is fastgcn, which draws from a graph without relations alone: expected "
-     "neighbor, weighted_neighbor, neighbor_with_replacement, temporal_neighbor, ladies, "
-     "cluster_gcn or shadow, or write"},
+    {{{"sample.sampler", "graphsaint_node"}, {"ingest.relations", "true"}}, NULL},
+    {{{"sample.sampler", "graphsaint_walk"},
+      {"ingest.relations", "true"},
+      {"sample.metapath", "[a, b]"}},
+     NULL},
+    {{{"sample.sampler", "graphsaint_walk"}, {"sample.metapath", "[a, b]"}},
+     "sample.metapath is '[a, b]', but ingest.relations is false: write `relations: true` below "
+     "`ingest:`, or remove the line"},
     {{{"sample.sampler", "temporal_neighbor"},
       {"ingest.relations", "true"},
       {"ingest.task", "link_prediction"},

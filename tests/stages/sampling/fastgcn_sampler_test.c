@@ -19,12 +19,12 @@ static void chances_are_squared_norms_of_columns(void **state)
         all += norm[u];
     for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
         norm[u] /= all;
-        assert_true(fabs(f.chances.chance[u] - norm[u]) < 1e-12);
+        assert_true(fabs(f.chances->chance[u] - norm[u]) < 1e-12);
     }
     const struct random_stream stream =
         random_stream_of(random_graph_seed(23), RANDOM_SUBGRAPH, 0, 0, 0);
     for (uint32_t i = 0; i < DRAWS; i++)
-        seen[node_chances_draw(&f.chances, &stream, i)]++;
+        seen[node_chances_draw(f.chances, &stream, i)]++;
     chi_square_check(seen, norm, FIXTURE_NODES);
     sampler_fixture_close(&f);
 }

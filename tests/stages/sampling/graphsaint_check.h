@@ -78,8 +78,8 @@ static inline void graphsaint_check_closed_form(enum sampler_kind kind)
     struct sampler_fixture f;
     sampler_fixture_open(&f);
     const struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
-    f.chances.mean = graphsaint_mean(&f.chances, request.draw_count, f.train, f.train_count);
-    graphsaint_check(&f, sampler, &request, f.chances.mean, DRAWS, 0.005);
+    f.chances->mean = graphsaint_mean(f.chances, request.draw_count, f.train, f.train_count);
+    graphsaint_check(&f, sampler, &request, f.chances->mean, DRAWS, 0.005);
     sampler_fixture_close(&f);
 }
 

@@ -21,7 +21,7 @@ static void chances_are_the_papers(void **state)
         for (uint32_t u = 0; u < FIXTURE_NODES; u++)
             if (f.linked[v][u])
                 chance += (1.0 / f.degree[u] + 1.0 / f.degree[v]) / FIXTURE_NODES;
-        assert_true(fabs(f.chances.chance[v] - chance) < 1e-12);
+        assert_true(fabs(f.chances->chance[v] - chance) < 1e-12);
     }
     sampler_fixture_close(&f);
 }

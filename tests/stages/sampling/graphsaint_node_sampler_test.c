@@ -23,7 +23,7 @@ static void chances_are_shares_of_edges(void **state)
                 all++;
             }
     for (uint32_t u = 0; u < FIXTURE_NODES; u++)
-        assert_true(fabs(f.chances.chance[u] - edges[u] / all) < 1e-12);
+        assert_true(fabs(f.chances->chance[u] - edges[u] / all) < 1e-12);
     sampler_fixture_close(&f);
 }
 

@@ -1,19 +1,20 @@
 /* The sampler of relations against a slow one that follows the rule edge by edge, and its draws
  * against chance. */
 #include "common/base/memory.h"
-#include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology_ahead.h"
 
 #include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/support/slow_relations.h"
 
 #include <stdlib.h>
 
-enum { TYPES = 3, HOPS = 3, SEEDS = 20 };
+enum { HOPS = 3, SEEDS = 20 };
 
 static struct typed_edges edges;
+static struct slow_relations slow = {.edges = &edges};
 static const struct relation *relation; /* [TYPED_RELATIONS] */
 
 static struct fixture *open_fixture(void **state)
@@ -22,105 +23,9 @@ static struct fixture *open_fixture(void **state)
     const struct partition_book book = typed_book("p");
     typed_edges_fill(&edges);
     fixture_open(&f, state, "p", &edges, &book, true);
-    relation = f.book.relation;
+    relation = slow.relation = f.book.relation;
     topology_read_at_random(&f.topology); /* rows are asked for; what is drawn is the same */
     return &f;
-}
-
-/* ---- the slow sampler
- * ------------------------------------------------------------------------- */
-
-struct slow {
-    uint32_t count[TYPES], hop_end[TYPES][HOPS + 1], node[TYPES][TYPED_NODES];
-    int64_t local[TYPED_NODES];
-    uint32_t edge_count[TYPED_RELATIONS];
-    uint32_t edge[TYPED_RELATIONS][TYPED_EDGES][3]; /* target and source in the batch, number */
-};
-
-static uint32_t type_of(uint32_t node)
-{
-    return node < TYPED_AUTHORS ? 0 : node < TYPED_AUTHORS + TYPED_PAPERS ? 1 : 2;
-}
-
-static uint32_t slow_local(struct slow *slow, uint32_t node)
-{
-    const uint32_t type = type_of(node);
-    if (slow->local[node] < 0) {
-        slow->local[node] = slow->count[type];
-        slow->node[type][slow->count[type]++] = node;
-    }
-    return (uint32_t)slow->local[node];
-}
-
-static void slow_row(struct slow *slow, const struct neighbor_request *request, uint32_t r, int hop,
-                     uint32_t local)
-{
-    static uint64_t scratch[1024];
-    const uint32_t node = slow->node[relation[r].target_type][local];
-    const int64_t fanout = request->fanout[r * (uint32_t)request->hop_count + (uint32_t)hop];
-    const struct random_stream stream =
-        random_stream_of(request->seed, (enum random_purpose)(RANDOM_RELATION + (r >> 4)),
-                         request->round, (uint32_t)hop | (r & 15) << 4, request->slot);
-    uint32_t own[TYPED_EDGES], length = 0, position[TYPED_EDGES];
-    for (uint32_t e = 0; e < TYPED_EDGES; e++)
-        if (edges.relation[e] == r && edges.target[e] == node)
-            own[length++] = e;
-    const uint32_t kept = fanout < 0 || fanout > length ? length : (uint32_t)fanout;
-    for (uint32_t k = 0; k < kept; k++)
-        position[k] = k;
-    if (kept > 0 && kept < length)
-        distinct_positions_draw(&stream, node, length, kept, scratch, position);
-    for (uint32_t k = 0; k < kept; k++) {
-        const uint32_t e = own[position[k]];
-        uint32_t *out = slow->edge[r][slow->edge_count[r]++];
-        out[0] = local;
-        out[1] = slow_local(slow, edges.source[e]);
-        out[2] = e;
-    }
-}
-
-static void slow_draw(struct slow *slow, const struct neighbor_request *request)
-{
-    *slow = (struct slow){0};
-    for (uint32_t v = 0; v < TYPED_NODES; v++)
-        slow->local[v] = -1;
-    for (uint32_t i = 0; i < request->seed_count; i++)
-        (void)slow_local(slow, request->seed_node[i]);
-    for (uint32_t t = 0; t < TYPES; t++)
-        slow->hop_end[t][0] = slow->count[t];
-    for (int hop = 0; hop < request->hop_count; hop++) {
-        for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-            const uint32_t *end = slow->hop_end[relation[r].target_type];
-            for (uint32_t i = hop ? end[hop - 1] : 0; i < end[hop]; i++)
-                slow_row(slow, request, r, hop, i);
-        }
-        for (uint32_t t = 0; t < TYPES; t++)
-            slow->hop_end[t][hop + 1] = slow->count[t];
-    }
-}
-
-static void assert_same(const struct mini_batch *batch, const struct slow *slow)
-{
-    const float *weight = batch->columns.data[EDGE_WEIGHT];
-    for (uint32_t t = 0; t < TYPES; t++) {
-        assert_int_equal(batch->node_begin[t + 1] - batch->node_begin[t], slow->count[t]);
-        assert_memory_equal(batch->node + batch->node_begin[t], slow->node[t],
-                            slow->count[t] * sizeof(uint32_t));
-        for (int hop = 0; hop <= batch->hop_count; hop++)
-            assert_int_equal(mini_batch_known(batch, t, hop), slow->hop_end[t][hop]);
-    }
-    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-        uint32_t at = 0;
-        for (uint32_t i = batch->row_begin[r]; i < batch->row_begin[r + 1]; i++)
-            for (uint32_t e = batch->row_start[i + r]; e < batch->row_start[i + r + 1]; e++, at++) {
-                const uint32_t *expected = slow->edge[r][at];
-                assert_int_equal(batch->row[i], expected[0]);
-                assert_int_equal(batch->neighbor[batch->edge_begin[r] + e], expected[1]);
-                assert_true(weight[batch->edge_begin[r] + e] == edges.weight[expected[2]]);
-            }
-        assert_int_equal(at, slow->edge_count[r]);
-        assert_int_equal(batch->edge_begin[r + 1] - batch->edge_begin[r], slow->edge_count[r]);
-    }
 }
 
 static const int64_t few[TYPED_RELATIONS * HOPS] = {3, 2, 1, 2, 2, 2, -1, 1, 0, 4, 1, 1};
@@ -150,13 +55,12 @@ static struct neighbor_request request_of(const int64_t *fanout, uint32_t slot)
 static void draws_follow_the_rule(void **state)
 {
     struct fixture *f = open_fixture(state);
-    static struct slow slow;
     for (uint32_t slot = 0; slot < 20; slot++) {
         const struct neighbor_request request = request_of(slot % 4 ? few : all, slot);
         struct mini_batch batch;
         assert_ok(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
         slow_draw(&slow, &request);
-        assert_same(&batch, &slow);
+        slow_assert_same(&batch, &slow);
         for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
             for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
                 const uint32_t target = relation[r].target_type;
@@ -173,7 +77,6 @@ static void draws_follow_the_rule(void **state)
 static void a_batch_reads_back_as_it_was_drawn(void **state)
 {
     struct fixture *f = open_fixture(state);
-    static struct slow slow;
     const struct neighbor_request request = request_of(few, 5);
     struct mini_batch drawn, batch = {0};
     struct arena scratch = {0};
@@ -187,61 +90,10 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
     assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
     assert_ok(mini_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
     slow_draw(&slow, &request);
-    assert_same(&batch, &slow);
+    slow_assert_same(&batch, &slow);
     assert_memory_equal(batch.degree, drawn.degree, drawn.row_count * sizeof *drawn.degree);
     mini_batch_release(&batch);
     arena_release(&scratch);
-    close_fixture(f);
-}
-
-/* Counts what relation `r` has at a node, as a target or as a source: edges but loops, or their
- * weights. */
-static double at_end(uint32_t r, uint32_t node, bool is_source, bool weights)
-{
-    const bool is_own = relation[r].source_type == relation[r].target_type;
-    double sum = 0;
-    bool has_loop = false;
-    for (uint32_t e = 0; e < TYPED_EDGES; e++) {
-        const bool is_loop = edges.source[e] == edges.target[e];
-        if (edges.relation[e] != r ||
-            (is_source && !is_own ? edges.source : edges.target)[e] != node)
-            continue;
-        has_loop |= is_loop;
-        sum += weights ? (double)edges.weight[e] : is_loop ? 0 : 1;
-    }
-    return weights && is_own && !has_loop ? sum + 1 : sum;
-}
-
-/* The reverse has other edges in this graph, and it is what is believed. */
-static void both_ends_of_edges_have_what_the_whole_graph_has(void **state)
-{
-    enum { CITES = 1, IN = 2 };
-    struct fixture *f = open_fixture(state);
-    uint32_t destinations[TYPES], sources[TYPES];
-    struct relation_edges found[TYPED_RELATIONS];
-    struct relation_block block;
-    struct neighbor_request request = request_of(few, 7);
-    struct mini_batch batch;
-    request.wants_ends = request.wants_weight_sum = true;
-    assert_ok(neighbor_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
-    mini_batch_relation_block(&batch, 0, destinations, sources, found, &block);
-    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-        const uint32_t back = r == CITES ? CITES : r == 0 ? 3 : 0, type = relation[r].source_type;
-        if (r == IN) { /* it has no reverse */
-            assert_null(found[r].source_degree);
-            continue;
-        }
-        assert_int_equal(batch.back[r], back);
-        for (uint32_t j = 0; j < sources[type]; j++) {
-            const uint32_t node = batch.node[batch.node_begin[type] + j];
-            assert_true(found[r].source_degree[j] == at_end(back, node, false, false));
-            assert_true(found[r].source_sum[j] == (float)at_end(back, node, false, true));
-        }
-        for (uint32_t i = 0; i < destinations[relation[r].target_type]; i++) {
-            const uint32_t at = batch.node_begin[relation[r].target_type] + i;
-            assert_true(found[r].target_sum[i] == (float)at_end(r, batch.node[at], false, true));
-        }
-    }
     close_fixture(f);
 }
 
@@ -249,7 +101,6 @@ static void both_ends_of_edges_have_what_the_whole_graph_has(void **state)
 static void seeds_of_several_types_stand_first(void **state)
 {
     struct fixture *f = open_fixture(state);
-    static struct slow slow;
     const uint32_t seeds[] = {TYPED_NODES - 1, 3, TYPED_AUTHORS, 0};
     struct neighbor_request request = request_of(few, 1);
     struct mini_batch batch;
@@ -260,7 +111,7 @@ static void seeds_of_several_types_stand_first(void **state)
     assert_int_equal(mini_batch_known(&batch, 1, 0), 1);
     assert_int_equal(mini_batch_known(&batch, 2, 0), 1);
     slow_draw(&slow, &request);
-    assert_same(&batch, &slow);
+    slow_assert_same(&batch, &slow);
     close_fixture(f);
 }
 
@@ -386,29 +237,20 @@ static void draws_with_replacement_are_independent(void **state)
     close_fixture(f);
 }
 
-/* Each sampler that takes relations: the same batch for the same request, sound as a record, with
+/* Each sampler: the same batch for the same request, sound as a record, with
  * the fan-outs of each relation. */
 static void every_sampler_of_relations_is_a_function_of_its_request(void **state)
 {
     struct fixture *f = open_fixture(state);
     struct arena scratch = {0};
     struct mini_batch stored = {0};
-    static const int64_t late[SEEDS] = {50, 10, 99, 70, 0, 30, 80, 20, 60, 40};
-    static const uint64_t training[] = {0, UINT64_C(0xFF00), 0};
-    static const uint32_t part = 0;
-    int samplers = 0;
     for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
         const struct sampler *sampler = sampler_of(kind);
         struct neighbor_request request = request_of(few, 9), other = request_of(all, 10);
         const struct key key = key_mini_batch("r", 1, (int32_t)kind);
         struct mini_batch batch;
-        if (!sampler->takes_relations)
-            continue;
-        request.times.seed_time = other.times.seed_time = late;
-        request.part = other.part = &part;
-        request.part_count = other.part_count = 1;
-        request.graph.is_training = other.graph.is_training = training;
-        samplers++;
+        fixture_fill(f, sampler, &request);
+        fixture_fill(f, sampler, &other);
         assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
         for (uint32_t r = 0; sampler->has_neighborhoods && r < TYPED_RELATIONS; r++)
             for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
@@ -435,7 +277,6 @@ static void every_sampler_of_relations_is_a_function_of_its_request(void **state
                             batch.edge_count * sizeof *batch.neighbor);
         assert_memory_equal(stored.node, batch.node, batch.node_count * sizeof *batch.node);
     }
-    assert_int_equal(samplers, 7);
     mini_batch_release(&stored);
     arena_release(&scratch);
     close_fixture(f);
@@ -482,7 +323,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_store(draws_follow_the_rule),
         test_with_store(a_batch_reads_back_as_it_was_drawn),
-        test_with_store(both_ends_of_edges_have_what_the_whole_graph_has),
         test_with_store(seeds_of_several_types_stand_first),
         test_with_store(each_neighbor_is_as_likely_as_the_others),
         test_with_store(weights_are_those_of_the_relation),

@@ -3,6 +3,7 @@
 #ifndef TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 #define TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 
+#include "stages/sampling/node_chances.h"
 #include "stages/sampling/sampler.h"
 
 #include "tests/support/temp_store.h"
@@ -14,6 +15,9 @@ struct fixture {
     struct partition_book book;
     struct topology topology;
     struct neighbor_sampler *sampler;
+    const struct chance_rule *rule; /* of the sampler that was asked for last, and what it makes: */
+    struct node_chances *chances;
+    uint32_t tables;
     struct error err;
 };
 
@@ -32,8 +36,36 @@ static inline void fixture_open(struct fixture *f, void **state, const char *id,
     assert_ok(neighbor_sampler_new(&config, &f->sampler, &f->err), &f->err);
 }
 
+/* Adds to a request of papers what a sampler may want beside seeds and fan-outs. */
+static inline void fixture_fill(struct fixture *f, const struct sampler *sampler,
+                                struct neighbor_request *request)
+{
+    enum { TIMES = 32 };
+    static int64_t time[TIMES];
+    static const uint64_t training[] = {0, UINT64_C(0xFF00), 0};
+    static const uint32_t part = 0;
+    must(request->seed_count <= TIMES);
+    for (uint32_t i = 0; i < TIMES; i++)
+        time[i] = 53 * i % 100;
+    request->times.seed_time = time;
+    request->part = &part;
+    request->part_count = 1;
+    request->draw_count = 40;
+    request->graph.is_training = training;
+    if (f->rule != sampler->chances) {
+        node_chances_free(f->chances, f->tables);
+        f->chances = NULL;
+        f->rule = sampler->chances;
+        f->tables = f->rule ? node_chances_tables(f->rule, &f->topology) : 0;
+        if (f->rule)
+            assert_ok(node_chances_new(f->rule, &f->topology, &f->chances, &f->err), &f->err);
+    }
+    request->graph.chances = f->chances;
+}
+
 static inline void close_fixture(struct fixture *f)
 {
+    node_chances_free(f->chances, f->tables);
     neighbor_sampler_free(f->sampler);
     topology_close(&f->topology);
 }

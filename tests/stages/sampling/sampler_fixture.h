@@ -30,7 +30,7 @@ struct sampler_fixture {
     uint32_t train[FIXTURE_NODES], train_count;
     struct memory_topology graph;
     struct neighbor_sampler *sampler;
-    struct node_chances chances;
+    struct node_chances *chances; /* one table */
 };
 
 /* Cut into parts at book [part_count + 1]. */
@@ -86,7 +86,7 @@ static inline void sampler_fixture_open(struct sampler_fixture *f)
 
 static inline void sampler_fixture_close(struct sampler_fixture *f)
 {
-    node_chances_release(&f->chances);
+    node_chances_free(f->chances, 1);
     neighbor_sampler_free(f->sampler);
     memory_topology_release(&f->graph);
 }
@@ -104,8 +104,8 @@ sampler_fixture_request(struct sampler_fixture *f, const struct sampler *sampler
     static uint64_t seed;
     struct error err = {0};
     seed = seed ? seed : random_graph_seed(23);
-    if (sampler->chances && !f->chances.chance)
-        assert_ok(node_chances_init(&f->chances, sampler->chances, &f->graph.topology, &err), &err);
+    if (sampler->chances && !f->chances)
+        assert_ok(node_chances_new(sampler->chances, &f->graph.topology, &f->chances, &err), &err);
     return (struct neighbor_request){
         .seed = seed,
         .round = round,
@@ -117,7 +117,7 @@ sampler_fixture_request(struct sampler_fixture *f, const struct sampler *sampler
         .draw_count = 8,
         .part = part,
         .part_count = 1,
-        .graph = {.is_training = f->is_training, .chances = f->chances.chance ? &f->chances : NULL},
+        .graph = {.is_training = f->is_training, .chances = f->chances},
         .options = &sampler_fixture_options};
 }
 

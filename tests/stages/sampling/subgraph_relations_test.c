@@ -1,5 +1,8 @@
 /* Subgraphs over several relations: the nodes that the rule says, all edges among them in every
- * relation, and nothing else. */
+ * relation, and nothing else; and GraphSAINT's normalisation of them against many draws. */
+#include "stages/sampling/graphsaint.h"
+#include "stages/sampling/walk_norm.h"
+
 #include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
 
@@ -30,6 +33,14 @@ static struct neighbor_request request_of(const struct sampler_options *options)
                                      .edge_columns = 1U << EDGE_WEIGHT};
 }
 
+static uint32_t length_of(uint32_t r, uint32_t node)
+{
+    uint32_t length = 0;
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        length += edges.relation[e] == r && edges.target[e] == node;
+    return length;
+}
+
 /* The edges of the batch among nodes of seed `seed` are, each once, those of the graph that has
  * both ends among `member`. Returns how many there are. */
 static uint32_t check_edges(const struct mini_batch *batch, uint32_t seed,
@@ -45,7 +56,9 @@ static uint32_t check_edges(const struct mini_batch *batch, uint32_t seed,
             const uint32_t begin = batch->row_start[i + r], end = batch->row_start[i + r + 1];
             if (batch->seed_of && batch->seed_of[at] != seed)
                 continue;
-            assert_int_equal(batch->degree[i], end - begin); /* a graph of its own */
+            assert_int_equal(batch->degree[i], batch->edge_factor
+                                                   ? length_of(r, batch->node[at])
+                                                   : end - begin); /* a graph of its own */
             for (uint32_t k = batch->edge_begin[r] + begin; k < batch->edge_begin[r] + end; k++) {
                 const uint32_t e = (uint32_t)weight[k];
                 const uint32_t from = batch->node_begin[relation[r].source_type];
@@ -183,12 +196,200 @@ static void a_shadow_draws_in_each_relation(void **state)
     close_fixture(f);
 }
 
+/* --- GraphSAINT --- */
+
+enum { TRAINED = TYPED_PAPERS / 2, ROOTS = 30, NORM_DRAWS = 20000 };
+
+/* Every second paper. */
+static const uint64_t *training(uint32_t node[TRAINED])
+{
+    static uint64_t bits[TYPED_NODES / 64 + 1];
+    for (uint32_t i = 0; i < TRAINED; i++) {
+        node[i] = TYPED_AUTHORS + 2 * i;
+        bits[node[i] / 64] |= UINT64_C(1) << node[i] % 64;
+    }
+    return bits;
+}
+
+static double x_of(uint32_t node)
+{
+    return 1 + node % 7;
+}
+
+/* These are estimated, draw by draw. */
+struct normalisation {
+    struct estimate loss, there[TYPED_NODES], sum[TYPED_RELATIONS][TYPED_NODES];
+    double weight[TYPED_NODES]; /* of a training node that was there */
+};
+
+static void add_batch(struct normalisation *n, const struct mini_batch *batch, double mean)
+{
+    bool is_there[TYPED_NODES] = {false};
+    double own = 0;
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        is_there[batch->node[i]] = true;
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        estimate_add(&n->there[v], is_there[v]);
+    for (uint32_t i = 0; i < batch->seed_count; i++) {
+        const uint32_t v = batch->node[batch->node_begin[1] + i];
+        n->weight[v] = (double)batch->seed_weight[i];
+        own += n->weight[v] * x_of(v);
+    }
+    estimate_add(&n->loss, own / (mean * TRAINED));
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+        const uint32_t to = batch->node_begin[relation[r].target_type];
+        const uint32_t from = batch->node_begin[relation[r].source_type];
+        uint32_t row = batch->row_begin[r];
+        for (uint32_t i = to; i < batch->node_begin[relation[r].target_type + 1]; i++) {
+            double sum = 0; /* a row without edges is not listed */
+            const bool has_row = row < batch->row_begin[r + 1] && batch->row[row] == i - to;
+            for (uint32_t e = has_row ? batch->row_start[row + r] : 0;
+                 has_row && e < batch->row_start[row + r + 1]; e++)
+                sum += (double)batch->edge_factor[batch->edge_begin[r] + e] *
+                       x_of(batch->node[from + batch->neighbor[batch->edge_begin[r] + e]]);
+            row += has_row;
+            estimate_add(&n->sum[r][batch->node[i]], sum);
+        }
+    }
+}
+
+/* Nodes are there as often as the weights of their losses say, weighted losses add up to those of
+ * all that train, and sums over each relation are those over all its edges, on average, at nodes
+ * all of whose edges are among `counts`; NULL: any. */
+static void check_normalisation(const struct normalisation *n, const bool counts[TYPED_EDGES],
+                                double mean, double slack)
+{
+    double losses = 0;
+    uint32_t checked = 0;
+    for (uint32_t i = 0; i < TRAINED; i++) {
+        const uint32_t v = TYPED_AUTHORS + 2 * i;
+        estimate_check(&n->there[v], mean / n->weight[v], slack, "node", v);
+        losses += x_of(v);
+    }
+    estimate_check(&n->loss, losses / TRAINED, slack, "loss", 0);
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+        for (uint32_t v = 0; v < TYPED_NODES; v++) {
+            double sum = 0;
+            bool is_known = true;
+            for (uint32_t e = 0; e < TYPED_EDGES; e++)
+                if (edges.relation[e] == r && edges.target[e] == v) {
+                    sum += x_of(edges.source[e]);
+                    is_known &= !counts || counts[e];
+                }
+            if (!is_known || !(n->sum[r][v].count > 0) || !(sum > 0))
+                continue;
+            estimate_check(&n->sum[r][v], sum, slack, relation[r].name, v);
+            checked++;
+        }
+    assert_true(checked > 60);
+}
+
+static void check_batch_edges(const struct mini_batch *batch)
+{
+    bool member[TYPED_NODES] = {false};
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        member[batch->node[i]] = true;
+    (void)check_edges(batch, 0, member);
+}
+
+static void chances_in_closed_form_make_it_unbiased(void **state)
+{
+    static const enum sampler_kind kinds[] = {SAMPLER_GRAPHSAINT_NODE, SAMPLER_GRAPHSAINT_EDGE};
+    static struct normalisation found;
+    struct fixture *f = open_fixture(state);
+    uint32_t node[TRAINED];
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const struct sampler *sampler = sampler_of(kinds[k]);
+        struct neighbor_request request = request_of(&sampler_fixture_options);
+        fixture_fill(f, sampler, &request);
+        request.graph.is_training = training(node);
+        f->chances->mean = graphsaint_mean(f->chances, request.draw_count, node, TRAINED);
+        memset(&found, 0, sizeof found);
+        for (uint32_t i = 0; i < NORM_DRAWS; i++) {
+            struct mini_batch batch;
+            request.round = i;
+            assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
+            if (i % 1000 == 0)
+                check_batch_edges(&batch);
+            add_batch(&found, &batch, f->chances->mean);
+        }
+        check_normalisation(&found, NULL, f->chances->mean, 0.005);
+    }
+    close_fixture(f);
+}
+
+/* Draws a batch from some of the training nodes, any as likely. */
+static struct mini_batch draw_walks(struct fixture *f, const struct neighbor_request *like,
+                                    uint32_t round)
+{
+    const struct random_stream stream = random_stream_of(like->seed, RANDOM_SHUFFLE, round, 0, 0);
+    struct neighbor_request request = *like;
+    struct mini_batch batch;
+    uint32_t root[ROOTS];
+    for (uint32_t i = 0; i < ROOTS; i++)
+        root[i] = TYPED_AUTHORS + 2 * (uint32_t)random_permute(&stream, i, TRAINED);
+    request.round = round;
+    request.seed_node = root;
+    request.seed_count = ROOTS;
+    assert_ok(sampler_of(SAMPLER_GRAPHSAINT_WALK)->draw(f->sampler, &request, &batch, &f->err),
+              &f->err);
+    return batch;
+}
+
+static void counted_walks_make_it_unbiased(void **state)
+{
+    enum { COVERAGE = 8000, ROUNDS = 10000, MANY = 1500 };
+    static const struct sampler_options options = {.walk_length = 2, .sample_coverage = COVERAGE};
+    static struct normalisation found;
+    struct fixture *f = open_fixture(state);
+    struct neighbor_request request = request_of(&options);
+    struct drawn_walks walks;
+    struct walk_norm norm;
+    uint32_t node[TRAINED], at = 0;
+    bool counted[TYPED_EDGES]; /* so often that the count is near the chance */
+    double mean = 0;
+    request.graph.is_training = training(node);
+    const struct walk_draw_config config = {.sampler = f->sampler,
+                                            .request = &request,
+                                            .train = node,
+                                            .train_count = TRAINED,
+                                            .roots = ROOTS};
+    assert_ok(drawn_walks_count(&walks, &f->topology, &config, &f->err), &f->err);
+    const struct walk_counts counts = {.drawn = walks.drawn,
+                                       .node_count = TYPED_NODES,
+                                       .node = walks.node,
+                                       .edge_count = TYPED_EDGES,
+                                       .edge = walks.edge,
+                                       .view.key = "run/r/walk_counts"};
+    assert_ok(walk_norm_init(&norm, &counts, &f->topology, node, TRAINED, &f->err), &f->err);
+    request.graph.walk_norm = &norm;
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) /* as the topology has them */
+        for (uint32_t e = 0; e < TYPED_EDGES; e++)
+            if (edges.relation[e] == r)
+                counted[e] = walks.edge[at++] > MANY;
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        mean += (double)draw_walks(f, &request, i).seed_count / TRAINED / ROUNDS;
+    memset(&found, 0, sizeof found);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const struct mini_batch batch = draw_walks(f, &request, i);
+        if (i % 1000 == 0)
+            check_batch_edges(&batch);
+        add_batch(&found, &batch, mean);
+    }
+    check_normalisation(&found, counted, mean, 0.03);
+    walk_norm_release(&norm);
+    drawn_walks_release(&walks);
+    close_fixture(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_cluster_has_the_edges_of_all_relations),
         test_with_store(a_shadow_is_what_its_seed_reaches_in_all_relations),
         test_with_store(a_shadow_draws_in_each_relation),
+        test_with_store(chances_in_closed_form_make_it_unbiased),
+        test_with_store(counted_walks_make_it_unbiased),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

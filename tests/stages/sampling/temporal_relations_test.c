@@ -1,16 +1,16 @@
 /* Neighbourhoods of the past over several relations: against a slow sampler that follows the rule
  * edge by edge, against chance, and against edges of the future that give everything away. */
-#include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/sampler.h"
-#include "stages/sampling/subgraph.h"
 #include "store/objects/keys.h"
 
 #include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/support/slow_relations.h"
 
-enum { TYPES = 3, HOPS = 2, SEEDS = 6, SLOW_MAX = 20000, LATEST = 70 };
+enum { HOPS = 2, SEEDS = 6, LATEST = 70 };
 
 static struct typed_edges edges;
+static struct slow_relations slow = {.edges = &edges};
 static const struct relation *relation; /* [TYPED_RELATIONS] */
 
 /* Two authors, three papers of which one stands twice, at two times, and a venue. */
@@ -26,7 +26,7 @@ static struct fixture *open_edges(void **state, const char *partition_id)
     static struct fixture f;
     const struct partition_book book = typed_book(partition_id);
     fixture_open(&f, state, partition_id, &edges, &book, false);
-    relation = f.book.relation;
+    relation = slow.relation = f.book.relation;
     return &f;
 }
 
@@ -60,113 +60,16 @@ static struct mini_batch draw(struct fixture *f, const struct neighbor_request *
     return batch;
 }
 
-/* --- the slow sampler --- */
-
-struct slow {
-    uint32_t count[TYPES], hop_end[TYPES][HOPS + 1], node[TYPES][SLOW_MAX], seed[TYPES][SLOW_MAX];
-    uint32_t edge_count[TYPED_RELATIONS];
-    uint32_t edge[TYPED_RELATIONS][SLOW_MAX][3]; /* target and source in the batch, number */
-};
-
-static uint32_t type_of(uint32_t node)
-{
-    return node < TYPED_AUTHORS ? 0 : node < TYPED_AUTHORS + TYPED_PAPERS ? 1 : 2;
-}
-
-/* The node of a seed; a seed is always a node of its own. */
-static uint32_t slow_local(struct slow *slow, uint32_t seed, uint32_t node, bool is_seed)
-{
-    const uint32_t type = type_of(node);
-    for (uint32_t i = 0; i < slow->count[type] && !is_seed; i++)
-        if (slow->node[type][i] == node && slow->seed[type][i] == seed)
-            return i;
-    must(slow->count[type] < SLOW_MAX);
-    slow->node[type][slow->count[type]] = node;
-    slow->seed[type][slow->count[type]] = seed;
-    return slow->count[type]++;
-}
-
-static void slow_row(struct slow *slow, const struct neighbor_request *request, uint32_t r, int hop,
-                     uint32_t local)
-{
-    static uint64_t scratch[1024];
-    const uint32_t type = relation[r].target_type;
-    const uint32_t node = slow->node[type][local], seed = slow->seed[type][local];
-    const int64_t fanout = request->fanout[r * HOPS + (uint32_t)hop];
-    const struct random_stream stream = subgraph_seed_stream(request, seed, r, (uint32_t)hop);
-    uint32_t own[TYPED_EDGES], length = 0, position[TYPED_EDGES];
-    for (uint32_t e = 0; e < TYPED_EDGES; e++)
-        if (edges.relation[e] == r && edges.target[e] == node && edges.time[e] <= seed_time[seed])
-            own[length++] = e;
-    const uint32_t kept = fanout < 0 || fanout > length ? length : (uint32_t)fanout;
-    for (uint32_t k = 0; k < kept; k++)
-        position[k] = k;
-    if (kept > 0 && kept < length)
-        distinct_positions_draw(&stream, node, length, kept, scratch, position);
-    for (uint32_t k = 0; k < kept; k++) {
-        const uint32_t e = own[position[k]];
-        must(slow->edge_count[r] < SLOW_MAX);
-        uint32_t *out = slow->edge[r][slow->edge_count[r]++];
-        out[0] = local;
-        out[1] = slow_local(slow, seed, edges.source[e], false);
-        out[2] = e;
-    }
-}
-
-static void slow_draw(struct slow *slow, const struct neighbor_request *request)
-{
-    memset(slow, 0, sizeof *slow);
-    for (uint32_t i = 0; i < SEEDS; i++)
-        (void)slow_local(slow, i, seed_node[i], true);
-    for (uint32_t t = 0; t < TYPES; t++)
-        slow->hop_end[t][0] = slow->count[t];
-    for (int hop = 0; hop < HOPS; hop++) {
-        for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-            const uint32_t *end = slow->hop_end[relation[r].target_type];
-            for (uint32_t i = hop ? end[hop - 1] : 0; i < end[hop]; i++)
-                slow_row(slow, request, r, hop, i);
-        }
-        for (uint32_t t = 0; t < TYPES; t++)
-            slow->hop_end[t][hop + 1] = slow->count[t];
-    }
-}
-
-static void assert_same(const struct mini_batch *batch, const struct slow *slow)
-{
-    const float *weight = batch->columns.data[EDGE_WEIGHT];
-    for (uint32_t t = 0; t < TYPES; t++) {
-        const uint32_t begin = batch->node_begin[t];
-        assert_int_equal(batch->node_begin[t + 1] - begin, slow->count[t]);
-        assert_memory_equal(batch->node + begin, slow->node[t], slow->count[t] * sizeof(uint32_t));
-        assert_memory_equal(batch->seed_of + begin, slow->seed[t],
-                            slow->count[t] * sizeof(uint32_t));
-        for (int hop = 0; hop <= HOPS; hop++)
-            assert_int_equal(mini_batch_known(batch, t, hop), slow->hop_end[t][hop]);
-    }
-    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-        uint32_t at = 0;
-        for (uint32_t i = batch->row_begin[r]; i < batch->row_begin[r + 1]; i++)
-            for (uint32_t e = batch->row_start[i + r]; e < batch->row_start[i + r + 1]; e++, at++) {
-                const uint32_t *expected = slow->edge[r][at];
-                assert_int_equal(batch->row[i], expected[0]);
-                assert_int_equal(batch->neighbor[batch->edge_begin[r] + e], expected[1]);
-                assert_true(weight[batch->edge_begin[r] + e] == edges.weight[expected[2]]);
-            }
-        assert_int_equal(at, slow->edge_count[r]);
-    }
-}
-
 /* --- tests --- */
 
 static void draws_follow_the_rule(void **state)
 {
     struct fixture *f = open_fixture(state);
-    static struct slow slow;
     for (uint32_t slot = 0; slot < 20; slot++) {
         const struct neighbor_request request = request_of(slot % 4 ? few : all, slot);
         const struct mini_batch batch = draw(f, &request);
         slow_draw(&slow, &request);
-        assert_same(&batch, &slow);
+        slow_assert_same(&batch, &slow);
         assert_memory_equal(batch.seed_time, seed_time, sizeof seed_time);
     }
     close_fixture(f);

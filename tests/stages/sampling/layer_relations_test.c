@@ -1,5 +1,6 @@
-/* LADIES over several relations: in each, nodes are there by the paper's chances of its own rows,
- * sums come close, and where all are taken the batch is the whole neighbourhood. */
+/* Layers of importance over several relations: in each, nodes are there by the paper's chances of
+ * its own rows; sums are unbiased (FastGCN) or come close (LADIES); and where all are taken the
+ * batch is the whole neighbourhood. */
 #include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
 
@@ -19,17 +20,19 @@ static struct fixture *open_fixture(void **state)
     return &f;
 }
 
-static struct mini_batch draw(struct fixture *f, const int64_t *fanout, int hops, uint32_t round)
+static struct mini_batch draw(struct fixture *f, enum sampler_kind kind, const int64_t *fanout,
+                              int hops, uint32_t round)
 {
-    const struct neighbor_request request = {.seed = 5,
-                                             .round = round,
-                                             .hop_count = hops,
-                                             .fanout = fanout,
-                                             .seed_node = seed_node,
-                                             .seed_count = SEEDS,
-                                             .edge_columns = 1U << EDGE_WEIGHT};
+    struct neighbor_request request = {.seed = 5,
+                                       .round = round,
+                                       .hop_count = hops,
+                                       .fanout = fanout,
+                                       .seed_node = seed_node,
+                                       .seed_count = SEEDS,
+                                       .edge_columns = 1U << EDGE_WEIGHT};
     struct mini_batch batch = {0};
-    assert_ok(sampler_of(SAMPLER_LADIES)->draw(f->sampler, &request, &batch, &f->err), &f->err);
+    fixture_fill(f, sampler_of(kind), &request);
+    assert_ok(sampler_of(kind)->draw(f->sampler, &request, &batch, &f->err), &f->err);
     assert_int_equal(batch.form, BATCH_LAYERED);
     assert_non_null(batch.edge_factor);
     return batch;
@@ -48,6 +51,45 @@ static bool is_seed(uint32_t node)
     return node == seed_node[0] || node == seed_node[1] || node == seed_node[2];
 }
 
+static uint32_t edges_from(uint32_t r, uint32_t node)
+{
+    uint32_t count = 0;
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        count += edges.relation[e] == r && edges.source[e] == node;
+    return count;
+}
+
+/* The squared norm of each column of GCN's matrix of each relation, by their sum. A node has the
+ * edges that end in it where it has a row, and those that begin at it where it has none. */
+static void chances_of_fastgcn_are_squared_norms_of_columns(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    struct neighbor_request request = {0};
+    fixture_fill(f, sampler_of(SAMPLER_FASTGCN), &request);
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+        const bool is_own = relation[r].source_type == relation[r].target_type;
+        double norm[TYPED_NODES] = {0}, all = 0;
+        uint32_t listed = 0;
+        for (uint32_t e = 0; e < TYPED_EDGES; e++) {
+            const uint32_t u = edges.source[e], v = edges.target[e];
+            if (edges.relation[e] != r || u == v)
+                continue;
+            const double of_u = is_own ? length_of(r, u) : edges_from(r, u);
+            norm[u] += 1 / ((length_of(r, v) + 1.0) * (of_u + 1.0));
+        }
+        for (uint32_t v = 0; v < TYPED_NODES; v++)
+            all += norm[v];
+        for (uint32_t v = 0; v < TYPED_NODES; v++) {
+            if (!(norm[v] > 0))
+                continue;
+            assert_int_equal(request.graph.chances[r].node[listed], v);
+            assert_true(fabs(request.graph.chances[r].chance[listed++] - norm[v] / all) < 1e-12);
+        }
+        assert_int_equal(request.graph.chances[r].node_count, listed);
+    }
+    close_fixture(f);
+}
+
 /* Authors are drawn in one relation and papers in another, whatever the other draws. */
 static void nodes_are_there_as_often_as_importance_says(void **state)
 {
@@ -63,7 +105,7 @@ static void nodes_are_there_as_often_as_importance_says(void **state)
         }
     memset(there, 0, sizeof there);
     for (uint32_t i = 0; i < DRAWS; i++) {
-        const struct mini_batch batch = draw(f, fanout, 1, i);
+        const struct mini_batch batch = draw(f, SAMPLER_LADIES, fanout, 1, i);
         for (uint32_t r = 0; r < 2; r++) {
             bool is_there[TYPED_NODES] = {false};
             const uint32_t from = batch.node_begin[relation[r].source_type];
@@ -99,23 +141,26 @@ static double sum_of_listed(const struct mini_batch *batch, uint32_t r, uint32_t
     return sum;
 }
 
-/* Rows are normalised, which has a bias that goes with the number of draws. */
-static void sums_over_each_relation_come_close(void **state)
+/* Rows of LADIES are normalised, which has a bias that goes with the number of draws. */
+static void check_sums(struct fixture *f, enum sampler_kind kind, double slack)
 {
     static const int64_t fanout[TYPED_RELATIONS] = {12, 12, 0, 0};
-    struct fixture *f = open_fixture(state);
     struct estimate mean[2][SEEDS] = {{{0}}};
     for (uint32_t i = 0; i < DRAWS; i++) {
-        const struct mini_batch batch = draw(f, fanout, 1, i);
+        const struct mini_batch batch = draw(f, kind, fanout, 1, i);
+        double row_sum[2][SEEDS] = {{0}};
         for (uint32_t r = 0; r < 2; r++)
             for (uint32_t row = batch.row_begin[r]; row < batch.row_begin[r + 1]; row++) {
                 const uint32_t s = batch.row[row], length = length_of(r, seed_node[s]);
                 double factors = 0;
-                const double sum = sum_of_listed(&batch, r, row, &factors);
+                row_sum[r][s] = sum_of_listed(&batch, r, row, &factors);
                 assert_int_equal(batch.degree[row], length);
-                assert_true(fabs(factors - length) < 1e-4);
-                estimate_add(&mean[r][s], sum / length);
+                assert_true(kind == SAMPLER_FASTGCN || fabs(factors - length) < 1e-4);
             }
+        for (uint32_t r = 0; r < 2; r++)
+            for (uint32_t s = 0; s < SEEDS; s++)
+                if (kind == SAMPLER_FASTGCN || row_sum[r][s] > 0)
+                    estimate_add(&mean[r][s], row_sum[r][s]);
     }
     for (uint32_t r = 0; r < 2; r++)
         for (uint32_t s = 0; s < SEEDS; s++) {
@@ -124,8 +169,15 @@ static void sums_over_each_relation_come_close(void **state)
                 if (edges.relation[e] == r && edges.target[e] == seed_node[s])
                     sum += 1 + edges.source[e] % 7;
             if (sum > 0)
-                estimate_check(&mean[r][s], sum / length_of(r, seed_node[s]), 0.05, "seed", s);
+                estimate_check(&mean[r][s], sum, slack, "seed", s);
         }
+}
+
+static void sums_over_each_relation_are_those_of_all_edges(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    check_sums(f, SAMPLER_FASTGCN, 0);
+    check_sums(f, SAMPLER_LADIES, 0.05);
     close_fixture(f);
 }
 
@@ -135,7 +187,7 @@ static void few_candidates_are_all_taken(void **state)
     enum { MANY = TYPED_NODES };
     static const int64_t many[TYPED_RELATIONS * HOPS] = {MANY, MANY, MANY, -1, MANY, MANY, -1, -1};
     struct fixture *f = open_fixture(state);
-    const struct mini_batch batch = draw(f, many, HOPS, 0);
+    const struct mini_batch batch = draw(f, SAMPLER_LADIES, many, HOPS, 0);
     for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
         const uint32_t target = relation[r].target_type;
         uint32_t row = batch.row_begin[r];
@@ -159,7 +211,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(nodes_are_there_as_often_as_importance_says),
-        test_with_store(sums_over_each_relation_come_close),
+        test_with_store(chances_of_fastgcn_are_squared_norms_of_columns),
+        test_with_store(sums_over_each_relation_are_those_of_all_edges),
         test_with_store(few_candidates_are_all_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
