@@ -152,11 +152,6 @@ static void print_sampler_needs(int choice)
         printf("times");
 }
 
-static void print_sampler_relations(int choice)
-{
-    printf(sampler_of((enum sampler_kind)choice)->takes_relations ? "yes" : "no");
-}
-
 static void print_sampler_pairs(int choice)
 {
     printf(sampler_of((enum sampler_kind)choice)->takes_pairs ? "yes" : "no");
@@ -197,7 +192,6 @@ static const struct {
     {"ingest.task", "`train-step.loss`", print_task_losses},
     {"ingest.task", "metrics", print_task_metrics},
     {"sample.sampler", "needs of edges", print_sampler_needs},
-    {"sample.sampler", "relations", print_sampler_relations},
     {"sample.sampler", "links", print_sampler_pairs},
     {"sample.sampler", "many graphs", print_sampler_graphs},
     {"train-step.model", "reads of edges", print_layer_edges},

@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/math/bf16_product.h"
 #include "common/nn/layers/layer.h"
-#include "stages/plan/embedding_tensors.h"
+#include "stages/plan/embedding_shards.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,16 +64,13 @@ static void set_head(struct model_config *config, const struct pipeline_settings
 }
 
 struct widths {
-    uint32_t input, output,
-        edge;        /* columns: of the input, of the last layer, of features of edges */
-    uint32_t scores; /* of a pair, or outputs of a graph; 0: one */
+    uint32_t output, edge; /* columns: of the last layer, of features of edges */
+    uint32_t scores;       /* of a pair, or outputs of a graph; 0: one */
 };
 
 /* Columns that the first layer reads; of types that differ in it, those of the first. */
-static uint32_t first_width(const struct model_types *types, const struct widths *widths)
+static uint32_t first_width(const struct model_types *types)
 {
-    if (types->schema.type_count == 0)
-        return widths->input;
     return types->projects[0] ? types->projected_dim : types->input_dim[0];
 }
 
@@ -84,7 +81,7 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
 {
     const int count = (int)settings->train_step.layers.count;
     const enum jumping_knowledge jump = settings->train_step.jumping_knowledge;
-    struct model_config config = {.input_dim = widths->input,
+    struct model_config config = {.input_dim = first_width(types),
                                   .types = *types,
                                   .layer_count = count,
                                   .edge_dim = widths->edge};
@@ -105,8 +102,7 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
         if (i == giver && !(has_head && hidden))
             config.layer[i].output_dim = widths->output;
         else if (!has_tensors(config.layer[i].kind))
-            config.layer[i].output_dim =
-                i ? config.layer[i - 1].output_dim : first_width(types, widths);
+            config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : first_width(types);
     }
     if (jump != JUMP_NONE)
         rc = model_config_jump(&config, jump, widths->output, err);
@@ -116,7 +112,6 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
-/* `types` without a type: of a plain model. */
 static enum error_code make(struct model *out, const struct pipeline_settings *settings,
                             const struct model_types *types, const struct widths *widths,
                             struct error *err)
@@ -126,7 +121,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     const struct model_outline outline = {
         .layer = settings->train_step.layer,
         .hop_count = settings->sample.fanouts.count,
-        .input_dim = first_width(types, widths),
+        .input_dim = first_width(types),
         .output_dim = widths->output,
         .edge_dim = widths->edge,
         .types = *types,
@@ -143,15 +138,14 @@ static enum error_code find_shape(struct model *out, const struct pipeline_setti
 {
     static const char name[1][RELATION_NAME_SIZE] = {"node"};
     static const struct relation relation = {"relation", 0, 0};
-    const uint32_t hidden = settings->train_step.layer.output_dim;
-    struct model_types types = {.relation_aggr = RELATION_AGGR_SUM};
-    const struct widths plain = {1, 1, 0, 1}, typed = {0, hidden, 0, 1};
-    if (!settings->ingest.relations)
-        return make(out, settings, &types, &plain, err);
-    /* Heads and blocks divide the hidden width, if they divide any. */
-    types.schema = (struct relation_schema){1, 1, name, &relation};
-    types.input_dim[0] = hidden;
-    return make(out, settings, &types, &typed, err);
+    /* Blocks of layers by relation divide the hidden width, if they divide any. */
+    const uint32_t width = settings->ingest.relations ? settings->train_step.layer.output_dim : 1;
+    const struct model_types types = {
+        .schema = settings->ingest.relations ? (struct relation_schema){1, 1, name, &relation}
+                                             : model_plain_schema,
+        .input_dim = {width}};
+    const struct widths widths = {width, 0, 1};
+    return make(out, settings, &types, &widths, err);
 }
 
 /* A model without tensors is for pairs of nodes whose rows are learnt. */
@@ -185,80 +179,75 @@ enum error_code run_model_shape(struct model **out, const struct pipeline_settin
 uint32_t run_model_type_dim(const struct pipeline_settings *settings,
                             const struct partition_book *book, uint32_t type)
 {
-    const uint32_t dim = book->type_count ? book->type_dim[type] : book->feature_dim;
-    return settings->train_step.features ? dim : 0;
+    return settings->train_step.features ? partition_book_dim(book, type) : 0;
 }
 
-/* What a model reads of the types of a graph with relations: features, and behind them rows that are learnt. */
+/* Refuses a type whose rows have no columns. */
+static enum error_code check_rows(const struct partition_book *book, uint32_t type,
+                                  uint32_t columns, struct error *err)
+{
+    if (columns > 0)
+        return ERROR_NONE;
+    if (!book->type_name)
+        return error_set(err, ERROR_INPUT,
+                         "partition %s has no features to train on; "
+                         "train-step.embedding: 64 learns a row for each node",
+                         book->id);
+    return error_set(err, ERROR_INPUT,
+                     "nodes of type %s have no features to train on: "
+                     "train-step.embedding: 64 learns a row for each node of such types, "
+                     "ingest.missing_features: degree+random makes some up",
+                     book->type_name[type]);
+}
+
+/* What a model reads of the types: features, and behind them rows that are learnt. Types with names have a matrix each, which
+ * gives them one width. */
 static enum error_code find_types(const struct pipeline_settings *settings,
                                   const struct partition_book *book, struct model_types *out,
                                   struct error *err)
 {
     const uint32_t hidden = settings->train_step.layer.output_dim;
-    const enum type_projection projection = settings->train_step.projection;
+    const bool has_names = book->type_name != NULL;
+    const enum type_projection projection =
+        has_names ? settings->train_step.projection : TYPE_PROJECTION_NONE;
     *out = (struct model_types){
-        .schema = {book->type_count, book->relation_count, book->type_name, book->relation},
+        .schema = has_names ? (struct relation_schema){book->type_count, book->relation_count,
+                                                       book->type_name, book->relation}
+                            : model_plain_schema,
         .projected_dim = hidden,
         .projected_activation =
             projection == TYPE_PROJECTION_RELU ? ACTIVATION_RELU : ACTIVATION_NONE,
         .target_type = book->target_type,
-        .relation_aggr = settings->train_step.relation_aggr};
+        .gives_all = has_names && task_has(book->task, TASK_HAS_DECODER),
+        .relation_aggr = settings->train_step.relation_aggr,
+        .pair_relations = book->pair_type_count};
     struct embedding_tensors embeddings;
-    enum error_code rc =
-        embedding_tensors_of_types(settings, book->type_name, book->type_dim, book->type_count,
-                                   book->part_count, &embeddings, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < book->type_count; t++) {
+    enum error_code rc = embedding_tensors_of(settings, book, &embeddings, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < out->schema.type_count; t++) {
         const uint32_t dim = run_model_type_dim(settings, book, t);
         const struct embedding_tensor *learnt = embedding_tensor_of(&embeddings, t);
         const uint32_t width = learnt ? learnt->width : 0;
         out->input_dim[t] = dim + width;
         /* A row that is learnt needs no matrix, unless it has another width than those that have one. */
         out->projects[t] = projection != TYPE_PROJECTION_NONE && (dim || width != hidden);
-        if (out->input_dim[t] == 0)
-            rc = error_set(err, ERROR_INPUT,
-                           "nodes of type %s have no features to train on: "
-                           "train-step.embedding: 64 learns a row for each node of such types, "
-                           "ingest.missing_features: degree+random makes some up",
-                           book->type_name[t]);
+        rc = check_rows(book, t, out->input_dim[t], err);
     }
     return rc;
-}
-
-uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
-                               const struct partition_book *book)
-{
-    return settings->train_step.features ? book->feature_dim : 0;
-}
-
-uint32_t run_model_input_dim(const struct pipeline_settings *settings,
-                             const struct partition_book *book)
-{
-    return run_model_feature_dim(settings, book) + (uint32_t)settings->train_step.embedding;
 }
 
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
                                const struct partition_book *book, struct error *err)
 {
-    struct model_types types = {.relation_aggr = RELATION_AGGR_SUM};
-    const uint32_t input_dim = run_model_input_dim(settings, book);
-    const bool is_typed = book->type_count > 0;
-    const enum error_code rc = is_typed ? find_types(settings, book, &types, err) : ERROR_NONE;
+    struct model_types types;
+    const enum error_code rc = find_types(settings, book, &types, err);
     *out = (struct model){0};
     if (rc != ERROR_NONE)
         return rc;
-    if (!is_typed && input_dim == 0)
-        return error_set(err, ERROR_INPUT,
-                         "partition %s has no features to train on; "
-                         "train-step.embedding: 64 learns a row for each node",
-                         book->id);
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
-    types.pair_relations = book->pair_type_count;
-    types.gives_all = is_typed && task_has(book->task, TASK_HAS_DECODER);
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
     const bool has_head = task_has(book->task, TASK_HAS_DECODER | TASK_HAS_READOUT);
-    const struct widths widths = {.input = input_dim,
-                                  .output = has_head ? settings->train_step.layer.output_dim
+    const struct widths widths = {.output = has_head ? settings->train_step.layer.output_dim
                                                      : book->class_count,
                                   .edge = reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0,
                                   .scores = book->class_count};

@@ -16,18 +16,13 @@ enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) }
 
 /* Computes in fp32: only train-step takes the precision of the settings, where this is possible. Weights
  * and logits are floats in either.
- * Of a graph with relations it is a model over these, which borrows their names from the book: a type reads its features, and
- * behind them the learnable row that it has (embedding_shards.h).
+ * It is a model over the types and relations of the book, and borrows their names from it: a type reads its features, and behind
+ * them the learnable row that it has (embedding_shards.h).
  * Fails: ERROR_INPUT for a dataset, or a type, without features or classes; ERROR_INVALID. */
 MUST_CHECK enum error_code run_model_init(struct model *out,
                                           const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
-/* Columns that it reads of a node: features, if it reads them, and behind those the learnable row. */
-uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
-                               const struct partition_book *book);
-uint32_t run_model_input_dim(const struct pipeline_settings *settings,
-                             const struct partition_book *book);
-/* Of a node type: features that it reads; 0: none. */
+/* Columns of features that it reads of a node type; 0: none. */
 uint32_t run_model_type_dim(const struct pipeline_settings *settings,
                             const struct partition_book *book, uint32_t type);
 /* The same with an input and an output of some columns, for what does not depend on the dataset: how many layers there

@@ -27,7 +27,7 @@ enum error_code batch_bounds_edges(const struct stage_context *context, uint64_t
     return ERROR_NONE;
 }
 
-/* What a batch is bounded by. */
+/* These numbers bound a batch. */
 struct limits {
     const struct stage_context *context;
     const uint64_t *edges;                 /* [relations] of the whole graph */
@@ -89,7 +89,8 @@ static void bound_neighborhood(const struct limits *limits, struct batch_bounds 
     }
 }
 
-/* Bounds whole graphs, whose nodes are all seeds: hops find no others, and the first expands all. */
+/* Bounds whole graphs, whose nodes are all seeds: hops find no others, and the first expands all.
+ */
 static void bound_graphs(const struct limits *limits, struct batch_bounds *out)
 {
     const double most = limits->graphs * (double)limits->context->book->graph_edges_most;
@@ -112,7 +113,7 @@ static double largest_part(const struct partition_book *book)
     return largest;
 }
 
-/* Nodes of a subgraph at most, of a disjoint batch of one seed. */
+/* Returns how many nodes a subgraph has at most; in a disjoint batch, that of one seed. */
 static double subgraph_nodes(const struct stage_context *context)
 {
     const struct subgraph_limits limits = {.options = &context->settings->sample.option,
@@ -157,7 +158,8 @@ static void bound_layers(const struct limits *limits, struct batch_bounds *out)
     }
 }
 
-/* Sums up what is in the record: the rows and edges of each layer of a LAYERED batch, else those of the largest one. */
+/* Sums up what is in the record: the rows and edges of each layer of a LAYERED batch, else those of
+ * the largest one. */
 static void add_up(const struct limits *limits, struct batch_bounds *out)
 {
     const int hops = out->hop_count;
@@ -196,7 +198,7 @@ static void bound(const struct limits *limits, struct batch_bounds *out)
     add_up(limits, out);
 }
 
-/* Seeds of a batch at most. A subgraph has those of its nodes that are training nodes. */
+/* Returns how many seeds a batch has at most. Those of a subgraph are its training nodes. */
 static int64_t seeds_of(const struct stage_context *context, const struct sampler *sampler,
                         bool trains)
 {

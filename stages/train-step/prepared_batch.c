@@ -52,7 +52,7 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
 
 static const char what[] = "a mini-batch of relations"; /* wants memory */
 
-/* Whether seed `seed` is of the type. */
+/* Says whether seed `seed` is of the type. */
 static bool is_of_type(const struct mini_batch *batch, uint32_t seed, uint32_t type)
 {
     const uint32_t first = mini_batch_seeds(batch, type);
@@ -75,8 +75,8 @@ static enum error_code check_types(const struct seed_pairs *pairs,
     return ERROR_NONE;
 }
 
-/* Ends are of the types that the relation of the pair connects. Pairs are of relations; where there is one relation, their types
- * are those of its edges. */
+/* Ends have the types that the relation of the pair connects. Where there is one relation, the
+ * types of pairs are types of its edges. */
 static enum error_code check_ends(const struct mini_batch *batch, const struct partition_book *book,
                                   struct error *err)
 {
@@ -328,7 +328,8 @@ static struct wanted_rows rows_of_type(const struct batch_preparer *preparer,
                                 prepared_batch_count(prepared, type)};
 }
 
-/* Whether the rows of a batch, `wanted` bytes of them, came from a disk, which had read `before` bytes when they were brought. */
+/* Whether the rows of a batch, `wanted` bytes of them, came from a disk, which had read `before`
+ * bytes when they were brought. */
 static void note_disk(struct batch_preparer *preparer, uint64_t before, uint64_t wanted)
 {
     const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
@@ -380,7 +381,8 @@ static enum error_code fill_aggregated(struct batch_preparer *preparer,
     return ERROR_NONE;
 }
 
-/* Floats of the area in which the rows that are brought can be aggregated; 0: they are copied. */
+/* Returns the floats of the area in which the rows that are brought can be aggregated; 0: they are
+ * copied. */
 static uint64_t aggregated_floats(const struct batch_preparer *preparer,
                                   const struct prepared_batch *prepared)
 {
@@ -410,7 +412,7 @@ static void copy_rows(void *context, const struct feature_visit *visit)
         memcpy(copied->to + visit->place[i] * copied->row_bytes, visit->row[i], copied->row_bytes);
 }
 
-/* Bytes of the area for the rows of a type, up to the next line of the cache. */
+/* Returns the bytes of the area for the rows of a type, up to the next line of the cache. */
 static uint64_t area_bytes_of(const struct batch_preparer *preparer,
                               const struct prepared_batch *prepared, uint32_t type)
 {

@@ -1,16 +1,19 @@
 /*
- * prepared_batch - a mini-batch, read and checked, with its blocks and the rows that the first layer needs of its nodes.
+ * prepared_batch - a mini-batch, read and checked, with its blocks and the rows that the first
+ * layer needs of its nodes.
  *
- * Rows of a resident type are found in its array by the number of the node in the type, and nothing is prepared. For a type
- * that is not resident, one ordered pass over the shards brings the rows. Where every node is a destination with edges of the
- * one relation, each row is added to the destinations that hear from it and forgotten (common/nn/source_aggregation.h); what is
- * held is the batch's aggregated rows, which backward needs anyway. A first layer that projects before it aggregates (and it
- * does for rows that are mostly zero), a batch that lists its rows, or one whose neighbours do not ascend, has its rows copied
- * side by side instead. All three give the same bits. Rows of edge features are read from the topology
- * (store/topology/edge_rows.h) and lie with the batch.
+ * Rows of a resident type are found in its array by the number of the node in the type, and nothing
+ * is prepared. For a type that is not resident, one ordered pass over the shards brings the rows.
+ * Where every node is a destination with edges of the one relation, each row is added to the
+ * destinations that hear from it and forgotten (common/nn/source_aggregation.h); what is held is
+ * the batch's aggregated rows, which backward needs anyway. A first layer that projects before it
+ * aggregates (and it does for rows that are mostly zero), a batch that lists its rows, or one whose
+ * neighbours do not ascend, has its rows copied side by side instead. All three give the same bits.
+ * Rows of edge features are read from the topology (store/topology/edge_rows.h) and lie with the
+ * batch.
  *
- * There may be no rows of a type without features: whoever has others, a learnable embedding for instance, puts them in place
- * of `rows`, or beside them (step_batch.h).
+ * There may be no rows of a type without features: whoever has others, a learnable embedding for
+ * instance, puts them in place of `rows`, or beside them (step_batch.h).
  */
 #ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
 #define STAGES_TRAIN_STEP_PREPARED_BATCH_H
@@ -62,8 +65,8 @@ struct batch_preparer {
     struct arena scratch;  /* edges and weights while rows are aggregated */
     uint64_t scratch_bytes;
     bool brought_rows; /* once at least */
-    bool
-        from_disk; /* the rows brought last came from there, not out of the page cache; never the first */
+    bool from_disk; /* the rows brought last came from there, not out of the page cache; never the
+                       first */
 };
 
 void batch_preparer_release(struct batch_preparer *preparer);
@@ -79,7 +82,7 @@ MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *prep
 MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,
                                                struct prepared_batch *out, const atomic_bool *stop,
                                                struct error *err);
-/* Nodes of a type in the batch. */
+/* Returns how many nodes of a type the batch has. */
 static inline uint32_t prepared_batch_count(const struct prepared_batch *batch, uint32_t type)
 {
     return mini_batch_node_begin(&batch->batch, type + 1) -

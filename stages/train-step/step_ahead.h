@@ -1,6 +1,6 @@
 /*
- * step_ahead - aggregates rows of the first layer before the weights are known (common/nn/input_aggregation.h,
- * common/nn/typed/relation_input.h).
+ * step_ahead - aggregates rows of the first layer before the weights are known
+ * (common/nn/input_aggregation.h, common/nn/typed/relation_input.h).
  */
 #ifndef STAGES_TRAIN_STEP_STEP_AHEAD_H
 #define STAGES_TRAIN_STEP_STEP_AHEAD_H
@@ -18,9 +18,10 @@ struct step_ahead { /* {0}: nothing is to be aggregated */
     struct input_aggregation nodes;
 };
 
-/* Whether rows can be aggregated of a batch of which nothing is. */
+/* Says whether rows of the batch can be aggregated, and none are yet. */
 bool step_ahead_is_possible(const struct model *model, const struct step_batch *batch);
-/* Makes room for them in the arena. Aggregates nothing yet. Fails: ERROR_NO_MEMORY when the arena's limit is reached. */
+/* Makes room for them in the arena. Aggregates nothing yet. Fails: ERROR_NO_MEMORY when the arena's
+ * limit is reached. */
 MUST_CHECK enum error_code step_ahead_begin(struct step_ahead *out, const struct model *model,
                                             struct step_batch *batch,
                                             const struct thread_pool *pool, struct arena *arena,

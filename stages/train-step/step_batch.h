@@ -1,9 +1,9 @@
 /*
- * step_batch - one mini-batch as the model reads it: blocks by relation, and by type the rows of its nodes with learnable ones in
- * their place.
+ * step_batch - one mini-batch as the model reads it: blocks by relation, and by type the rows of
+ * its nodes with learnable ones in their place.
  *
- * It is made of a prepared batch (prepared_batch.h), whose arrays it borrows, when its unit comes, or before
- * (idle_aggregation.h).
+ * It is made of a prepared batch (prepared_batch.h), whose arrays it borrows, when its unit comes,
+ * or before (idle_aggregation.h).
  */
 #ifndef STAGES_TRAIN_STEP_STEP_BATCH_H
 #define STAGES_TRAIN_STEP_STEP_BATCH_H
@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 struct step_batch { /* arrays are of node types */
-    /* Seeds are the first nodes of the target type, in a task of pairs the first nodes of each type. */
+    /* Seeds are the first nodes of the target type, in a task of pairs the first nodes of each
+     * type. */
     uint32_t target_type, seed_count;
     const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
     struct seed_pairs pairs;  /* of a task of pairs */
@@ -37,8 +38,8 @@ struct step_batch { /* arrays are of node types */
 /* Without learnable rows. */
 void step_batch_take(const struct stage_context *context, const struct prepared_batch *prepared,
                      struct step_batch *out);
-/* Puts the learnable rows, which are of the version that is wanted, in the place of features, or behind them; in the arena.
- * `trains`: their gradient will be wanted. */
+/* Puts the learnable rows, which are of the version that is wanted, in the place of features, or
+ * behind them; in the arena. `trains`: their gradient will be wanted. */
 MUST_CHECK enum error_code step_batch_join(const struct stage_context *context,
                                            const struct embedding_input *embedding, bool trains,
                                            struct arena *arena, struct step_batch *batch,

@@ -114,8 +114,8 @@ static void close_batch(struct counted_batch *batch)
 
 enum first_rows { ROWS_AGGREGATED_BY_STEP, ROWS_AGGREGATED_AHEAD, ROWS_GIVEN_AGGREGATED };
 
-/* Rows that were aggregated between two units lie in the arena (idle_aggregation.h); those of a batch out of the
- * budget do not, and they are of batches that do not list their rows. */
+/* Rows that were aggregated between two units lie in the arena (idle_aggregation.h); those of a
+ * batch out of the budget do not, and they are of batches that do not list their rows. */
 static enum error_code count_first_rows(const struct counted_batch *counted, enum first_rows rows,
                                         struct step_batch *batch, struct arena *arena)
 {
@@ -218,7 +218,8 @@ static enum error_code count_pass(const struct counted_batch *counted, enum firs
     return rc;
 }
 
-/* Bytes of the arena, which is released; infinite when not even that could be found out. */
+/* Returns the bytes that were counted, and releases the arena. They are infinite when not even that
+ * could be found out. */
 static double bytes_counted(enum error_code rc, struct arena *arena, size_t around)
 {
     const double bytes = rc == ERROR_NONE ? (double)arena->used + (double)around : HUGE_VAL;
@@ -226,7 +227,8 @@ static double bytes_counted(enum error_code rc, struct arena *arena, size_t arou
     return bytes;
 }
 
-/* The same of a pass through one layer (layer_step.h); rows that are aggregated ahead are those of a whole step alone. */
+/* The same of a pass through one layer (layer_step.h); rows that are aggregated ahead are those of
+ * a whole step alone. */
 static double layer_bytes(const struct counted_batch *counted, int layer, enum first_rows rows)
 {
     struct arena arena = {.counts = true};
@@ -263,9 +265,10 @@ static double pass_bytes(const struct counted_batch *counted, enum first_rows ro
 
 /* --- records, rows and labels --- */
 
-/* The arrays of a mini-batch as they are read (mini_batch.h, prepared_batch.h): of a node its id, its number in its type, the seed
- * that it is of, and a bit or up to four places in the set that finds it twice; of a row its start, and if rows are listed its
- * place, length and degree; of a node in each relation to its type what it has there, if the model reads that. */
+/* The arrays of a mini-batch as they are read (mini_batch.h, prepared_batch.h): of a node its id,
+ * its number in its type, the seed that it is of, and a bit or up to four places in the set that
+ * finds it twice; of a row its start, and if rows are listed its place, length and degree; of a
+ * node in each relation to its type what it has there, if the model reads that. */
 static double batch_bytes(const struct counted_batch *counted)
 {
     const struct batch_bounds *bounds = &counted->bounds;
@@ -330,8 +333,9 @@ struct step_memory step_memory_share(const struct step_needs *needs, double memo
                                 .rows_fit = rows_fit};
 }
 
-/* Of batches there are those trained on, read ahead, and looked at to choose the rows that are kept, and the one evaluated on. A
- * record is about half of its batch at most, and is given back when that was read. */
+/* Of batches there are those trained on, read ahead, and looked at to choose the rows that are
+ * kept, and the one evaluated on. A record is about half of its batch at most, and is given back
+ * when that was read. */
 static struct step_memory plan(const struct counted_batch *training,
                                const struct counted_batch *validation, uint32_t label_dim)
 {

@@ -1,12 +1,13 @@
 /*
  * step_memory - how the budget of a train-step program is shared out before any of it is used.
  *
- * What a step needs follows from batch size, fan-outs and widths: an upper bound on the nodes and edges of
- * each hop gives one on every array, and the step itself, run on blocks of those sizes in an arena that only
- * counts (arena.h), says what that comes to. What is left holds feature rows: all of them, or else the aggregated rows
- * of two mini-batches (prepared_batch.h), which the step then need not hold, and the rows used most. When
- * it would be under a quarter of the budget, the feature rows get a quarter all the same, and the bound
- * being one, the step will often fit too; if not, it says what it wanted.
+ * What a step needs follows from batch size, fan-outs and widths: an upper bound on the nodes and
+ * edges of each hop gives one on every array, and the step itself, run on blocks of those sizes in
+ * an arena that only counts (arena.h), says what that comes to. What is left holds feature rows:
+ * all of them, or else the aggregated rows of two mini-batches (prepared_batch.h), which the step
+ * then need not hold, and the rows used most. When it would be under a quarter of the budget, the
+ * feature rows get a quarter all the same, and the bound being one, the step will often fit too; if
+ * not, it says what it wanted.
  */
 #ifndef STAGES_TRAIN_STEP_STEP_MEMORY_H
 #define STAGES_TRAIN_STEP_STEP_MEMORY_H
@@ -41,8 +42,8 @@ struct step_memory step_memory_share(const struct step_needs *needs, double memo
 /* A count of what a dry run only adds up: what does not fit is more memory than there is. */
 uint32_t step_memory_count(double count);
 
-/* `label_dim`: values of a label row. Fails: ERROR_NOT_FOUND, ERROR_CORRUPT for the seals of the partition; ERROR_INVALID naming a
- * fan-out; ERROR_NO_MEMORY. */
+/* `label_dim`: values of a label row. Fails: ERROR_NOT_FOUND, ERROR_CORRUPT for the seals of the
+ * partition; ERROR_INVALID naming a fan-out; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code step_memory_plan(const struct model *model,
                                             const struct stage_context *context,
                                             const struct edge_use *use, uint32_t label_dim,

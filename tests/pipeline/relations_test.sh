@@ -56,7 +56,7 @@ broken meta.json 's/true/false/'
 refused 78 'those of writes go from author to paper: write `add_reverse: true`'
 broken meta.json 's/x/x/'
 refused 78 'features is given, but nodes of type author have none' '  features: given\n'
-expect 78 'layer 1 of the model \(identity\): this kind is not for graphs with relations' "$bin/graphmill-ingest" \
+expect 78 'the model has no tensors to train' "$bin/graphmill-ingest" \
     --pipeline "$(pipeline "$folder")" --set train-step.model=identity --store "dir:$work/refused"
 expect 78 "'cites: 3' has 1 fan-outs, expected 2" "$bin/graphmill-ingest" \
     --pipeline "$(pipeline "$folder")" --set 'sample.relation_fanouts=cites: 3' --store "dir:$work/refused"

@@ -109,7 +109,7 @@ refused 78 'sample.metapath: writes ends in paper, but writes, which comes next,
     sample.sampler=graphsaint_walk sample.metapath=writes
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16
 refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
-refused 78 'this kind is not for graphs with relations' train-step.model=identity
+refused 78 'the model has no tensors to train' train-step.model=identity
 refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' train-step.edge_weights=true
 refused 78 'layer 2 of the model .rgcn.: its 4 blocks do not divide the widths 16 and 3' train-step.blocks=4
 refused 78 'no relation leads to type author, .* declare the reverses of relations .add_reverse.' ingest.add_reverse=false train-step.model=gat 'sample.relation_fanouts='

@@ -111,6 +111,28 @@ static void an_area_can_be_lent(void **state)
     batch_fixture_close(&f);
 }
 
+/* A relation that has a name lists the rows that it has. */
+static void rows_of_a_named_relation_have_to_be_listed(void **state)
+{
+    static const struct relation knows = {.name = "knows"};
+    static const char name[1][RELATION_NAME_SIZE] = {"person"};
+    static const uint32_t dim = FIXTURE_DIM;
+    struct batch_fixture f;
+    struct prepared_batch batch = {0};
+    const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
+    batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 100000);
+    batch_fixture_put(&f, 0, true);
+    f.book.type_count = f.book.relation_count = 1;
+    f.book.relation = &knows;
+    f.book.type_name = name;
+    f.book.type_dim = &dim;
+    assert_fails(prepared_batch_read(&f.preparer, &batch, &key, &f.err), ERROR_CORRUPT,
+                 "expected a section row, found none", &f.err);
+    assert_false(batch.has_record);
+    prepared_batch_release(&f.preparer, &batch);
+    batch_fixture_close(&f);
+}
+
 static void a_budget_that_is_too_small_is_named(void **state)
 {
     struct batch_fixture f;
@@ -168,6 +190,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cached_rows_make_way_for_a_batch, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(an_area_can_be_lent, temp_store_setup, temp_store_teardown),
+        test_with_store(rows_of_a_named_relation_have_to_be_listed),
         cmocka_unit_test_setup_teardown(a_budget_that_is_too_small_is_named, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(
