@@ -84,6 +84,8 @@ void partition_book_reverses(const struct partition_book *book, struct relation_
 /* One of the relations. */
 const struct relation *partition_book_relation(const struct partition_book *book,
                                                uint32_t relation);
+/* What a type is called in messages. */
+const char *partition_book_type_name(const struct partition_book *book, uint32_t type);
 /* Columns of the features of a type; 0: none. */
 uint32_t partition_book_dim(const struct partition_book *book, uint32_t type);
 /* Whether the nodes of a type have a shard in each part: of features, or of labels. */
