@@ -36,8 +36,10 @@ struct message_block {
     /* Rows of edges, row e is that of neighbor[e]; NULL: there are none, or no layer asks for them. */
     const float *edge_feature; /* [row_start[destination_count], edge_feature_dim] */
     uint32_t edge_feature_dim;
-    bool is_bipartite;   /* input i is not destination i: there are no loops and no own rows */
-    uint64_t edge_count; /* only without row_start */
+    bool is_bipartite;     /* input i is not destination i: there are no loops and no own rows */
+    bool degree_has_loops; /* an edge from a node to itself counts in `degree` as any other, as in a
+                            * relation */
+    uint64_t edge_count;   /* only without row_start */
 };
 
 static inline uint64_t message_block_edges(const struct message_block *block)

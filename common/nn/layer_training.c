@@ -18,7 +18,12 @@ uint32_t layer_training_reads(const struct model *model, int layer)
 
 uint32_t layer_training_rows(const struct model *model, int layer, const struct model_input *input)
 {
-    return model_trace_block(model, layer, input).destination_count;
+    const struct model_layer *own = &model->layer[layer];
+    if (own->type->uses_edges)
+        return input->block[own->hop].destination_count;
+    if (own->hop < model->hop_count)
+        return input->block[own->hop].source_count;
+    return own->hop > 0 ? input->block[own->hop - 1].destination_count : input->seed_count;
 }
 
 static void add_range(const struct model *model, int first, int count,
@@ -55,31 +60,37 @@ enum error_code layer_training_forward(const struct model *model, const float *v
                                        struct model_trace **trace, struct error *err)
 {
     const uint32_t reads = layer_training_reads(model, layer);
+    const bool is_last = layer == model->config.layer_count - 1;
+    float *place[] = {is_last ? output[layer] : NULL};
     struct model_trace *made = NULL;
-    must(!model_is_typed(model));
-    enum error_code rc = model_trace_new(model, value, workspace->arena, &made, err);
+    must(model->config.types.schema.type_count == 1);
+    enum error_code rc = model_trace_new(model, value, input, workspace, true, &made, err);
+    for (int k = 0; rc == ERROR_NONE && k <= layer; k++)
+        rc = model_trace_begin(made, k, err);
     for (int k = 0; rc == ERROR_NONE && k < layer; k++)
-        made->layer[k] = (struct layer_pass){.output = reads >> k & 1 ? output[k] : NULL};
-    const struct way_forth forth = {
-        .model = model, .input = input, .workspace = workspace, .trace = made, .keeps = true};
+        made->step[k].row[0].pass.output = reads >> k & 1 ? output[k] : NULL;
     if (rc == ERROR_NONE)
-        rc = model_trace_forward(&forth, layer, output[layer], err);
+        rc = model_trace_forward(made, layer, place, err);
     if (rc != ERROR_NONE)
         return rc;
-    output[layer] = made->layer[layer].output;
+    output[layer] = made->step[layer].row[0].pass.output;
     *trace = made;
     return ERROR_NONE;
 }
 
-/* A pass above layer `layer` of which nothing is there but what it left. */
-static void put_next(const struct model *model, struct model_trace *trace, int layer,
-                     const struct output_gradient *left)
+/* A pass above a layer of which nothing is there but what it left. */
+static enum error_code put_next(struct model_trace *trace, int layer, float *next,
+                                struct error *err)
 {
-    struct layer_pass *next = &trace->layer[layer + 1];
-    if (layer + 1 == model->config.layer_count)
-        return;
-    *next = (struct layer_pass){.layer = &model->layer[layer + 1]};
-    next->input_gradient = left->next;
+    struct layer_pass *pass = NULL;
+    if (!next)
+        return ERROR_NONE;
+    const enum error_code rc = arena_new(trace->workspace->arena, &pass, 1, "the layer above", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *pass = (struct layer_pass){.input_gradient = next};
+    trace->step[layer].above[0] = pass;
+    return ERROR_NONE;
 }
 
 enum error_code layer_training_backward(const struct model *model, struct model_trace *trace,
@@ -87,19 +98,16 @@ enum error_code layer_training_backward(const struct model *model, struct model_
                                         const struct model_workspace *workspace,
                                         float *parameter_gradient, struct error *err)
 {
-    struct way_back back = {.model = model, .trace = trace, .workspace = workspace};
-    const bool is_last = layer == model->config.layer_count - 1;
-    must(!is_last || gradient[layer].parts.count == 1);
-    back.gradient = parameter_gradient;
+    must(layer < model->config.layer_count - 1 || gradient[layer].parts.count == 1);
+    trace->workspace = workspace;
     for (int k = 0; k <= layer; k++)
-        back.parts[k] = gradient[k].parts;
-    put_next(model, trace, layer, &gradient[layer]);
-    enum error_code rc =
-        model_trace_backward(&back, layer, is_last ? gradient[layer].parts.part[0].row : NULL, err);
+        trace->step[k].parts[0] = gradient[k].parts;
+    enum error_code rc = put_next(trace, layer, gradient[layer].next, err);
+    if (rc == ERROR_NONE)
+        rc = model_trace_backward(trace, layer, parameter_gradient, err);
     for (int k = 0; k < layer; k++)
-        gradient[k].parts = back.parts[k];
+        gradient[k].parts = trace->step[k].parts[0];
     if (rc == ERROR_NONE && layer > 0 && !model->layer[layer].reads_all)
-        rc = model_trace_input_gradient(&trace->layer[layer], NULL, workspace,
-                                        &gradient[layer - 1].next, err);
+        rc = model_trace_gradient(trace, layer - 1, 0, false, &gradient[layer - 1].next, err);
     return rc;
 }

@@ -1,12 +1,19 @@
-/* The table of parameters; model_pass.c computes with it. */
+/* The table of parameters; model_check.c checks what it is made from, and model_pass.c computes with it. */
 #include "common/nn/model.h"
 
 #include "common/nn/layers/layer.h"
-#include "common/nn/layers/layer_row.h"
-#include "common/nn/typed/typed_model.h"
+#include "common/nn/model_check.h"
+#include "common/nn/typed/relation_convs.h"
+#include "common/nn/typed/typed_layer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+static const char plain_type[1][RELATION_NAME_SIZE];
+static const struct relation plain_relation;
+const struct relation_schema model_plain_schema = {
+    .type_count = 1, .relation_count = 1, .type_name = plain_type, .relation = &plain_relation};
 
 uint32_t model_layer_input_dim(const struct model *model, int layer)
 {
@@ -21,6 +28,15 @@ uint32_t model_layer_output_dim(const struct model *model, int layer)
 #define ROW(constant, name) #name,
 const char *const jumping_knowledge_names[JUMPING_KNOWLEDGE_COUNT + 1] = {
     JUMPING_KNOWLEDGE_LIST(ROW) NULL};
+#undef ROW
+
+#define ROW(constant, name) #name,
+const char *const relation_aggr_names[RELATION_AGGR_COUNT + 1] = {RELATION_AGGR_LIST(ROW) NULL};
+#undef ROW
+
+#define ROW(constant, name) #name,
+const char *const type_projection_names[TYPE_PROJECTION_COUNT + 1] = {TYPE_PROJECTION_LIST(ROW)
+                                                                          NULL};
 #undef ROW
 
 /* --- outlines --- */
@@ -81,101 +97,76 @@ enum error_code model_init_outline(struct model *out, const struct model_outline
 
 /* --- layers --- */
 
-/* Its number in the table. */
-static int add_parameter(struct model *model, const char *name, const struct layer_parameter *own)
+static void add_projections(struct parameter_writer *writer)
 {
-    struct parameter *parameter = &model->parameter[model->parameter_count];
-    (void)snprintf(parameter->name, sizeof parameter->name, "%s", name);
-    parameter->dim_count = own->dim_count;
-    parameter->dim[0] = own->dim_count == 3 ? 1 : own->rows;
-    parameter->dim[1] = own->dim_count == 3 ? own->rows : own->cols;
-    parameter->dim[2] = own->cols;
-    parameter->rows = own->rows;
-    parameter->cols = own->cols;
-    parameter->bound = own->bound;
-    parameter->start = own->start;
-    parameter->offset = model->value_count;
-    model->value_count += (uint64_t)parameter->rows * parameter->cols;
-    return model->parameter_count++;
-}
-
-static void add_own_parameters(struct model *model, struct model_layer *layer, int number)
-{
-    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
-    char name[PARAMETER_NAME_SIZE];
-    layer->first_parameter = model->parameter_count;
-    layer->parameter_count = layer->type->parameters(layer, own);
-    for (int i = 0; i < layer->parameter_count; i++) {
-        if (number == model->config.layer_count - 1 && model->config.jumping_knowledge)
-            (void)snprintf(name, sizeof name, "lin.%s", own[i].suffix);
-        else
-            layer_parameter_name(layer->type, number, own[i].suffix, name);
-        (void)add_parameter(model, name, &own[i]);
+    struct model *model = writer->model;
+    const struct model_types *types = &model->config.types;
+    for (uint32_t t = 0; t < types->schema.type_count; t++) {
+        char key[RELATION_NAME_SIZE + 2];
+        const uint32_t weight[] = {types->projected_dim, types->input_dim[t], 0, 0};
+        model->projection_parameter[t] = types->projects[t] ? model->parameter_count : -1;
+        if (!types->projects[t])
+            continue;
+        relation_type_key(&types->schema, t, key);
+        (void)parameter_writer_add(writer, 2, weight, layer_linear_bound(types->input_dim[t]), 0,
+                                   "lin_dict.%s.weight", key);
+        (void)parameter_writer_add(writer, 1, weight, layer_linear_bound(types->input_dim[t]), 0,
+                                   "lin_dict.%s.bias", key);
     }
 }
 
-/* A tensor of the norm behind layer `number`, by its name in PyG: that of a batch norm is inside a
- * module of its own. */
-static int add_vector(struct model *model, const struct model_layer *layer, int number,
-                      const char *suffix, float start)
+/* The key of a type and a dot; a type without a name has neither. */
+static void find_key(const struct parameter_writer *writer, uint32_t type,
+                     char key[RELATION_NAME_SIZE + 3])
 {
-    char name[PARAMETER_NAME_SIZE];
-    const struct layer_parameter own = {
-        .dim_count = 1, .rows = layer->config.output_dim, .cols = 1, .start = start};
-    (void)snprintf(name, sizeof name, "norms.%d.%s%s", number,
-                   layer->config.norm == NORM_BATCH ? "module." : "", suffix);
-    return add_parameter(model, name, &own);
+    char name[RELATION_NAME_SIZE + 2];
+    relation_type_key(&writer->model->config.types.schema, type, name);
+    (void)snprintf(key, RELATION_NAME_SIZE + 3, *name ? "%s." : "", name);
 }
 
-static void add_tail_parameters(struct model *model, struct model_layer *layer, int number)
+/* Names are those of BasicGNN of PyG, and those that to_hetero makes of them. */
+static struct tail_parameters add_tail(struct parameter_writer *writer, uint32_t type)
 {
-    char name[PARAMETER_NAME_SIZE];
-    layer->residual_parameter = layer->norm_parameter = layer->buffer_parameter = -1;
-    if (layer->config.residual && layer->input_dim != layer->config.output_dim) {
-        const struct layer_parameter matrix = {.dim_count = 2,
-                                               .rows = layer->config.output_dim,
-                                               .cols = layer->input_dim,
-                                               .bound = layer_linear_bound(layer->input_dim)};
-        (void)snprintf(name, sizeof name, "residuals.%d.weight", number);
-        layer->residual_parameter = add_parameter(model, name, &matrix);
-    }
-    if (layer->config.norm == NORM_NONE)
-        return;
-    layer->norm_parameter = add_vector(model, layer, number, "weight", 1);
-    (void)add_vector(model, layer, number, "bias", 0);
+    const struct layer_config *own = &writer->layer->config;
+    const uint32_t dim = writer->layer->type_input_dim[type];
+    const uint32_t shape[PARAMETER_DIM_COUNT_MAX] = {own->output_dim, dim};
+    const char *module = own->norm == NORM_BATCH ? "module." : "";
+    struct tail_parameters tail = {-1, -1, -1};
+    char key[RELATION_NAME_SIZE + 3];
+    find_key(writer, type, key);
+    if (own->residual && dim != own->output_dim)
+        tail.residual = parameter_writer_add(writer, 2, shape, layer_linear_bound(dim), 0,
+                                             "residuals.%d.%sweight", writer->number, key);
+    if (own->norm == NORM_NONE)
+        return tail;
+    tail.norm = parameter_writer_add(writer, 1, shape, 0, 1, "norms.%d.%s%sweight", writer->number,
+                                     key, module);
+    (void)parameter_writer_add(writer, 1, shape, 0, 0, "norms.%d.%s%sbias", writer->number, key,
+                               module);
+    return tail;
 }
 
-/* The running statistics of a batch norm whose names begin with `module`. Returns the first one's
- * number. */
-static int add_statistics(struct model *model, uint32_t dim, const char *module)
+/* They stand behind all that is trained. */
+static void add_buffers(struct parameter_writer *writer, struct model_layer *layer)
 {
-    static const char *const names[] = {"running_mean", "running_var", "num_batches_tracked"};
-    char name[PARAMETER_NAME_SIZE];
-    const int first = model->parameter_count;
-    for (int i = 0; i < 3; i++) {
-        const struct layer_parameter own = {
-            .dim_count = 1, .rows = i < 2 ? dim : 1, .cols = 1, .start = i == 1 ? 1 : 0};
-        (void)snprintf(name, sizeof name, "%s.%s", module, names[i]);
-        model->parameter[add_parameter(model, name, &own)].is_count = i == 2;
+    const struct model *model = writer->model;
+    char key[RELATION_NAME_SIZE + 3], module[2 * RELATION_NAME_SIZE];
+    for (uint32_t t = 0;
+         layer->config.norm == NORM_BATCH && t < model->config.types.schema.type_count; t++) {
+        find_key(writer, t, key);
+        (void)snprintf(module, sizeof module, "norms.%d.%smodule", writer->number, key);
+        layer->type_tail[t].buffer =
+            parameter_writer_statistics(writer, layer->config.output_dim, module);
     }
-    return first;
+    layer->buffer_parameter = layer->type_tail[0].buffer;
+    layer->inner_buffer_parameter = model->parameter_count;
+    if (layer->config.inner_norm == NORM_BATCH)
+        relation_convs_buffers(writer);
 }
 
-/* Behind all that is trained. */
-static void add_buffers(struct model *model, struct model_layer *layer, int number)
-{
-    char module[PARAMETER_NAME_SIZE - sizeof ".num_batches_tracked"];
-    if (layer->config.norm == NORM_BATCH) {
-        (void)snprintf(module, sizeof module, "norms.%d.module", number);
-        layer->buffer_parameter = add_statistics(model, layer->config.output_dim, module);
-    }
-    if (layer->config.inner_norm == NORM_BATCH) {
-        (void)snprintf(module, sizeof module, "convs.%d.nn.norms.0.module", number);
-        layer->inner_buffer_parameter = add_statistics(model, layer->config.output_dim, module);
-    }
-}
-
-int model_layer_start(const struct model_config *config, int number)
+/* The layer whose output the lowest of the layers of its kind reads that lie directly on each other
+ * below layer `number`, itself among them; -1: there is none. */
+static int find_start(const struct model_config *config, int number)
 {
     int first = number;
     while (first > 0 && config->layer[first - 1].kind == config->layer[number].kind)
@@ -183,11 +174,13 @@ int model_layer_start(const struct model_config *config, int number)
     return first - 1;
 }
 
-uint32_t model_layer_reads(const struct model_config *config, int number)
+/* Columns that layer `number` reads of rows of a type. */
+static uint32_t find_input_dim(const struct model_config *config, int number, uint32_t type)
 {
+    const struct model_types *types = &config->types;
     uint32_t sum = 0;
     if (number == 0)
-        return config->input_dim;
+        return types->projects[type] ? types->projected_dim : types->input_dim[type];
     if (config->jumping_knowledge != JUMP_CAT || number < config->layer_count - 1)
         return config->layer[number - 1].output_dim;
     for (int i = 0; i < number; i++)
@@ -195,7 +188,19 @@ uint32_t model_layer_reads(const struct model_config *config, int number)
     return sum;
 }
 
-static enum error_code add_layer(struct model *model, int number, struct error *err)
+/* One relation from a type to itself is a plain graph, and its layer is one pass, unless the kind
+ * has tensors of its own there. */
+static const struct typed_kind *typed_of(const struct relation_schema *schema,
+                                         const struct layer_type *type)
+{
+    const bool is_named = *schema->type_name[0];
+    if (!type->typed || !is_named)
+        return NULL;
+    const bool differs = type->only_typed || type->typed->differs_alone;
+    return schema->relation_count > 1 || schema->type_count > 1 || differs ? type->typed : NULL;
+}
+
+static void begin_layer(struct model *model, int number)
 {
     const struct model_config *config = &model->config;
     const struct layer_config *own = &config->layer[number];
@@ -203,29 +208,51 @@ static enum error_code add_layer(struct model *model, int number, struct error *
     struct model_layer *layer = &model->layer[number];
     *layer = (struct model_layer){.config = *own,
                                   .type = layer_type_of(own->kind),
-                                  .input_dim = model_layer_reads(config, number),
-                                  .own_dim = model_layer_reads(config, number),
                                   .reads_all = is_last && config->jumping_knowledge >= JUMP_CAT,
                                   .joins_heads = !is_last,
                                   .hop = model->hop_count,
                                   .second_input = -1};
-    if (layer->type->reads_edges >> EDGE_FEATURE & 1)
+    layer->typed = typed_of(&config->types.schema, layer->type);
+    for (uint32_t t = 0; t < config->types.schema.type_count; t++)
+        layer->type_input_dim[t] = find_input_dim(config, number, t);
+    layer->input_dim = layer->own_dim = layer->type_input_dim[0];
+    layer->reads_edges =
+        layer->type->reads_edges & ~(model_is_typed(model) ? 1U << EDGE_FEATURE : 0);
+    if (layer->reads_edges >> EDGE_FEATURE & 1)
         layer->edge_dim = config->edge_dim;
     layer_fill_options(layer);
     if (layer->type->reads_start)
-        layer->second_input = model_layer_start(config, number);
-    model->hop_count += layer->type->uses_edges;
-    model->reads_edges |= layer->type->reads_edges;
-    model->divides_by_ends |= layer->type->divides_by_ends;
-    model->needs_degree |= layer->type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
-    const enum error_code rc = layer_row_check(layer, err);
-    if (rc != ERROR_NONE)
-        return error_context(err, rc, "layer %d of the model (%s)", number + 1,
-                             layer_names[layer->config.kind]);
-    add_own_parameters(model, layer, number);
-    add_tail_parameters(model, layer, number);
-    return ERROR_NONE;
+        layer->second_input = find_start(config, number);
 }
+
+static void add_layer(struct parameter_writer *writer, int number)
+{
+    struct model *model = writer->model;
+    struct model_layer *layer = &model->layer[number];
+    const struct layer_type *type = layer_type_of(model->config.layer[number].kind);
+    begin_layer(model, number);
+    writer->layer = layer;
+    writer->number = number;
+    writer->rc = model_check_layer(model, number, writer->err);
+    model->hop_count += type->uses_edges;
+    model->reads_edges |= layer->reads_edges;
+    model->divides_by_ends |= type->divides_by_ends;
+    model->needs_degree |= type->needs_degree || layer->config.option.aggr == LAYER_AGGR_ADD;
+    layer->first_parameter = model->parameter_count;
+    if (writer->rc == ERROR_NONE)
+        (layer->typed ? layer->typed->parameters : relation_convs_parameters)(writer);
+    layer->parameter_count = model->parameter_count - layer->first_parameter;
+    for (uint32_t t = 0; t < model->config.types.schema.type_count; t++)
+        layer->type_tail[t] = add_tail(writer, t);
+    layer->residual_parameter = layer->type_tail[0].residual;
+    layer->norm_parameter = layer->type_tail[0].norm;
+    layer->buffer_parameter = layer->type_tail[0].buffer;
+    if (writer->rc != ERROR_NONE)
+        writer->rc = error_context(writer->err, writer->rc, "layer %d of the model (%s)",
+                                   number + 1, layer_names[layer->config.kind]);
+}
+
+/* --- heads --- */
 
 static uint32_t decoder_outputs(const struct model *model)
 {
@@ -244,23 +271,19 @@ static int decoder_parameters(const struct model *model, struct decoder_paramete
         ->parameters(model_output_dim(model), decoder_outputs(model), relations_of(model), own);
 }
 
-static void add_decoder(struct model *model)
+static void add_decoder(struct parameter_writer *writer)
 {
+    const struct model *model = writer->model;
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
-    char name[PARAMETER_NAME_SIZE];
     const int count = decoder_parameters(model, own);
-    model->head_parameter = model->parameter_count;
     for (int i = 0; i < count; i++) {
-        const struct layer_parameter one = {.dim_count = own[i].dim_count,
-                                            .rows = own[i].rows,
-                                            .cols = own[i].cols,
-                                            .bound = own[i].bound};
-        (void)snprintf(name, sizeof name, "decoder.%s", own[i].suffix);
-        struct parameter *parameter = &model->parameter[add_parameter(model, name, &one)];
-        if (own[i].dim_count == 3) { /* a matrix for each output */
-            parameter->dim[0] = decoder_outputs(model);
-            parameter->dim[1] = own[i].rows / decoder_outputs(model);
-        }
+        const uint32_t outputs = decoder_outputs(model); /* a matrix for each, or one */
+        const uint32_t matrix[PARAMETER_DIM_COUNT_MAX] = {own[i].rows, own[i].cols};
+        const uint32_t matrices[PARAMETER_DIM_COUNT_MAX] = {outputs, own[i].rows / outputs,
+                                                            own[i].cols};
+        (void)parameter_writer_add(writer, own[i].dim_count,
+                                   own[i].dim_count == 3 ? matrices : matrix, own[i].bound, 0,
+                                   "decoder.%s", own[i].suffix);
     }
 }
 
@@ -288,15 +311,13 @@ void model_decoder_gradient(const struct model *model, float *gradient,
         parameter_gradient[i] = gradient + model->parameter[model->head_parameter + i].offset;
 }
 
-static void add_graph_classifier(struct model *model)
+static void add_graph_classifier(struct parameter_writer *writer)
 {
-    const uint32_t dim = model_output_dim(model), outputs = model->config.graph_outputs;
-    const struct layer_parameter weight = {
-        .dim_count = 2, .rows = outputs, .cols = dim, .bound = layer_linear_bound(dim)};
-    const struct layer_parameter bias = {
-        .dim_count = 1, .rows = outputs, .cols = 1, .bound = layer_linear_bound(dim)};
-    model->head_parameter = add_parameter(model, "classifier.weight", &weight);
-    (void)add_parameter(model, "classifier.bias", &bias);
+    const uint32_t dim = model_output_dim(writer->model);
+    const uint32_t shape[PARAMETER_DIM_COUNT_MAX] = {writer->model->config.graph_outputs, dim};
+    const float bound = layer_linear_bound(dim);
+    (void)parameter_writer_add(writer, 2, shape, bound, 0, "classifier.weight");
+    (void)parameter_writer_add(writer, 1, shape, bound, 0, "classifier.bias");
 }
 
 struct graph_classifier model_graph_classifier(const struct model *model, const float *value)
@@ -334,9 +355,9 @@ static void find_tails(struct model *model)
     for (int i = 0; i <= last; i++) {
         struct model_layer *layer = &model->layer[i];
         const bool drops = i < last && layer->config.dropout > 0;
+        const bool ends_inside = layer->config.activation == ACTIVATION_RELU && !layer->typed;
         layer->has_tail |= layer->config.residual || layer->config.norm != NORM_NONE ||
-                           (layer->config.activation != ACTIVATION_RELU &&
-                            (layer->config.activation != ACTIVATION_NONE || drops));
+                           (!ends_inside && (layer->config.activation != ACTIVATION_NONE || drops));
         if (layer->second_input >= 0)
             model->layer[layer->second_input].has_tail = true;
         if (layer->config.residual && i > 0)
@@ -346,127 +367,68 @@ static void find_tails(struct model *model)
     }
 }
 
-/* --- checks --- */
-
-static enum error_code check_width(uint32_t dim, const char *what, struct error *err)
-{
-    /* So that no count of values, bytes or tiles of a layer comes near 2^63. */
-    const uint32_t dim_max = 1U << 24;
-    if (dim >= 1 && dim <= dim_max)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "the %s width is %" PRIu32 "; 1 to %" PRIu32 " are possible", what, dim,
-                     dim_max);
-}
-
-enum error_code model_check_jump(const struct model_config *config, int number, struct error *err)
-{
-    const uint32_t dim = config->layer[number].output_dim, first = config->layer[0].output_dim;
-    if (config->jumping_knowledge != JUMP_MAX || number == config->layer_count - 1 || dim == first)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "its width is %" PRIu32 " and that of the first layer %" PRIu32
-                     ", and jumping_knowledge max wants the same of all",
-                     dim, first);
-}
-
-static enum error_code check_layer(const struct model_config *config, int number, struct error *err)
-{
-    const struct layer_config *own = &config->layer[number];
-    const struct layer_type *type = layer_type_of(own->kind);
-    const bool is_last = number == config->layer_count - 1;
-    const uint32_t input_dim = model_layer_reads(config, number);
-    const enum error_code rc = check_width(own->output_dim, "output", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (type->only_typed)
-        return error_set(err, ERROR_INVALID,
-                         "this kind is for graphs with relations, and this one has none");
-    if (type->has_heads && !is_last && own->option.heads > 1 &&
-        own->output_dim % own->option.heads != 0)
-        return error_set(err, ERROR_INVALID,
-                         "the output width is %" PRIu32 ", which its %" PRId64
-                         " heads do not divide",
-                         own->output_dim, own->option.heads);
-    if (!(own->dropout >= 0 && own->dropout < 1))
-        return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
-                         own->dropout);
-    if (is_last && (own->activation != ACTIVATION_NONE || own->norm != NORM_NONE))
-        return error_set(err, ERROR_INVALID,
-                         "its output are the logits, so its norm and its activation must be none, "
-                         "not %s and %s",
-                         norm_names[own->norm], activation_names[own->activation]);
-    const enum error_code jumps = model_check_jump(config, number, err);
-    if (jumps != ERROR_NONE)
-        return jumps;
-    if (type->reads_start && model_layer_start(config, number) < 0)
-        return error_set(err, ERROR_INVALID, LAYER_WITHOUT_START);
-    for (int i = 0; type->prefix && !*type->prefix && i < number; i++)
-        if (config->layer[i].kind == own->kind)
-            return error_set(err, ERROR_INVALID,
-                             "a model has one layer of this kind, and layer %d "
-                             "is one too",
-                             i + 1);
-    if (type->keeps_width && own->output_dim != input_dim)
-        return error_set(err, ERROR_INVALID,
-                         "it gives as many columns as it reads, %" PRIu32 ", not %" PRIu32,
-                         input_dim, own->output_dim);
-    return ERROR_NONE;
-}
-
-static enum error_code check_config(const struct model_config *config, struct error *err)
-{
-    if (config->layer_count < 1 || config->layer_count > LAYER_COUNT_MAX)
-        return error_set(err, ERROR_INVALID, "a model of %d layers; 1 to %d are possible",
-                         config->layer_count, (int)LAYER_COUNT_MAX);
-    enum error_code rc = check_width(config->input_dim, "input", err);
-    for (int i = 0; rc == ERROR_NONE && i < config->layer_count; i++) {
-        rc = check_layer(config, i, err);
-        if (rc != ERROR_NONE)
-            rc = error_context(err, rc, "layer %d of the model (%s)", i + 1,
-                               layer_names[config->layer[i].kind]);
-    }
-    return rc;
-}
-
 bool model_is_possible_in_bf16(const struct model *model)
 {
     for (int i = 0; i < model->config.layer_count; i++)
-        if (model_is_typed(model) || model->layer[i].type->forward || model->layer[i].has_tail)
+        if (model->layer[i].typed || model->layer[i].type->forward || model->layer[i].has_tail)
+            return false;
+    for (uint32_t t = 0; t < model->config.types.schema.type_count; t++)
+        if (model->config.types.projects[t])
             return false;
     return true;
 }
 
 enum error_code model_init(struct model *out, const struct model_config *config, struct error *err)
 {
-    *out = (struct model){0};
-    if (config->types.schema.type_count > 0) {
-        out->config = *config;
-        const enum error_code typed = typed_model_init(out, err);
-        if (typed == ERROR_NONE && config->decoder)
-            add_decoder(out);
-        out->trained_count = out->value_count;
-        return typed == ERROR_NONE ? typed_model_add_buffers(out, err) : typed;
+    struct parameter_writer writer = {.model = out, .err = err};
+    *out = (struct model){.config = *config};
+    if (config->types.schema.type_count == 0) {
+        out->config.types.schema = model_plain_schema;
+        out->config.types.input_dim[0] = config->input_dim;
     }
-    enum error_code rc = check_config(config, err);
-    out->config = *config;
-    for (int layer = 0; rc == ERROR_NONE && layer < config->layer_count; layer++)
-        rc = add_layer(out, layer, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (config->decoder)
-        add_decoder(out);
-    if (config->readout)
-        add_graph_classifier(out);
+    writer.rc = model_check_types(&out->config, err);
+    if (writer.rc == ERROR_NONE)
+        add_projections(&writer);
+    for (int i = 0; writer.rc == ERROR_NONE && i < config->layer_count; i++)
+        add_layer(&writer, i);
+    if (writer.rc == ERROR_NONE)
+        writer.rc = model_check_hops(out, err);
+    out->head_parameter = out->parameter_count;
+    if (writer.rc == ERROR_NONE && config->decoder)
+        add_decoder(&writer);
+    if (writer.rc == ERROR_NONE && config->readout)
+        add_graph_classifier(&writer);
     out->trained_count = out->value_count;
-    for (int layer = 0; layer < config->layer_count; layer++)
-        add_buffers(out, &out->layer[layer], layer);
+    for (int i = 0; writer.rc == ERROR_NONE && i < config->layer_count; i++) {
+        writer.layer = &out->layer[i];
+        writer.number = i;
+        add_buffers(&writer, &out->layer[i]);
+    }
     find_tails(out);
-    if (config->precision != PRECISION_FP32 && !model_is_possible_in_bf16(out))
+    if (writer.rc == ERROR_NONE && config->precision != PRECISION_FP32 &&
+        !model_is_possible_in_bf16(out))
         return error_set(err, ERROR_INVALID,
                          "this model is computed in fp32 alone: bf16 is for layers of kinds that "
-                         "are linear, which ReLU and dropout follow");
-    return ERROR_NONE;
+                         "are linear, which ReLU and dropout follow, on rows that are not "
+                         "projected");
+    return writer.rc;
+}
+
+/* --- what logits need --- */
+
+void model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE_COUNT_MAX])
+{
+    const struct model_types *types = &model->config.types;
+    for (uint32_t t = 0; t < RELATION_TYPE_COUNT_MAX; t++)
+        needed[t] = model_gives(model, t);
+    for (int above = model->config.layer_count - 1; above > layer; above--) {
+        bool wanted[RELATION_TYPE_COUNT_MAX];
+        memcpy(wanted, needed, sizeof wanted); /* each of its own rows, too */
+        for (uint32_t r = 0;
+             model->layer[above].type->uses_edges && r < types->schema.relation_count; r++)
+            needed[types->schema.relation[r].source_type] |=
+                wanted[types->schema.relation[r].target_type];
+    }
 }
 
 enum error_code model_table_text(const struct model *model, char *out, size_t size,

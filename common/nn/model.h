@@ -109,7 +109,7 @@ enum jumping_knowledge { JUMPING_KNOWLEDGE_LIST(ROW) JUMPING_KNOWLEDGE_COUNT };
 extern const char *const jumping_knowledge_names[JUMPING_KNOWLEDGE_COUNT + 1];
 
 /* How what the relations of a type give becomes one row of it: as HeteroConv of PyG and HeteroGraphConv of DGL. */
-#define RELATION_AGGR_LIST(ROW) ROW(SUM, sum) ROW(MEAN, mean)
+#define RELATION_AGGR_LIST(ROW) ROW(SUM, sum) ROW(MEAN, mean) ROW(MAX, max)
 #define ROW(constant, name)     RELATION_AGGR_##constant,
 enum relation_aggr { RELATION_AGGR_LIST(ROW) RELATION_AGGR_COUNT };
 #undef ROW
@@ -126,7 +126,8 @@ extern const char *const type_projection_names[TYPE_PROJECTION_COUNT + 1];
 
 /* Of a model over the node types and relations of a typed graph (common/graph/relation_block.h). */
 struct model_types {
-    /* Its arrays are borrowed: they outlive the model. Without types the model is a plain one. */
+    /* Its arrays are borrowed: they outlive the model. Without types it becomes that of a plain
+     * graph, model_plain_schema, whose rows have config.input_dim columns. */
     struct relation_schema schema;
     uint32_t input_dim[RELATION_TYPE_COUNT_MAX]; /* columns of the input rows of each type */
     /* Types whose rows go through a matrix and a bias of the type before the first layer, to projected_dim columns, and
@@ -141,8 +142,11 @@ struct model_types {
         pair_relations; /* that the pairs of a decoder may be of, also of a plain model; 0: they have none */
 };
 
+/* One type and one relation, both without a name. */
+extern const struct relation_schema model_plain_schema;
+
 struct model_config {
-    uint32_t input_dim; /* of a plain model */
+    uint32_t input_dim; /* of a plain graph */
     struct model_types types;
     int layer_count;
     struct layer_config
@@ -192,12 +196,14 @@ struct relation_input; /* typed/relation_input.h */
 struct model_layer {
     struct layer_config config;    /* with what it leaves open filled in: heads, aggr */
     const struct layer_type *type; /* the row of its kind */
+    /* How it computes on all relations at once; NULL: a pass for each (typed/relation_convs.h). */
+    const struct typed_kind *typed;
     uint32_t input_dim;
     uint32_t
         own_dim; /* columns of what a destination reads of itself; only in a relation it may differ from input_dim */
-    uint32_t type_input_dim
-        [RELATION_TYPE_COUNT_MAX]; /* of a typed model: [types], in place of input_dim */
-    uint32_t edge_dim;             /* columns of the edge features that it reads; 0: none */
+    uint32_t type_input_dim[RELATION_TYPE_COUNT_MAX]; /* [types]; input_dim is that of the first */
+    unsigned reads_edges; /* the columns of edges that it takes into account, as in layer.h */
+    uint32_t edge_dim;    /* columns of the edge features that it reads; 0: none */
     bool
         joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */
     int hop;         /* how many hops the layers below take: its own block, if it uses edges */
@@ -210,7 +216,7 @@ struct model_layer {
     int norm_parameter;                   /* weight, and then bias */
     int buffer_parameter;                 /* running mean, running variance, steps */
     int inner_buffer_parameter;           /* the same of the norm inside; only of a batch norm */
-    /* Of a typed model: [types], in place of the three above. */
+    /* [types]; the three above are those of the first type. */
     struct tail_parameters {
         int residual, norm, buffer;
     } type_tail[RELATION_TYPE_COUNT_MAX];
@@ -261,9 +267,11 @@ void model_initialise(const struct model *model, uint64_t seed, float *value);
 
 /* What a model computes on. */
 struct model_input {
-    /* [hop_count], from the input side; block[h].destination_count is block[h+1].source_count. */
+    /* [hop_count], from the input side; block[h].destination_count is block[h+1].source_count. Of a
+     * graph with one relation; else NULL. */
     const struct message_block *block;
-    /* Of a typed model: [hop_count], in place of `block` and likewise, type by type; [types], in place of `rows`. */
+    /* [hop_count], likewise, type by type; [types]. Where they are NULL `block` and `rows` are those
+     * of the one relation and of the one type. */
     const struct relation_block *relations;
     const struct input_rows *type_rows;
     const bool *wants_gradient; /* [types]: of those rows (model_input_gradient()); NULL: of none */
@@ -274,7 +282,8 @@ struct model_input {
      * others are gathered from `rows`. NULL: all are, and the room is the workspace's. */
     void *aggregated;
     uint32_t aggregated_count;
-    /* The same of a typed model, in an arena of the caller (typed/relation_input.h); NULL: nothing is. */
+    /* The same of a layer that computes on all relations at once, in an arena of the caller
+     * (typed/relation_input.h); NULL: nothing is. */
     const struct relation_input *aggregated_relations;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
@@ -328,7 +337,29 @@ struct layer_input {
 void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
                      size_t row_count, float *out);
 
-/* Of a plain model: layer `layer`, from 0, alone and without gradient; output [destination_count, output width of the layer] with what
+/* What one layer computes on, over types and relations. */
+struct typed_layer_input {
+    const struct relation_block *block; /* of a layer that uses edges, in place of: */
+    const uint32_t *count;              /* [types]: rows of each */
+    /* [types]: what the layer below gives of the sources, of layer 0 the rows that come in; not read
+     * of a type without sources. */
+    const struct input_rows *rows;
+    /* NULL, or [relations], of a layer that sums: the sums over the sources, for each row of the
+     * relation's block. Then the block's sources are its destinations, as far as they are counted. */
+    const float *const *sum;
+    /* NULL, or [types], of a layer that has a second_input: the rows that layer gave of the
+     * destinations. */
+    const float *const *start;
+};
+/* Layer `layer`, from 0, alone and without gradient. output [destinations of `type`, output_dim] are
+ * the rows that it gives of `type`, as the next layer reads them. What else it gives is lost, so
+ * there need be no destinations of other types. Linear kinds aggregate before they project, whatever
+ * they do in training: a node is a source of many blocks, and a destination of one. */
+MUST_CHECK enum error_code model_infer_types(const struct model *model, const float *value,
+                                             int layer, const struct typed_layer_input *input,
+                                             uint32_t type, const struct model_workspace *workspace,
+                                             float *output, struct error *err);
+/* The same of a graph with one relation: output [destination_count, output width of the layer] with what
  * follows the layer, as the next one reads it. Linear kinds aggregate before they project, whatever they do in
  * training: a node is a source of many blocks, and a destination of one. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
@@ -369,24 +400,21 @@ void model_take_head_gradient(const struct model *model, const float *from, floa
 /* Whether it computes on node types and relations. */
 static inline bool model_is_typed(const struct model *model)
 {
-    return model->config.types.schema.type_count > 0;
+    return *model->config.types.schema.type_name[0] != 0;
 }
 /* Columns of the logits. */
 static inline uint32_t model_output_dim(const struct model *model)
 {
     return model->config.layer[model->config.layer_count - 1].output_dim;
 }
-/* The layer whose output the lowest of the layers of its kind reads that lie directly on each other
- * below layer `number`, itself among them; -1: there is none. */
-int model_layer_start(const struct model_config *config, int number);
-/* Columns that layer `number` reads; of layer 0 of a typed model they differ by type. */
-uint32_t model_layer_reads(const struct model_config *config, int number);
-/* Fails: ERROR_INVALID for a width that jumping knowledge cannot join with that of the first
- * layer. */
-MUST_CHECK enum error_code model_check_jump(const struct model_config *config, int number,
-                                            struct error *err);
-#define LAYER_WITHOUT_START                                                                        \
-    "it also reads the output of a layer of another kind below it, and there is none"
+/* Which types' rows of what layer `layer` (from 0) gives the logits need; -1: of the rows that come in. */
+void model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE_COUNT_MAX]);
+/* Whether the logits are of rows of the type, too. */
+static inline bool model_gives(const struct model *model, uint32_t type)
+{
+    return model->config.types.gives_all ? type < model->config.types.schema.type_count
+                                         : type == model->config.types.target_type;
+}
 /* Columns that layer `layer` (from 0) reads / gives. */
 uint32_t model_layer_input_dim(const struct model *model, int layer);
 uint32_t model_layer_output_dim(const struct model *model, int layer);

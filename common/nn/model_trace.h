@@ -7,66 +7,62 @@
 #ifndef COMMON_NN_MODEL_TRACE_H
 #define COMMON_NN_MODEL_TRACE_H
 
-#include "common/nn/layers/layer_pass.h"
-#include "common/nn/layers/layer_tail.h"
 #include "common/nn/model.h"
+#include "common/nn/typed/typed_layer.h"
 
-struct typed_trace; /* typed/typed_model.h */
+/* One layer at work. */
+struct model_step {
+    struct typed_pass pass;
+    struct type_rows *row; /* [types]: has_tail where something follows the layer */
+    float **joined;        /* [types]: rows of all layers below, of a layer that reads them */
+    /* [types]: the gradient of what the layer gives. It is what the layer above left: a pass after
+     * its backward, or one of which nothing is there but input_gradient; NULL: it left none. And it
+     * is what others that read the rows left. */
+    const struct layer_pass **above;
+    struct gradient_parts *parts;
+};
 
 struct model_trace {
-    struct typed_trace *typed; /* of a typed model, alone */
+    const struct model *model;
     const float *value;
-    int layer_count;
-    struct layer_pass layer[LAYER_COUNT_MAX];
-    struct layer_tail tail[LAYER_COUNT_MAX];
-    float *joined; /* what a layer reads that reads_all; else NULL */
+    struct model_input *input; /* as relations and rows by type */
+    const struct model_workspace *workspace;
+    bool keeps;                   /* there will be a backward */
+    struct type_rows *projection; /* [types]: of those that are not folded */
+    struct projection_fold *fold; /* [types] */
+    struct input_rows *rows;      /* [types]: what the first layer reads */
+    struct model_step below;      /* the rows that come in, in place of a layer: parts and above */
+    float *input_gradient[RELATION_TYPE_COUNT_MAX]; /* of the rows that came in */
+    struct model_step step[LAYER_COUNT_MAX];
 };
-_Static_assert(sizeof(struct model_trace) <= ARENA_REAL_BYTES, "a trace is written by what counts");
+_Static_assert(sizeof(struct model_trace) <= ARENA_REAL_BYTES &&
+                   RELATION_TYPE_COUNT_MAX * sizeof(struct type_rows) <= ARENA_REAL_BYTES,
+               "a trace is written by what counts");
 
-/* Without any layer yet, in the arena. */
+/* A trace without any layer yet, in the arena. */
 MUST_CHECK enum error_code model_trace_new(const struct model *model, const float *value,
-                                           struct arena *arena, struct model_trace **out,
-                                           struct error *err);
+                                           const struct model_input *input,
+                                           const struct model_workspace *workspace, bool keeps,
+                                           struct model_trace **out, struct error *err);
 
-/* What a layer computes on: its own block, or all rows that there are at its place. */
-struct message_block model_trace_block(const struct model *model, int layer,
-                                       const struct model_input *input);
-
-/* What all layers on the way forth have to do with. */
-struct way_forth {
-    const struct model *model;
-    const struct model_input *input;
-    const struct model_workspace *workspace;
-    struct model_trace *trace; /* outputs of the layers that this one reads are set */
-    bool keeps;                /* there will be a backward */
-};
-/* Layer `layer`, from 0, and what follows it, into trace->layer[layer].output: the last one's is `logits`, the others' are in the
- * arena. */
-MUST_CHECK enum error_code model_trace_forward(const struct way_forth *forth, int layer,
-                                               float *logits, struct error *err);
-
-/* What all layers on the way back have to do with. */
-struct way_back {
-    const struct model *model;
-    struct model_trace *trace;
-    /* What was left for the output of each layer beside what the next one's pass leaves; of the last one the gradient of the
-     * logits. */
-    struct gradient_parts parts[LAYER_COUNT_MAX];
-    struct gradient_parts
-        *input; /* what the first layer's tail leaves for the input rows; NULL: nobody wants it */
-    const struct model_workspace *workspace;
-    float *gradient; /* [value_count], of which those of the layer's own parameters are written */
-};
-/* Layer `layer` on its way back, and what it leaves in `parts` for the layers that it read. The next layer's pass in the trace
- * is one after its backward, or has nothing but `layer` and `input_gradient`. */
-MUST_CHECK enum error_code model_trace_backward(struct way_back *back, int layer,
-                                                const float *logits_gradient, struct error *err);
-
-/* Of a pass after its backward: the gradient of its input rows [source_count, input_dim], in the arena, with `parts` added
- * (NULL: nothing is). */
-MUST_CHECK enum error_code model_trace_input_gradient(const struct layer_pass *pass,
-                                                      const struct gradient_parts *parts,
-                                                      const struct model_workspace *workspace,
-                                                      float **out, struct error *err);
+/* Room for what stands behind layer `layer`. It comes before its forward, and before that of a layer
+ * that reads its rows. */
+MUST_CHECK enum error_code model_trace_begin(struct model_trace *trace, int layer,
+                                             struct error *err);
+/* Layer `layer`, from 0, and what follows it. The rows of a type lie at output[t] [types], or where
+ * that is NULL in the arena. Outputs of the layers that it reads are set. */
+MUST_CHECK enum error_code model_trace_forward(struct model_trace *trace, int layer,
+                                               float *const *output, struct error *err);
+/* Layer `layer` on its way back, from its `above` and its parts, and what it leaves there for the
+ * layers that it read. Writes the gradients of its own tensors in `gradient` [value_count], whose
+ * values are 0 before. */
+MUST_CHECK enum error_code model_trace_backward(struct model_trace *trace, int layer,
+                                                float *gradient, struct error *err);
+/* The gradient of rows of a type that layer `layer` gives, or of the rows that come in (-1), after
+ * the backward of those that read them: [rows, their columns], in the arena; NULL: there is none.
+ * With `parts` those of others than the layer above are added. */
+MUST_CHECK enum error_code model_trace_gradient(const struct model_trace *trace, int layer,
+                                                uint32_t type, bool parts, float **out,
+                                                struct error *err);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/temporal_inference.h"
 #include "stages/sampling/neighbor_sampler.h"
 
@@ -74,7 +74,7 @@ bool inference_tiles_ask_sources(const struct inference_tiles *tiles)
 {
     const struct model *model = tiles->config.model;
     return tiles->is_temporal || tiles->config.edge_use.weight_sum ||
-           (layer_call_lists_rows(model) ? model->divides_by_ends : model->needs_degree);
+           (layer_reads_listed_rows(model) ? model->divides_by_ends : model->needs_degree);
 }
 
 /* --- which nodes --- */
@@ -213,7 +213,7 @@ static enum error_code new_rows(struct inference_tiles *tiles, struct gathered_r
     enum error_code rc = arena_new(arena, &rows->start, count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &rows->neighbor, edges, what, err);
-    if (rc == ERROR_NONE && layer_call_lists_rows(config->model))
+    if (rc == ERROR_NONE && layer_reads_listed_rows(config->model))
         rc = arena_new(arena, &rows->row, count, what, err);
     if (rc == ERROR_NONE && config->model->needs_degree)
         rc = arena_new(arena, &rows->degree, count, what, err);
@@ -282,7 +282,9 @@ static enum error_code gather_relation(struct inference_tiles *tiles, uint32_t r
                                              .degree = rows.degree,
                                              .edge_value = rows.value,
                                              .value_sum = rows.value_sum},
-                                   .row = rows.row};
+                                   .row = rows.row,
+                                   .source_degree = rows.row ? NULL : rows.degree,
+                                   .source_sum = rows.row ? NULL : rows.value_sum};
     return ERROR_NONE;
 }
 
@@ -300,6 +302,8 @@ enum error_code inference_tiles_gather(struct inference_tiles *tiles,
             rc = gather_relation(tiles, r, span, &edges[r], err);
     }
     memcpy(tile->sources, tile->destinations, sizeof tile->sources);
+    if (!layer_reads_listed_rows(tiles->config.model))
+        tile->sources[span->type]++; /* the row that is not there */
     tile->block = (struct relation_block){tile->destinations, tile->sources, edges};
     return rc;
 }
@@ -316,7 +320,7 @@ enum error_code inference_tile_add_lower(struct inference_tile *tile, const stru
                                          int layer, const float *const *rows, struct error *err)
 {
     const struct model_layer *own = &model->layer[layer - 1];
-    const size_t width = model_layer_reads(&model->config, layer - 1);
+    const size_t width = model->layer[layer - 1].type_input_dim[tile->span.type];
     size_t stride[LAYER_COUNT_MAX];
     float *joined = NULL;
     tile->has_start = own->second_input >= 0;
@@ -353,7 +357,7 @@ enum error_code inference_tiles_compute(struct inference_tiles *tiles, const flo
     const enum error_code rc = arena_new(
         &tiles->arena, output, tile->span.count * (size_t)model_layer_output_dim(model, layer - 1),
         "a layer's output", err);
-    return rc == ERROR_NONE ? layer_call(model, weights, layer - 1, &input, tile->span.type,
-                                         &workspace, *output, err)
+    return rc == ERROR_NONE ? model_infer_types(model, weights, layer - 1, &input, tile->span.type,
+                                                &workspace, *output, err)
                             : rc;
 }

@@ -4,8 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "common/nn/typed/typed_model.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/layer_shard.h"
 #include "stages/infer/source_windows.h"
 #include "stages/infer/temporal_inference.h"
@@ -117,7 +116,7 @@ static bool wants_windows(const struct part_inference *inference, int layer)
 {
     const struct model *model = model_of(inference);
     const bool is_sum =
-        type_inputs_skip_zeros(inference->inputs) && layer_call_sums(model, layer - 1);
+        type_inputs_skip_zeros(inference->inputs) && layer_reads_sums(model, layer - 1);
     return inference->config.window_bytes && !is_sum &&
            !temporal_inference_is_wanted(inference->config.context) &&
            source_windows_are_possible(model, layer) &&
@@ -202,7 +201,7 @@ static enum error_code read_sums(struct part_inference *inference, struct infere
                                  struct error *err)
 {
     const uint32_t type = tile->span.type;
-    const uint32_t columns = layer_call_columns(model_of(inference), inference->layer - 1, type);
+    const uint32_t columns = layer_reads_columns(model_of(inference), inference->layer - 1, type);
     float *own = NULL;
     const enum error_code rc = type_inputs_copy_own(inference->inputs, tile, &own, err);
     source_windows_take(inference->windows, tile);
@@ -289,7 +288,7 @@ static enum error_code write_types(void *opaque, struct feature_shard_writer *wr
     const struct partition_book *book = inference->config.context->book;
     bool needed[RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
-    typed_model_needs(model_of(inference), inference->layer - 1, needed);
+    model_needs(model_of(inference), inference->layer - 1, needed);
     for (uint32_t t = 0; rc == ERROR_NONE && t < partition_book_types(book); t++)
         if (needed[t]) {
             rc = write_type(inference, t, writer, err);

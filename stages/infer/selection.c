@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "common/nn/layers/layer.h"
 #include "stages/infer/chosen_rows.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/plan/sparse_features.h"
 #include "stages/sampling/graph_row.h"
 #include "store/features/feature_source.h"
@@ -155,7 +155,7 @@ static enum error_code open_type(struct selection *s, uint32_t type, struct feat
         rc = feature_source_open(&config, out, err);
     if (rc == ERROR_NONE)
         own->width[0] = feature_source_dim(*out);
-    if (rc == ERROR_NONE && layer_call_skips_zeros(s->of->model, 0))
+    if (rc == ERROR_NONE && layer_reads_zeros(s->of->model, 0))
         rc = sparse_features_detect(*out, book[config.part_count], &own->mostly_zero, err);
     memory_free(book);
     return rc;
@@ -230,7 +230,7 @@ static enum error_code open_types(struct selection *s, struct feature_source **s
 {
     bool needed[RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
-    typed_model_needs(s->of->model, -1, needed);
+    model_needs(s->of->model, -1, needed);
     for (uint32_t t = 0; rc == ERROR_NONE && t < s->ranges.type_count; t++)
         if (needed[t])
             rc = open_type(s, t, &source[t], err);

@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static uint32_t count_of(const struct source_windows *w, uint32_t type)
 
 static uint32_t columns_of(const struct source_windows *w, uint32_t type)
 {
-    return layer_call_columns(w->of->model, w->layer_number, type);
+    return layer_reads_columns(w->of->model, w->layer_number, type);
 }
 
 static uint64_t bytes_of_source(const struct source_windows *w, uint32_t type)
@@ -209,7 +209,7 @@ enum error_code source_windows_new(const struct source_windows_config *config,
                                  .kind = kind_of(of->model, config->layer),
                                  .layer = &of->model->layer[config->layer - 1],
                                  .layer_number = config->layer - 1,
-                                 .lists_rows = layer_call_lists_rows(of->model),
+                                 .lists_rows = layer_reads_listed_rows(of->model),
                                  .ranges = partition_book_ranges(of->context->book),
                                  .relation_count = partition_book_relations(of->context->book),
                                  .held_type = UINT32_MAX};

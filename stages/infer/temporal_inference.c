@@ -1,7 +1,7 @@
 #include "stages/infer/temporal_inference.h"
 
 #include "common/nn/layers/layer.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/sampling/sampler.h"
 
 #include <string.h>
@@ -147,7 +147,8 @@ static enum error_code compute_type(struct past *past, const struct past_layer *
                                             .rows = past->rows[l],
                                             .start = second >= 0 ? start : NULL};
     if (rc == ERROR_NONE)
-        rc = layer_call(past->model, past->weights, l, &input, type, &workspace, *output, err);
+        rc = model_infer_types(past->model, past->weights, l, &input, type, &workspace, *output,
+                               err);
     past->rows[l + 1][type].base = *output;
     return rc;
 }

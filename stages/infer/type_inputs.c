@@ -1,7 +1,7 @@
 #include "stages/infer/type_inputs.h"
 
 #include "common/base/memory.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/plan/sparse_features.h"
 #include "stages/plan/type_shares.h"
 #include "store/features/feature_shares.h"
@@ -55,10 +55,10 @@ static void find_types(struct type_inputs *inputs)
     const struct model *model = inputs->config.model;
     const int layer = inputs->config.layer - 1;
     bool needed[RELATION_TYPE_COUNT_MAX];
-    typed_model_needs(model, layer - 1, needed);
+    model_needs(model, layer - 1, needed);
     for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
         struct type_input *own = &inputs->type[t];
-        own->dim = layer_call_columns(model, layer, t);
+        own->dim = layer_reads_columns(model, layer, t);
         if (needed[t])
             own->bytes = (uint64_t)type_inputs_book(inputs, t)[inputs->ranges.part_count] *
                          own->dim * sizeof(float);
@@ -100,7 +100,7 @@ static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint
                          partition_book_type_name(context->book, type), own->dim,
                          feature_source_dim(own->source));
     return rc == ERROR_NONE && !made &&
-                   layer_call_skips_zeros(inputs->config.model, inputs->config.layer - 1)
+                   layer_reads_zeros(inputs->config.model, inputs->config.layer - 1)
                ? sparse_features_detect(own->source, config.book[config.part_count],
                                         &own->mostly_zero, err)
                : rc;

@@ -112,6 +112,14 @@ static struct relation_edges listed_edges(const struct mini_batch *batch, uint32
         .row = batch->row + begin + first};
 }
 
+/* The edges of a relation that does not list its rows. */
+static struct relation_edges every_row(const struct mini_batch *batch, int layer)
+{
+    return (struct relation_edges){.block = mini_batch_block(batch, layer),
+                                   .source_degree = batch->degree,
+                                   .source_sum = batch->weight_sum};
+}
+
 void mini_batch_relation_block(const struct mini_batch *batch, int layer,
                                uint32_t *destination_count, uint32_t *source_count,
                                struct relation_edges *edges, struct relation_block *out)
@@ -123,8 +131,7 @@ void mini_batch_relation_block(const struct mini_batch *batch, int layer,
         source_count[t] = mini_batch_known(batch, t, hop + 1);
     }
     for (uint32_t r = 0; r < mini_batch_relations(batch); r++) {
-        edges[r] = batch->row ? listed_edges(batch, r, hop)
-                              : (struct relation_edges){.block = mini_batch_block(batch, layer)};
+        edges[r] = batch->row ? listed_edges(batch, r, hop) : every_row(batch, layer);
         find_ends(batch, r, &edges[r]);
     }
     *out = (struct relation_block){destination_count, source_count, edges};

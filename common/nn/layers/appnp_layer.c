@@ -7,7 +7,6 @@
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"
-#include "common/nn/typed/relation_convs.h"
 
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
 {
@@ -43,5 +42,4 @@ const struct layer_type appnp_layer = {
     .weigh = gcn_weights,
     .forward = propagation_forward,
     .backward = propagation_backward,
-    .typed = &relation_convs,
 };

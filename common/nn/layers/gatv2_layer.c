@@ -16,7 +16,6 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
-#include "common/nn/typed/relation_convs.h"
 
 enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, WEIGHT_EDGE, PARAMETER_COUNT };
 
@@ -322,5 +321,4 @@ const struct layer_type gatv2_layer = {
     .parameters = parameters,
     .forward = forward,
     .backward = attention_backward,
-    .typed = &relation_convs,
 };

@@ -7,7 +7,6 @@
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/typed/relation_convs.h"
 
 /* The bias starts at zero. */
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
@@ -48,5 +47,4 @@ const struct layer_type gcn_layer = {
     .parameters = parameters,
     .projects_first = gcn_weights_project_first,
     .weigh = gcn_weights,
-    .typed = &relation_convs,
 };

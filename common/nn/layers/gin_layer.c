@@ -24,7 +24,6 @@
 #include "common/nn/layers/neighbor_weights.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
-#include "common/nn/typed/relation_convs.h"
 
 enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, NORM_WEIGHT, NORM_BIAS, PARAMETER_COUNT };
 
@@ -359,5 +358,4 @@ const struct layer_type gin_layer = {
     .adds_own_row = true,
     .forward = forward,
     .backward = backward,
-    .typed = &relation_convs,
 };

@@ -155,7 +155,7 @@ enum error_code layer_row_check(const struct model_layer *layer, struct error *e
 
 enum error_code layer_row_check_typed(const struct model_layer *layer, struct error *err)
 {
-    const struct typed_kind *typed = layer->type->typed;
+    const struct typed_kind *typed = layer->typed;
     must(typed);
     if (!typed->parameters || !typed->forward || !typed->backward)
         return wrong(err, "its `typed` needs parameters(), forward() and backward()");

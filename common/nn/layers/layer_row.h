@@ -14,7 +14,7 @@
 
 /* `layer` has its kind, widths and options. Fails: ERROR_BUG, with the rule that the row breaks. */
 MUST_CHECK enum error_code layer_row_check(const struct model_layer *layer, struct error *err);
-/* Does the same for a layer of a typed graph: checks `layer->type->typed`. */
+/* Does the same for a layer of a typed graph: checks `layer->typed`. */
 MUST_CHECK enum error_code layer_row_check_typed(const struct model_layer *layer,
                                                  struct error *err);
 

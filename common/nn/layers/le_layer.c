@@ -19,7 +19,6 @@
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/neighbor_weights.h"
-#include "common/nn/typed/relation_convs.h"
 
 enum { WEIGHT_1, BIAS_1, WEIGHT_2, WEIGHT_3, BIAS_3, PARAMETER_COUNT };
 
@@ -315,5 +314,4 @@ const struct layer_type le_layer = {
     .weigh = weigh,
     .forward = forward,
     .backward = backward,
-    .typed = &relation_convs,
 };

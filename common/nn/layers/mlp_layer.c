@@ -4,7 +4,6 @@
  *   y_i = W x_i + b
  */
 #include "common/nn/layers/layer.h"
-#include "common/nn/typed/type_matrices.h"
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -34,5 +33,4 @@ const struct layer_type mlp_layer = {
     .prefix = "lins",
     .parameters = parameters,
     .build = build,
-    .typed = &type_matrices,
 };

@@ -21,6 +21,12 @@ enum error_code neighbor_weights_values(const struct message_block *block, struc
     return ERROR_NONE;
 }
 
+/* Loops are not among the edges that the degree counts. */
+static bool leaves_loops_out(const struct message_block *block)
+{
+    return !block->is_bipartite && !block->degree_has_loops;
+}
+
 float neighbor_weights_correction(const struct message_block *block, uint32_t i)
 {
     const uint32_t count = block->row_start[i + 1] - block->row_start[i];
@@ -28,7 +34,8 @@ float neighbor_weights_correction(const struct message_block *block, uint32_t i)
     must(block->degree);
     if (block->edge_factor)
         return 1;
-    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1] && !block->is_bipartite; e++)
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1] && leaves_loops_out(block);
+         e++)
         loops += block->neighbor[e] == i;
     const uint32_t found = count - loops;
     if (found == 0 || found >= block->degree[i])
@@ -41,7 +48,7 @@ static float mean_scale(const struct message_block *block, uint32_t i)
 {
     float count = (float)block->degree[i];
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
-        if (!block->is_bipartite && block->neighbor[e] == i)
+        if (leaves_loops_out(block) && block->neighbor[e] == i)
             count += block->edge_factor[e];
     return count > 0 ? 1 / count : 0;
 }

@@ -5,7 +5,6 @@
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"
-#include "common/nn/typed/relation_convs.h"
 
 const struct layer_type propagate_layer = {
     .pyg_name = "APPNP",
@@ -18,5 +17,4 @@ const struct layer_type propagate_layer = {
     .weigh = gcn_weights,
     .forward = propagation_forward,
     .backward = propagation_backward,
-    .typed = &relation_convs,
 };

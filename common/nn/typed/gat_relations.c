@@ -183,4 +183,9 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
 }
 
 const struct typed_kind gat_relations = {
-    .wants_target_rows = true, .parameters = parameters, .forward = forward, .backward = backward};
+    .wants_target_rows = true,
+    .differs_alone = true,
+    .parameters = parameters,
+    .forward = forward,
+    .backward = backward,
+};

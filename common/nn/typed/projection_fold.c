@@ -8,7 +8,7 @@ static bool takes_projections(const struct model *model, const struct relation_b
 {
     const struct model_layer *layer = &model->layer[0];
     if (model->config.types.projected_activation != ACTIVATION_NONE || layer->config.residual ||
-        !layer->type->typed->sums || layer->config.option.aggr != LAYER_AGGR_MEAN)
+        !layer->typed->sums || layer->config.option.aggr != LAYER_AGGR_MEAN)
         return false;
     for (uint32_t r = 0; r < model->config.types.schema.relation_count; r++)
         if (block->edges[r].block.edge_value || block->edges[r].block.edge_factor)

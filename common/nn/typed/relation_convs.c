@@ -2,50 +2,87 @@
 
 #include "common/base/cpu_kernel.h"
 #include "common/graph/relation_reverse.h"
+#include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/typed/relation_rows.h"
+#include "common/nn/layers/layer_row.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char what[] = "layers by relation"; /* wants memory */
 
-/* The layer of one relation at work. */
+/* Where a pass of a layer stands: each relation has one, or where the layer uses no edges each type. */
+struct conv_place {
+    uint32_t source, target; /* types */
+    int tensors;             /* the number of the place among those with tensors; -1: it has none */
+};
+
+/* The layer of one place at work. */
 struct conv {
+    struct conv_place place;
     struct model_layer layer;
     struct layer_pass pass;
-    float *rows; /* [destinations, output_dim]: what it gives; NULL: there are no destinations */
+    bool runs;   /* there are rows for it to give */
+    float *rows; /* [destinations, output_dim]: what it gives beside other relations; NULL: it alone
+                  * gives the rows of its type */
 };
 
 struct convs {
-    struct conv *conv; /* [relations] */
+    uint32_t count;
+    struct conv *conv; /* [count] */
+    /* [types]: of the largest of what relations give, which one gave it [destinations, output_dim] */
+    uint16_t *largest[RELATION_TYPE_COUNT_MAX];
 };
 
-static const struct relation *relation_of(const struct typed_pass *pass, uint32_t r)
+/* Whether only the rows of the target type come out of the layer. */
+static bool gives_target_alone(const struct model *model, const struct model_layer *layer)
 {
-    return &pass->schema->relation[r];
+    return layer == &model->layer[model->config.layer_count - 1] && !layer->type->uses_edges &&
+           !model->config.types.gives_all;
 }
 
-/* The layer of a relation: it reads sources and own rows, and nothing follows it. */
-static struct model_layer layer_of(const struct model_layer *layer, const struct relation *relation,
-                                   int relation_count)
+static uint32_t count_places(const struct model *model, const struct model_layer *layer)
+{
+    const struct relation_schema *schema = &model->config.types.schema;
+    return layer->type->uses_edges ? schema->relation_count : schema->type_count;
+}
+
+static struct conv_place place_of(const struct model *model, const struct model_layer *layer,
+                                  uint32_t i)
+{
+    const struct relation *relation = &model->config.types.schema.relation[i];
+    if (layer->type->uses_edges)
+        return (struct conv_place){relation->source_type, relation->target_type, (int)i};
+    if (!gives_target_alone(model, layer))
+        return (struct conv_place){i, i, (int)i};
+    return (struct conv_place){i, i, i == model->config.types.target_type ? 0 : -1};
+}
+
+/* How many relations give rows of a type. */
+static uint32_t count_givers(const struct model *model, const struct model_layer *layer,
+                             uint32_t type)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < count_places(model, layer); i++) {
+        const struct conv_place place = place_of(model, layer, i);
+        count += place.target == type && place.tensors >= 0;
+    }
+    return count;
+}
+
+/* The layer of a place: it reads sources and own rows. Nothing follows it where its rows are joined
+ * with those of other relations. */
+static struct model_layer layer_of(const struct model *model, const struct model_layer *layer,
+                                   const struct conv_place *place, int tensors)
 {
     struct model_layer own = *layer;
-    own.input_dim = layer->type_input_dim[relation->source_type];
-    own.own_dim = layer->type_input_dim[relation->target_type];
-    own.parameter_count = layer->parameter_count / relation_count;
-    own.config.activation = ACTIVATION_NONE;
-    own.config.residual = false;
-    own.config.norm = NORM_NONE;
+    own.input_dim = layer->type_input_dim[place->source];
+    own.own_dim = layer->type_input_dim[place->target];
+    own.parameter_count = tensors;
+    if (count_givers(model, layer, place->target) > 1)
+        own.config.activation = ACTIVATION_NONE;
     return own;
-}
-
-/* The tensors of relation `r` in the table. */
-static const struct parameter *tensors_of(const struct typed_pass *pass, const struct conv *conv,
-                                          uint32_t r)
-{
-    return &pass->model
-                ->parameter[pass->layer->first_parameter + (int)r * conv->layer.parameter_count];
 }
 
 /* --- tensors --- */
@@ -72,7 +109,11 @@ static enum error_code check_widths(const struct relation_schema *schema,
                                     const struct model_layer *layer, struct error *err)
 {
     for (uint32_t t = 0; t < schema->type_count; t++)
-        if (layer->type_input_dim[t] != layer->config.output_dim)
+        if (layer->type_input_dim[t] != layer->config.output_dim && !*schema->type_name[t])
+            return error_set(err, ERROR_INVALID,
+                             "it gives as many columns as it reads, %" PRIu32 ", not %" PRIu32,
+                             layer->type_input_dim[t], layer->config.output_dim);
+        else if (layer->type_input_dim[t] != layer->config.output_dim)
             return error_set(err, ERROR_INVALID,
                              "it passes rows on as they are, and rows of type %s have %" PRIu32
                              " columns, not %" PRIu32
@@ -83,16 +124,11 @@ static enum error_code check_widths(const struct relation_schema *schema,
     return ERROR_NONE;
 }
 
-static enum error_code check(const struct model_config *config, const struct model_layer *layer,
-                             struct error *err)
+enum error_code relation_convs_check(const struct model_config *config,
+                                     const struct model_layer *layer, struct error *err)
 {
     const struct relation_schema *schema = &config->types.schema;
     enum error_code rc = ERROR_NONE;
-    if (layer->config.inner_norm == NORM_BATCH)
-        return error_set(
-            err, ERROR_INVALID,
-            "it would have a batch norm inside, and a layer by relation has no running "
-            "statistics: " ADVICE "write `inner: relu` or `norm: layer`");
     if (layer->type->keeps_width)
         rc = check_widths(schema, layer, err);
     if (rc == ERROR_NONE && layer->type->divides_by_ends)
@@ -112,26 +148,63 @@ static enum error_code check(const struct model_config *config, const struct mod
     return rc;
 }
 
-static void add_tensor(struct parameter_writer *writer, const char *key,
+enum { PREFIX_SIZE = RELATION_KEY_SIZE + 64 };
+
+/* What the names of the tensors of a place begin with. */
+static void find_prefix(const struct model *model, const struct model_layer *layer, int number,
+                        uint32_t i, char out[PREFIX_SIZE])
+{
+    const struct relation_schema *schema = &model->config.types.schema;
+    const bool is_named = *schema->type_name[0];
+    const char *prefix = layer->type->prefix ? layer->type->prefix : "convs";
+    char key[RELATION_KEY_SIZE];
+    if (gives_target_alone(model, layer) && (is_named || model->config.jumping_knowledge)) {
+        (void)snprintf(out, PREFIX_SIZE, "lin.");
+    } else if (!is_named) {
+        (void)snprintf(out, PREFIX_SIZE, *prefix ? "%s.%d." : "", prefix, number);
+    } else if (layer->type->uses_edges) {
+        relation_key(schema, i, key);
+        (void)snprintf(out, PREFIX_SIZE, "convs.%d.convs.%s.", number, key);
+    } else {
+        relation_type_key(schema, i, key);
+        (void)snprintf(out, PREFIX_SIZE, "%s.%d.%s.", prefix, number, key);
+    }
+}
+
+static void add_tensor(struct parameter_writer *writer, const char *prefix,
                        const struct layer_parameter *own)
 {
     const uint32_t matrix[PARAMETER_DIM_COUNT_MAX] = {own->rows, own->cols};
     const uint32_t heads[PARAMETER_DIM_COUNT_MAX] = {1, own->rows, own->cols};
-    parameter_writer_add(writer, own->dim_count, own->dim_count == 3 ? heads : matrix, own->bound,
-                         own->start, "convs.%d.convs.%s.%s", writer->number, key, own->suffix);
+    (void)parameter_writer_add(writer, own->dim_count, own->dim_count == 3 ? heads : matrix,
+                               own->bound, own->start, "%s%s", prefix, own->suffix);
 }
 
-static void parameters(struct parameter_writer *writer)
+void relation_convs_parameters(struct parameter_writer *writer)
 {
-    const struct relation_schema *schema = &writer->model->config.types.schema;
-    for (uint32_t r = 0; r < schema->relation_count; r++) {
-        const struct model_layer layer = layer_of(writer->layer, &schema->relation[r], 1);
+    const struct model *model = writer->model;
+    for (uint32_t i = 0; i < count_places(model, writer->layer); i++) {
+        const struct conv_place place = place_of(model, writer->layer, i);
+        const struct model_layer layer = layer_of(model, writer->layer, &place, 0);
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
-        char key[RELATION_KEY_SIZE];
-        const int count = layer.type->parameters(&layer, own);
-        relation_key(schema, r, key);
-        for (int i = 0; i < count; i++)
-            add_tensor(writer, key, &own[i]);
+        char prefix[PREFIX_SIZE];
+        const int count = place.tensors < 0 ? 0 : layer.type->parameters(&layer, own);
+        find_prefix(model, writer->layer, writer->number, i, prefix);
+        if (writer->rc == ERROR_NONE && place.tensors >= 0)
+            writer->rc = layer_row_check(&layer, writer->err);
+        for (int k = 0; k < count; k++)
+            add_tensor(writer, prefix, &own[k]);
+    }
+}
+
+void relation_convs_buffers(struct parameter_writer *writer)
+{
+    const struct model *model = writer->model;
+    for (uint32_t i = 0; i < count_places(model, writer->layer); i++) {
+        char prefix[PREFIX_SIZE], module[PREFIX_SIZE + 32];
+        find_prefix(model, writer->layer, writer->number, i, prefix);
+        (void)snprintf(module, sizeof module, "%snn.norms.0.module", prefix);
+        (void)parameter_writer_statistics(writer, writer->layer->config.output_dim, module);
     }
 }
 
@@ -156,21 +229,19 @@ static void fill_rows(const struct relation_edges *edges, uint32_t rows, uint32_
 
 /* Gives a block what the ends of its edges have, for a layer that divides by it. To such a layer a
  * relation from a type to itself is a plain graph. */
-static enum error_code find_ends(const struct typed_pass *pass, uint32_t r, struct arena *arena,
+static enum error_code find_ends(const struct typed_pass *pass, const struct relation_edges *edges,
+                                 const struct conv_place *place, struct arena *arena,
                                  struct message_block *block, struct error *err)
 {
-    const struct relation_edges *edges = &pass->edges[r];
-    const struct relation *relation = relation_of(pass, r);
     uint32_t *nothing = NULL; /* what a source has that stands for none */
     enum error_code rc = ERROR_NONE;
     block->value_sum = edges->target_sum;
     block->source_degree = edges->source_degree;
     block->source_value_sum = edges->source_sum;
-    if (relation->source_type == relation->target_type) {
-        block->is_bipartite = false;
+    if (place->source == place->target) {
         block->degree = edges->source_degree;
         block->value_sum = edges->source_sum;
-    } else if (pass->source_count[relation->source_type] == 0) {
+    } else if (pass->source_count[place->source] == 0) {
         rc = arena_new(arena, &nothing, 1, what, err);
         if (rc == ERROR_NONE && !arena->counts)
             *nothing = 0;
@@ -180,19 +251,18 @@ static enum error_code find_ends(const struct typed_pass *pass, uint32_t r, stru
     return rc;
 }
 
-/* The block of a relation with a row for each destination, and with a source: where a type has
- * none, one that nobody hears from. */
-static enum error_code find_block(const struct typed_pass *pass, uint32_t r, struct arena *arena,
-                                  struct message_block *out, struct error *err)
+/* Gives each destination a row. */
+static enum error_code spread_rows(const struct typed_pass *pass,
+                                   const struct relation_edges *edges, uint32_t rows,
+                                   struct arena *arena, struct message_block *out,
+                                   struct error *err)
 {
-    const struct relation_edges *edges = &pass->edges[r];
-    const uint32_t rows = pass->destination_count[relation_of(pass, r)->target_type];
     uint32_t *row_start = NULL, *degree = NULL;
-    *out = edges->block;
+    if (!edges->row && edges->block.destination_count == rows)
+        return ERROR_NONE;
     out->destination_count = rows;
-    out->is_bipartite = true;
-    if (out->source_count == 0)
-        out->source_count = 1;
+    out->edge_count = message_block_edges(&edges->block);
+    out->row_start = NULL;
     enum error_code rc = arena_new(arena, &row_start, (size_t)rows + 1, what, err);
     if (rc == ERROR_NONE && pass->model->needs_degree)
         rc = arena_new(arena, &degree, rows, what, err);
@@ -204,21 +274,52 @@ static enum error_code find_block(const struct typed_pass *pass, uint32_t r, str
     return ERROR_NONE;
 }
 
-/* Finds what a relation reads of its sources. */
-static enum error_code find_input(const struct typed_pass *pass, uint32_t r, struct arena *arena,
-                                  struct input_rows *out, struct error *err)
+/* A type without sources has one that nobody hears from. */
+static uint32_t count_sources(const struct typed_pass *pass, uint32_t type)
 {
-    const struct relation *relation = relation_of(pass, r);
-    const uint32_t dim = pass->layer->type_input_dim[relation->source_type];
+    return pass->source_count[type] ? pass->source_count[type] : 1;
+}
+
+/* The block of a relation. Its sources have the rows of its destinations among them where both are
+ * of one type, but a named relation adds no loops. */
+static enum error_code find_block(const struct typed_pass *pass, uint32_t i,
+                                  const struct conv_place *place, struct arena *arena,
+                                  struct message_block *out, struct error *err)
+{
+    const struct layer_type *type = pass->layer->type;
+    const uint32_t rows = pass->destination_count[place->target];
+    if (!type->uses_edges) {
+        *out = (struct message_block){.destination_count = rows, .source_count = rows};
+        return ERROR_NONE;
+    }
+    const struct relation_edges *edges = &pass->edges[i];
+    const bool has_loops = type->forward && !type->divides_by_ends;
+    *out = edges->block;
+    out->source_count = count_sources(pass, place->source);
+    out->is_bipartite =
+        place->source != place->target || (has_loops && *pass->schema->type_name[place->source]);
+    out->degree_has_loops = *pass->schema->type_name[place->source] && !type->divides_by_ends;
+    enum error_code rc = spread_rows(pass, edges, rows, arena, out, err);
+    if (rc == ERROR_NONE && type->divides_by_ends)
+        rc = find_ends(pass, edges, place, arena, out, err);
+    return rc;
+}
+
+/* Finds what a relation reads of its sources. */
+static enum error_code find_input(const struct typed_pass *pass, const struct conv_place *place,
+                                  bool is_bipartite, struct arena *arena, struct input_rows *out,
+                                  struct error *err)
+{
+    const uint32_t dim = pass->layer->type_input_dim[place->source];
     float *zeros = NULL;
-    *out = pass->input[relation->source_type];
-    out->mostly_zero = false; /* that is for input_dim columns of features that lie in one place */
-    if (pass->source_count[relation->source_type] > 0)
+    *out = pass->input[place->source];
+    out->mostly_zero &= !is_bipartite;
+    if (pass->source_count[place->source] > 0)
         return ERROR_NONE;
     const enum error_code rc = arena_new(arena, &zeros, dim, what, err);
     for (uint32_t c = 0; rc == ERROR_NONE && !arena->counts && c < dim; c++)
         zeros[c] = 0;
-    *out = (struct input_rows){.base = zeros, .stride = dim};
+    *out = (struct input_rows){.base = zeros, .stride = dim, .precision = out->precision};
     return rc;
 }
 
@@ -226,51 +327,84 @@ static enum error_code find_input(const struct typed_pass *pass, uint32_t r, str
 static uint64_t edges_before(const struct typed_pass *pass, uint32_t r)
 {
     uint64_t count = 0;
-    for (uint32_t before = 0; before < r; before++)
+    for (uint32_t before = 0; pass->layer->type->uses_edges && before < r; before++)
         count += message_block_edges(&pass->edges[before].block);
     return count;
 }
 
 /* Finds what the layer reads beside its sources: rows of destinations, and rows that the lowest
  * layer of its kind reads. */
-static void find_own_rows(const struct typed_pass *pass, uint32_t r, struct conv *conv)
+static void find_own_rows(const struct typed_pass *pass, uint32_t i, struct conv *conv)
 {
-    const uint32_t target = relation_of(pass, r)->target_type;
+    const uint32_t target = conv->place.target;
     conv->pass.own = pass->input[target];
     conv->pass.own.mostly_zero = false;
     conv->pass.second_input = pass->start ? pass->start[target] : NULL;
+    conv->pass.slot_dropout = pass->slot_dropout;
+    conv->pass.first_slot = edges_before(pass, i);
     if (pass->is_inferred)
-        conv->pass.projects_first = false;
+        conv->pass.projects_first = false; /* sources are those of many tiles */
+    if (pass->sum)
+        conv->pass.sum = conv->pass.aggregation.sum = pass->sum[i];
+    if (pass->aggregated && i == 0) {
+        conv->pass.aggregated = pass->aggregated;
+        conv->pass.aggregated_count = pass->aggregated_count;
+    }
+    for (int k = 0; pass->layer->config.inner_norm == NORM_BATCH && k < 2; k++)
+        conv->pass.running[k] =
+            pass->value +
+            pass->model->parameter[pass->layer->inner_buffer_parameter + 3 * (int)i + k].offset;
 }
 
-static enum error_code begin_conv(const struct typed_pass *pass, uint32_t r, struct conv *conv,
+/* A conv that alone gives the rows of its type does what follows it, tile by tile, unless that is
+ * done behind the layer. */
+static enum error_code place_rows(const struct typed_pass *pass, struct conv *conv,
+                                  struct arena *arena, struct error *err)
+{
+    const struct layer_pass *row = &pass->row[conv->place.target].pass;
+    struct activation activation = row->activation;
+    if (count_givers(pass->model, pass->layer, conv->place.target) > 1) {
+        const enum error_code rc = arena_new(
+            arena, &conv->rows, (size_t)row->block.destination_count * row->output_dim, what, err);
+        conv->pass.output = conv->rows;
+        return rc;
+    }
+    activation.bias = conv->pass.activation.bias;
+    conv->pass.activation = activation;
+    conv->pass.output = row->output;
+    conv->pass.output_precision = row->output_precision;
+    return ERROR_NONE;
+}
+
+/* The tensors of a place in the table. */
+static const struct parameter *tensors_of(const struct typed_pass *pass, const struct conv *conv)
+{
+    return &pass->model->parameter[pass->layer->first_parameter +
+                                   conv->place.tensors * conv->layer.parameter_count];
+}
+
+static enum error_code begin_conv(const struct typed_pass *pass, uint32_t i, struct conv *conv,
                                   struct arena *arena, struct error *err)
 {
     struct message_block block;
     struct input_rows input;
-    enum error_code rc = find_block(pass, r, arena, &block, err);
-    if (rc == ERROR_NONE && pass->layer->type->divides_by_ends)
-        rc = find_ends(pass, r, arena, &block, err);
+    enum error_code rc = find_block(pass, i, &conv->place, arena, &block, err);
     if (rc == ERROR_NONE)
-        rc = find_input(pass, r, arena, &input, err);
+        rc = find_input(pass, &conv->place, block.is_bipartite, arena, &input, err);
     if (rc == ERROR_NONE)
-        rc = layer_pass_init_tensors(&conv->pass, &conv->layer, tensors_of(pass, conv, r),
-                                     pass->value, &block, &input, arena, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &conv->rows,
-                       (size_t)block.destination_count * pass->layer->config.output_dim, what, err);
-    find_own_rows(pass, r, conv);
-    conv->pass.slot_dropout = pass->slot_dropout;
-    conv->pass.first_slot = edges_before(pass, r);
-    conv->pass.output = conv->rows;
-    return rc;
+        rc = layer_pass_init_tensors(&conv->pass, &conv->layer, tensors_of(pass, conv), pass->value,
+                                     &block, &input, arena, err);
+    find_own_rows(pass, i, conv);
+    return rc == ERROR_NONE ? place_rows(pass, conv, arena, err) : rc;
 }
 
 struct join_job {
     const struct typed_pass *pass;
-    const struct convs *convs;
+    struct convs *convs;
     uint32_t type;
     float share;
+    float *scratch; /* [threads, scratch_size]: rows that are rounded afterwards */
+    size_t scratch_size;
 };
 
 CPU_KERNEL(add_rows, (float *restrict sum, const float *restrict rows, float share, size_t count),
@@ -279,75 +413,134 @@ CPU_KERNEL(add_rows, (float *restrict sum, const float *restrict rows, float sha
     vector_add_scaled(sum, rows, share, count);
 }
 
+static void add_relations(const struct join_job *job, float *y, size_t at, size_t count)
+{
+    vector_zero(y, count);
+    for (uint32_t i = 0; i < job->convs->count; i++)
+        if (job->convs->conv[i].place.target == job->type && job->convs->conv[i].rows)
+            add_rows(y, job->convs->conv[i].rows + at, job->share, count);
+}
+
+/* The first of the relations whose value is the largest gives it. */
+static void take_largest(const struct join_job *job, float *y, size_t at, size_t count)
+{
+    uint16_t *largest = job->convs->largest[job->type] + at;
+    bool is_first = true;
+    for (uint32_t r = 0; r < job->convs->count; r++) {
+        const struct conv *conv = &job->convs->conv[r];
+        if (conv->place.target != job->type)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            if (!is_first && !(conv->rows[at + i] > y[i]))
+                continue;
+            y[i] = conv->rows[at + i];
+            largest[i] = (uint16_t)r;
+        }
+        is_first = false;
+    }
+}
+
 static void join_tile(void *context, int64_t tile, int thread)
 {
     const struct join_job *job = context;
-    const struct typed_pass *pass = job->pass;
-    const size_t dim = pass->layer->config.output_dim;
+    const struct layer_pass *row = &job->pass->row[job->type].pass;
+    const size_t dim = row->output_dim;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const size_t count =
-        (layer_pass_tile_end(first, pass->destination_count[job->type]) - first) * dim;
-    float *y = pass->output[job->type] + first * dim;
-    (void)thread;
-    for (size_t i = 0; i < count; i++)
-        y[i] = 0;
-    for (uint32_t r = 0; r < pass->schema->relation_count; r++)
-        if (relation_of(pass, r)->target_type == job->type)
-            add_rows(y, job->convs->conv[r].rows + first * dim, job->share, count);
+    const uint32_t end = layer_pass_tile_end(first, row->block.destination_count);
+    const bool rounds = row->output_precision == PRECISION_BF16;
+    float *y = rounds ? job->scratch + (size_t)thread * job->scratch_size
+                      : (float *)row->output + first * dim;
+    if (job->convs->largest[job->type])
+        take_largest(job, y, first * dim, (end - first) * dim);
+    else
+        add_relations(job, y, first * dim, (end - first) * dim);
+    if (row->activation.relu)
+        layer_pass_finish(row, y, first, end);
+    if (rounds)
+        bf16_rows_round((bf16 *)row->output + first * bf16_stride(dim), y, dim, end - first);
 }
 
-static void join(const struct typed_pass *pass, const struct convs *convs, struct thread_pool *pool)
+/* Makes one row of what the relations of a type give. */
+static enum error_code join_type(struct join_job *job, uint32_t type, bool keep,
+                                 const struct model_workspace *workspace, struct error *err)
 {
-    struct join_job job = {.pass = pass, .convs = convs};
-    for (job.type = 0; job.type < pass->schema->type_count; job.type++) {
-        job.share = typed_pass_share(pass, job.type);
-        thread_pool_run(pool, layer_pass_tiles(pass->destination_count[job.type]), join_tile, &job);
-    }
+    const struct typed_pass *pass = job->pass;
+    struct layer_pass *row = &pass->row[type].pass;
+    const uint32_t rows = row->block.destination_count;
+    const int threads = thread_pool_size(workspace->pool);
+    const uint32_t givers = count_givers(pass->model, pass->layer, type);
+    enum error_code rc = ERROR_NONE;
+    job->type = type;
+    job->share = typed_pass_share(pass, type);
+    job->convs->largest[type] = NULL;
+    if (givers == 1 || rows == 0)
+        return ERROR_NONE;
+    if (pass->model->config.types.relation_aggr == RELATION_AGGR_MAX && givers > 1)
+        rc = arena_new(workspace->arena, &job->convs->largest[type], (size_t)rows * row->output_dim,
+                       what, err);
+    if (rc == ERROR_NONE && keep && row->activation.relu)
+        rc = layer_pass_keep_active(row, workspace->arena, err);
+    job->scratch_size = layer_pass_scratch((size_t)TILE_ROWS * row->output_dim);
+    if (rc == ERROR_NONE && row->output_precision == PRECISION_BF16)
+        rc = arena_new(workspace->arena, &job->scratch, (size_t)threads * job->scratch_size, what,
+                       err);
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        thread_pool_run(workspace->pool, layer_pass_tiles(rows), join_tile, job);
+    return rc;
 }
 
 static enum error_code new_convs(const struct typed_pass *pass, struct arena *arena,
                                  struct convs **out, struct error *err)
 {
-    const uint32_t relations = pass->schema->relation_count;
+    const struct model *model = pass->model;
+    const uint32_t count = count_places(model, pass->layer);
     enum error_code rc = arena_new(arena, out, 1, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &(*out)->conv, relations, what, err);
-    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
-        (*out)->conv[r] =
-            (struct conv){.layer = layer_of(pass->layer, relation_of(pass, r), (int)relations)};
-    return rc;
+        rc = arena_new(arena, &(*out)->conv, count, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (*out)->count = count;
+    const int with_tensors = gives_target_alone(model, pass->layer) ? 1 : (int)count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct conv *conv = &(*out)->conv[i];
+        *conv = (struct conv){.place = place_of(model, pass->layer, i)};
+        conv->layer =
+            layer_of(model, pass->layer, &conv->place, pass->layer->parameter_count / with_tensors);
+        conv->runs = conv->place.tensors >= 0 && pass->destination_count[conv->place.target] > 0;
+    }
+    return ERROR_NONE;
 }
 
-static bool has_rows(const struct typed_pass *pass, uint32_t r)
-{
-    return pass->destination_count[relation_of(pass, r)->target_type] > 0;
-}
-
-static enum error_code forward(struct typed_pass *pass, bool keep,
-                               const struct model_workspace *workspace, struct error *err)
+enum error_code relation_convs_forward(struct typed_pass *pass, bool keep,
+                                       const struct model_workspace *workspace, struct error *err)
 {
     struct convs *convs = NULL;
     enum error_code rc = new_convs(pass, workspace->arena, &convs, err);
+    struct join_job job = {.pass = pass, .convs = convs};
     pass->state = convs;
-    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++) {
-        if (!has_rows(pass, r))
+    for (uint32_t i = 0; rc == ERROR_NONE && i < convs->count; i++) {
+        struct conv *conv = &convs->conv[i];
+        if (!conv->runs)
             continue;
-        rc = begin_conv(pass, r, &convs->conv[r], workspace->arena, err);
+        rc = begin_conv(pass, i, conv, workspace->arena, err);
         if (rc == ERROR_NONE)
-            rc = layer_pass_forward(&convs->conv[r].pass, keep, workspace->arena, workspace->pool,
-                                    err);
+            rc = layer_pass_forward(&conv->pass, keep, workspace->arena, workspace->pool, err);
     }
-    if (rc == ERROR_NONE && !workspace->arena->counts)
-        join(pass, convs, workspace->pool);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
+        rc = join_type(&job, t, keep, workspace, err);
     return rc;
 }
 
 /* --- backward --- */
 
 struct back_job {
-    const struct typed_pass *pass;
+    struct typed_pass *pass;
+    struct convs *convs;
+    const struct model_workspace *workspace;
     const struct conv *conv;
-    const struct relation *relation;
+    const float *rows; /* [destinations, columns] that are added to */
+    float *sum;
+    size_t dim;
     float *scratch; /* [threads, scratch_size]: rows of a tile of sources */
     size_t scratch_size;
 };
@@ -355,136 +548,262 @@ struct back_job {
 static void source_tile(void *context, int64_t tile, int thread)
 {
     const struct back_job *job = context;
-    const struct typed_pass *pass = job->pass;
-    const size_t dim = job->conv->layer.input_dim;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->source_count[job->relation->source_type]);
+    const uint32_t end = layer_pass_tile_end(first, job->conv->pass.block.source_count);
     const float *rows = layer_pass_input_gradient(
-        &job->conv->pass, dim, first, end, job->scratch + (size_t)thread * job->scratch_size);
-    add_rows(pass->input_gradient[job->relation->source_type] + first * dim, rows, 1,
-             (end - first) * dim);
+        &job->conv->pass, job->dim, first, end, job->scratch + (size_t)thread * job->scratch_size);
+    add_rows(job->sum + first * job->dim, rows, 1, (end - first) * job->dim);
 }
 
 static void own_tile(void *context, int64_t tile, int thread)
 {
     const struct back_job *job = context;
-    const struct typed_pass *pass = job->pass;
-    const size_t dim = job->conv->layer.own_dim;
-    const uint32_t type = job->relation->target_type;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->destination_count[type]);
+    const uint32_t end = layer_pass_tile_end(first, job->conv->pass.block.destination_count);
     (void)thread;
-    add_rows(pass->input_gradient[type] + first * dim, job->conv->pass.own_gradient + first * dim,
-             1, (end - first) * dim);
+    add_rows(job->sum + first * job->dim, job->rows + first * job->dim, 1,
+             (end - first) * job->dim);
 }
 
-static void start_tile(void *context, int64_t tile, int thread)
+/* Adds rows of the destinations of job->conv to `sum`. */
+static void add_own_rows(struct back_job *job, const float *rows, float *sum, size_t dim)
 {
-    const struct back_job *job = context;
-    const struct typed_pass *pass = job->pass;
-    const size_t dim = pass->layer->config.output_dim;
-    const uint32_t type = job->relation->target_type;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->destination_count[type]);
-    (void)thread;
-    add_rows(pass->start_gradient[type] + first * dim,
-             job->conv->pass.second_gradient + first * dim, 1, (end - first) * dim);
+    job->rows = rows;
+    job->sum = sum;
+    job->dim = dim;
+    thread_pool_run(job->workspace->pool, layer_pass_tiles(job->conv->pass.block.destination_count),
+                    own_tile, job);
 }
 
-/* Adds the gradient of the input of a relation's layer to the gradients of both types. */
-static void add_input_gradients(struct back_job *job, struct thread_pool *pool)
+/* Whether the pass has left a gradient of its sources, and not only of those that stand for none. */
+static bool leaves_sources(const struct typed_pass *pass, const struct conv *conv)
 {
-    const struct typed_pass *pass = job->pass;
-    const uint32_t source = job->relation->source_type, target = job->relation->target_type;
-    if (pass->input_gradient[source])
-        thread_pool_run(pool, layer_pass_tiles(pass->source_count[source]), source_tile, job);
-    if (pass->input_gradient[target] && job->conv->pass.own_gradient)
-        thread_pool_run(pool, layer_pass_tiles(pass->destination_count[target]), own_tile, job);
-    if (job->conv->pass.second_gradient)
-        thread_pool_run(pool, layer_pass_tiles(pass->destination_count[target]), start_tile, job);
+    return (conv->pass.input_gradient || conv->pass.aggregated_gradient) &&
+           pass->source_count[conv->place.source] > 0;
 }
 
-/* The gradient of the rows that each relation to `type` gives. */
-static enum error_code share_out(const struct typed_pass *pass, uint32_t type, const float *dy,
-                                 struct arena *arena, const float **out, struct error *err)
+/* The conv that alone reads the rows of a type; NULL: none does, or several. */
+static const struct conv *find_reader(const struct typed_pass *pass, const struct convs *convs,
+                                      uint32_t type)
 {
-    const float share = typed_pass_share(pass, type);
-    const size_t count = (size_t)pass->destination_count[type] * pass->layer->config.output_dim;
-    float *rows = NULL;
-    *out = dy;
-    if (pass->model->config.types.relation_aggr == RELATION_AGGR_SUM || count == 0)
-        return ERROR_NONE;
-    const enum error_code rc = arena_new(arena, &rows, count, what, err);
-    *out = rows;
-    for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < count; i++)
-        rows[i] = share * dy[i];
-    return rc;
-}
-
-static enum error_code begin_types(const struct typed_pass *pass, float *const *output_gradient,
-                                   struct arena *arena, const float **dy, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++) {
-        const size_t count = (size_t)pass->source_count[t] * pass->layer->type_input_dim[t];
-        float *dx = pass->input_gradient[t];
-        for (size_t i = 0; !arena->counts && dx && i < count; i++)
-            dx[i] = 0;
-        rc = share_out(pass, t, output_gradient[t], arena, &dy[t], err);
+    const struct conv *found = NULL;
+    int readers = 0;
+    for (uint32_t i = 0; i < convs->count; i++) {
+        const struct conv *conv = &convs->conv[i];
+        if (conv->place.source == type && leaves_sources(pass, conv)) {
+            found = conv;
+            readers++;
+        }
+        readers += conv->place.target == type && conv->pass.own_gradient;
     }
+    return readers == 1 ? found : NULL;
+}
+
+/* Brings together what the relations leave for the rows of a type. */
+static enum error_code leave_type(struct back_job *job, uint32_t type, struct error *err)
+{
+    struct typed_pass *pass = job->pass;
+    struct arena *arena = job->workspace->arena;
+    const size_t dim = pass->layer->type_input_dim[type];
+    const size_t count = pass->source_count[type] * dim;
+    const struct conv *reader = find_reader(pass, job->convs, type);
+    float *sum = NULL;
+    pass->reader[type] = reader ? &reader->pass : NULL;
+    pass->input_gradient[type] = NULL;
+    if (reader || !pass->wants_gradient[type] || count == 0)
+        return ERROR_NONE;
+    enum error_code rc = arena_new(arena, &sum, count, what, err);
+    pass->input_gradient[type] = sum;
+    job->scratch_size = layer_pass_scratch(TILE_ROWS * dim);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->scratch,
+                       (size_t)thread_pool_size(job->workspace->pool) * job->scratch_size, what,
+                       err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    vector_zero(sum, count);
+    for (uint32_t i = 0; i < job->convs->count; i++) {
+        job->conv = &job->convs->conv[i];
+        job->sum = sum;
+        job->dim = dim;
+        if (job->conv->place.source == type && leaves_sources(pass, job->conv))
+            thread_pool_run(job->workspace->pool, layer_pass_tiles(pass->source_count[type]),
+                            source_tile, job);
+        if (job->conv->place.target == type && job->conv->pass.own_gradient)
+            add_own_rows(job, job->conv->pass.own_gradient, sum, dim);
+    }
+    return ERROR_NONE;
+}
+
+struct slope_job {
+    const struct layer_pass *row;   /* of a type: what follows its joined rows */
+    const struct layer_pass *above; /* NULL: the gradient is in dy */
+    float *dy;
+    uint16_t relation;
+    const uint16_t *largest; /* NULL: the relation has its share of all */
+    float share;
+    float *out;
+};
+
+static void above_tile(void *context, int64_t tile, int thread)
+{
+    const struct slope_job *job = context;
+    const size_t dim = job->row->output_dim;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, job->row->block.destination_count);
+    float *out = job->out + first * dim;
+    (void)thread;
+    const float *rows =
+        job->row->active ? layer_pass_product_gradient(job->row, job->above, NULL, first, end, out)
+                         : layer_pass_input_gradient(job->above, dim, first, end, out);
+    if (rows != out)
+        vector_copy(out, rows, (end - first) * dim);
+}
+
+static void relation_tile(void *context, int64_t tile, int thread)
+{
+    const struct slope_job *job = context;
+    const size_t dim = job->row->output_dim;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, job->row->block.destination_count);
+    (void)thread;
+    for (size_t i = first * dim; i < end * dim; i++)
+        job->out[i] = !job->largest                      ? job->share * job->dy[i]
+                      : job->largest[i] == job->relation ? job->dy[i]
+                                                         : 0;
+}
+
+/* The gradient of the rows that the relations of a type give together, in front of what follows
+ * them. */
+static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
+                                  float *output_gradient, const struct model_workspace *workspace,
+                                  float **out, struct error *err)
+{
+    const struct layer_pass *row = &pass->row[type].pass;
+    struct slope_job job = {.row = row, .above = pass->above[type]};
+    *out = output_gradient;
+    if (!job.above || count_givers(pass->model, pass->layer, type) < 2)
+        return ERROR_NONE;
+    const enum error_code rc = arena_new(
+        workspace->arena, out, row->block.destination_count * (size_t)row->output_dim, what, err);
+    job.out = *out;
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        thread_pool_run(workspace->pool, layer_pass_tiles(row->block.destination_count), above_tile,
+                        &job);
     return rc;
 }
 
-static enum error_code conv_back(struct back_job *job, struct conv *conv, uint32_t r,
-                                 const float *dy, const struct model_workspace *workspace,
-                                 float *gradient, struct error *err)
+/* The gradient of what one relation gives: *dy, or its part of that. */
+static enum error_code find_part(const struct back_job *job, uint32_t i, float *dy,
+                                 const float **out, struct error *err)
 {
     const struct typed_pass *pass = job->pass;
-    const struct layer_gradient out =
-        layer_pass_gradient(&conv->layer, tensors_of(pass, conv, r), gradient);
-    job->conv = conv;
-    job->relation = relation_of(pass, r);
-    const bool is_first = !pass->input_gradient[job->relation->source_type] &&
-                          !pass->input_gradient[job->relation->target_type];
-    enum error_code rc = ERROR_NONE;
-    if (pass->start)
-        rc = arena_new(workspace->arena, &conv->pass.second_gradient,
+    const uint32_t type = job->convs->conv[i].place.target;
+    const struct layer_pass *row = &pass->row[type].pass;
+    struct slope_job slope = {.row = row,
+                              .dy = dy,
+                              .relation = (uint16_t)i,
+                              .largest = job->convs->largest[type],
+                              .share = typed_pass_share(pass, type)};
+    *out = dy;
+    if (!dy || (!slope.largest && pass->model->config.types.relation_aggr == RELATION_AGGR_SUM) ||
+        count_givers(pass->model, pass->layer, type) < 2)
+        return ERROR_NONE;
+    const enum error_code rc =
+        arena_new(job->workspace->arena, &slope.out,
+                  row->block.destination_count * (size_t)row->output_dim, what, err);
+    *out = slope.out;
+    if (rc == ERROR_NONE && !job->workspace->arena->counts)
+        thread_pool_run(job->workspace->pool, layer_pass_tiles(row->block.destination_count),
+                        relation_tile, &slope);
+    return rc;
+}
+
+/* Where the gradients of the tensors of a place go. */
+static struct layer_gradient gradient_of(const struct typed_pass *pass, const struct conv *conv,
+                                         uint32_t i, float *gradient)
+{
+    struct layer_gradient out = layer_pass_gradient(&conv->layer, tensors_of(pass, conv), gradient);
+    for (int k = 0; pass->layer->config.inner_norm == NORM_BATCH && k < 3; k++)
+        out.statistics[k] =
+            gradient +
+            pass->model->parameter[pass->layer->inner_buffer_parameter + 3 * (int)i + k].offset;
+    return out;
+}
+
+static enum error_code conv_back(struct back_job *job, uint32_t i, float *dy, float *gradient,
+                                 struct error *err)
+{
+    struct typed_pass *pass = job->pass;
+    struct conv *conv = &job->convs->conv[i];
+    struct arena *arena = job->workspace->arena;
+    const uint32_t target = conv->place.target;
+    const struct layer_pass *above = dy ? NULL : pass->above[target];
+    const bool is_first =
+        !pass->wants_gradient[conv->place.source] && !pass->wants_gradient[target];
+    const struct layer_gradient out = gradient_of(pass, conv, i, gradient);
+    const float *part = NULL;
+    enum error_code rc = find_part(job, i, dy, &part, err);
+    if (rc == ERROR_NONE && pass->start)
+        rc = arena_new(arena, &conv->pass.second_gradient,
                        conv->pass.block.destination_count * (size_t)conv->pass.output_dim, what,
                        err);
     if (rc == ERROR_NONE)
-        rc = layer_pass_backward(&conv->pass, NULL, dy, is_first, &out, workspace->arena,
-                                 workspace->pool, err);
-    if (rc == ERROR_NONE && !is_first && !workspace->arena->counts)
-        add_input_gradients(job, workspace->pool);
+        rc = layer_pass_backward(&conv->pass, above, part, is_first, &out, arena,
+                                 job->workspace->pool, err);
     return rc;
 }
 
-static enum error_code backward(struct typed_pass *pass, float *const *output_gradient,
-                                const struct model_workspace *workspace, float *gradient,
-                                struct error *err)
+/* Brings together what the relations leave for the rows that the lowest layer of its kind reads. */
+static enum error_code leave_start(struct back_job *job, uint32_t type, struct error *err)
+{
+    const struct typed_pass *pass = job->pass;
+    struct arena *arena = job->workspace->arena;
+    const size_t dim = pass->layer->config.output_dim;
+    const size_t count = pass->destination_count[type] * dim;
+    float *sum = NULL;
+    pass->start_gradient[type] = NULL;
+    for (uint32_t i = 0; i < job->convs->count; i++) {
+        enum error_code rc = ERROR_NONE;
+        job->conv = &job->convs->conv[i];
+        if (job->conv->place.target != type || !job->conv->pass.second_gradient)
+            continue;
+        if (!pass->start_gradient[type]) {
+            pass->start_gradient[type] = job->conv->pass.second_gradient;
+            continue;
+        }
+        if (!sum) {
+            rc = arena_new(arena, &sum, count, what, err);
+            if (rc == ERROR_NONE && !arena->counts)
+                vector_copy(sum, pass->start_gradient[type], count);
+            pass->start_gradient[type] = sum;
+        }
+        if (rc != ERROR_NONE)
+            return rc;
+        if (!arena->counts)
+            add_own_rows(job, job->conv->pass.second_gradient, sum, dim);
+    }
+    return ERROR_NONE;
+}
+
+enum error_code relation_convs_backward(struct typed_pass *pass, float *const *output_gradient,
+                                        const struct model_workspace *workspace, float *gradient,
+                                        struct error *err)
 {
     struct convs *convs = pass->state;
-    const float *dy[RELATION_TYPE_COUNT_MAX];
-    struct back_job job = {.pass = pass};
-    size_t widest = 0;
-    for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        if (widest < pass->layer->type_input_dim[t])
-            widest = pass->layer->type_input_dim[t];
-    job.scratch_size = layer_pass_scratch(TILE_ROWS * widest);
-    enum error_code rc =
-        arena_new(workspace->arena, &job.scratch,
-                  (size_t)thread_pool_size(workspace->pool) * job.scratch_size, what, err);
-    if (rc == ERROR_NONE)
-        rc = begin_types(pass, output_gradient, workspace->arena, dy, err);
-    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
-        if (has_rows(pass, r))
-            rc = conv_back(&job, &convs->conv[r], r, dy[relation_of(pass, r)->target_type],
-                           workspace, gradient, err);
+    struct back_job job = {.pass = pass, .convs = convs, .workspace = workspace};
+    float *dy[RELATION_TYPE_COUNT_MAX];
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
+        rc = find_slope(pass, t, output_gradient[t], workspace, &dy[t], err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < convs->count; i++) {
+        const uint32_t target = convs->conv[i].place.target;
+        if (convs->conv[i].runs && (dy[target] || pass->above[target]))
+            rc = conv_back(&job, i, dy[target], gradient, err);
+    }
+    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
+        rc = leave_type(&job, t, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && pass->start && t < pass->schema->type_count; t++)
+        rc = leave_start(&job, t, err);
     return rc;
 }
-
-const struct typed_kind relation_convs = {.wants_target_rows = true,
-                                          .parameters = parameters,
-                                          .check = check,
-                                          .forward = forward,
-                                          .backward = backward};

@@ -1,13 +1,18 @@
 /*
- * relation_convs - a plain kind of layer for each relation, as HeteroConv of PyG runs them.
+ * relation_convs - a layer for each relation, as HeteroConv of PyG runs them.
  *
- *   y_i = share_t (sum over the relations r to the type t of i of conv_r(sources of r, own rows of t)_i)
+ *   y_i = act(sum, mean or max over the relations r to the type t of
+ *             conv_r(sources of r, own rows of t)_i)
  *
- * Each relation is one layer_pass on a bipartite block, by the code that plain graphs use: a kind
- * works here when its parameters() give tensors that read own rows model_layer.own_dim columns, and
- * its forward and backward read those through layer_pass_own_rows() and leave own_gradient. Tensors
- * are convs.<k>.convs.<relation>.<the kind's names>, as in PyG. A destination has no loop of its
- * own (add_self_loops=False).
+ * Each relation is one layer_pass: a plain graph is one type and one relation, and its layer is one
+ * pass, which does bias, activation and dropout tile by tile. Where several relations lead to a type
+ * their rows are joined, and the activation is done while a tile is joined. A layer that uses no
+ * edges has a pass for each type.
+ *
+ * A kind reads own rows, of model_layer.own_dim columns, through layer_pass_own_rows(), and leaves
+ * own_gradient. The tensors of a relation are convs.<k>.convs.<relation>.<the kind's names>, as in
+ * PyG; those of a relation without a name are convs.<k>.<the kind's names>. In a relation with a
+ * name a destination has no loop of its own (add_self_loops=False).
  *
  * A kind that divides by what both ends of an edge have (gcn, sgc, appnp, propagate) computes on a
  * relation from a type to itself as on a plain graph, with loops: HeteroConv does so there. PyG
@@ -22,6 +27,21 @@
 
 #include "common/nn/typed/typed_layer.h"
 
-extern const struct typed_kind relation_convs;
+/* Fails: ERROR_INVALID for a schema, or for widths of types, on which the kind cannot compute. */
+MUST_CHECK enum error_code relation_convs_check(const struct model_config *config,
+                                                const struct model_layer *layer, struct error *err);
+/* Writes the tensors of a layer. */
+void relation_convs_parameters(struct parameter_writer *writer);
+/* Writes the running statistics of the norm inside the layer. */
+void relation_convs_buffers(struct parameter_writer *writer);
+/* As those of struct typed_kind. Backward reads pass->above beside output_gradient, of which an
+ * element may be NULL, and sets pass->reader and pass->input_gradient. */
+MUST_CHECK enum error_code relation_convs_forward(struct typed_pass *pass, bool keep,
+                                                  const struct model_workspace *workspace,
+                                                  struct error *err);
+MUST_CHECK enum error_code relation_convs_backward(struct typed_pass *pass,
+                                                   float *const *output_gradient,
+                                                   const struct model_workspace *workspace,
+                                                   float *gradient, struct error *err);
 
 #endif

@@ -9,8 +9,8 @@ static const char what[] = "the rows of relations"; /* wants memory */
 
 bool relation_input_is_possible(const struct model *model)
 {
-    const struct layer_type *type = model->layer[0].type;
-    return type->typed && type->typed->sums && type->uses_edges;
+    const struct typed_kind *typed = model->layer[0].typed;
+    return typed && typed->sums;
 }
 
 static enum error_code new_arrays(struct relation_input *out, uint32_t relations,

@@ -12,12 +12,21 @@
 
 #include "common/graph/relation_block.h"
 #include "common/nn/layers/layer_pass.h"
+#include "common/nn/layers/layer_tail.h"
+#include "common/nn/parameter_writer.h"
 #include "common/nn/typed/projection_fold.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct relation_input; /* relation_input.h */
+
+/* What is done to the rows of one type alone: behind a layer, or as their projection. */
+struct type_rows {
+    struct model_layer layer;
+    struct layer_pass pass;
+    struct layer_tail tail;
+};
 
 /* One layer at work on one block. */
 struct typed_pass {
@@ -41,21 +50,24 @@ struct typed_pass {
      * kind gave; backward adds to start_gradient [types] [destinations, output_dim] what it finds
      * of those rows. */
     const float *const *start;
-    float *const *start_gradient;
+    float **start_gradient;
     bool is_inferred;               /* a layer alone, on a tile: sources are those of many tiles */
     struct activation slot_dropout; /* of edges: drop_below, scale and stream alone */
     /* [types]: [sources, columns], which backward fills, all of it; NULL where nobody wants it. */
-    float *const *input_gradient;
+    float **input_gradient;
     void *state; /* what forward leaves for backward, in the arena */
-};
-
-/* Adds tensors to the table of a model; after a failure nothing more. */
-struct parameter_writer {
-    struct model *model;
-    const struct model_layer *layer;
-    int number; /* of the layer */
-    enum error_code rc;
-    struct error *err;
+    /* These are for the layer of a relation (relation_convs.h). */
+    struct type_rows *row; /* [types]: what follows the layer */
+    /* NULL, or rows of the first relation that are aggregated already, as in struct model_input. */
+    void *aggregated;
+    uint32_t aggregated_count;
+    /* [types]: a pass after its backward, whose input are the rows that the layer gives; NULL: the
+     * gradient is in output_gradient, or there is none. */
+    const struct layer_pass *const *above;
+    /* [types]: backward leaves here the pass that alone reads the rows of a type; NULL: their
+     * gradient is in input_gradient. */
+    const struct layer_pass **reader;
+    const bool *wants_gradient; /* [types]: of the rows that the layer reads */
 };
 
 /* Of a type whose rows come in unprojected; else NULL. */
@@ -86,6 +98,9 @@ static inline float typed_pass_share(const struct typed_pass *pass, uint32_t typ
 struct typed_kind {
     bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */
     bool sums; /* of rows of sources it wants what neighbor_weights() makes of each relation's */
+    /* It has other tensors than a layer_pass also where one relation leads from the one type to
+     * itself. */
+    bool differs_alone;
     /* Writes the tensors of the layer. */
     void (*parameters)(struct parameter_writer *writer);
     /* Fails: ERROR_INVALID for what the kind cannot do with these widths and options. NULL: it can do all. */
@@ -99,24 +114,6 @@ struct typed_kind {
                                 const struct model_workspace *workspace, float *gradient,
                                 struct error *err);
 };
-
-/* A tensor of shape dim [dim_count], with first values uniform in [-bound, bound), or all `start` unless that is 0. The
- * name is made as by printf. */
-__attribute__((format(printf, 6, 7))) void
-parameter_writer_add(struct parameter_writer *writer, int dim_count,
-                     const uint32_t dim[PARAMETER_DIM_COUNT_MAX], float bound, float start,
-                     const char *name, ...);
-
-enum { RELATION_KEY_SIZE = 3 * RELATION_NAME_SIZE + 16 };
-/* The key of a relation in PyG's ModuleDict: <source___name___target>, where a dot is a #. */
-void relation_key(const struct relation_schema *schema, uint32_t relation,
-                  char key[RELATION_KEY_SIZE]);
-/* As PyG's HGTConv joins them: source__name__target. */
-void relation_joined_key(const struct relation_schema *schema, uint32_t relation,
-                         char key[RELATION_KEY_SIZE]);
-/* The key of a type there. */
-void relation_type_key(const struct relation_schema *schema, uint32_t type,
-                       char key[RELATION_NAME_SIZE + 2]);
 
 /* Number `index` of the layer's tensors: its values, and where its gradient goes. */
 static inline const float *typed_parameter(const struct typed_pass *pass, int index)

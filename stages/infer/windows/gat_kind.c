@@ -1,12 +1,12 @@
 /* GAT, on rows as they are (common/nn/layers/gat_windows.h). Its tiles are summed by their shape. */
 #include "common/base/stop_signal.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 #include "store/features/feature_shard.h"
 
 static bool is_possible(const struct model *model, int layer)
 {
-    return !layer_call_lists_rows(model) && gat_windows_are_possible(&model->layer[layer]);
+    return !layer_reads_listed_rows(model) && gat_windows_are_possible(&model->layer[layer]);
 }
 
 static bool takes(const struct model_layer *layer, uint32_t destinations, uint32_t sources)

@@ -2,7 +2,7 @@
  * GATv2, on projected rows (common/nn/layers/gatv2_windows.h). Rows are projected a block of the shards at a time, which is cut
  * by the partition alone, so no budget changes a bit.
  */
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 #include "store/features/feature_shard.h"
 
@@ -10,7 +10,7 @@
 
 static bool is_possible(const struct model *model, int layer)
 {
-    return !layer_call_lists_rows(model) && gatv2_windows_are_possible(&model->layer[layer]);
+    return !layer_reads_listed_rows(model) && gatv2_windows_are_possible(&model->layer[layer]);
 }
 
 static size_t features_of(const struct source_windows *w)

@@ -1,6 +1,6 @@
 /* Layers that want the sum of their sources' rows, each with its weight, or the greatest of them. */
 #include "common/base/memory.h"
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 
 /* Whether edges count by their weights. */
@@ -11,7 +11,7 @@ static bool is_weighted(const struct source_windows *w)
 
 static bool is_possible(const struct model *model, int layer)
 {
-    return layer_call_sums(model, layer);
+    return layer_reads_sums(model, layer);
 }
 
 static struct window_floats floats(const struct source_windows *w, uint32_t columns)
@@ -111,8 +111,8 @@ static enum error_code weigh(struct source_windows *w, struct error *err)
         rc = window_run(w, ((int64_t)sources.source_count + ENDS_AT_ONCE - 1) / ENDS_AT_ONCE,
                         find_ends, err);
     arena_reset(&w->arena);
-    return rc == ERROR_NONE ? layer_call_weigh(w->of->model, w->layer_number, own->columns,
-                                               &sources, &w->arena, &w->aggregation, err)
+    return rc == ERROR_NONE ? layer_reads_weights(w->of->model, w->layer_number, own->columns,
+                                                  &sources, &w->arena, &w->aggregation, err)
                             : rc;
 }
 

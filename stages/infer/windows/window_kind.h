@@ -35,7 +35,7 @@ struct window_floats {
     size_t scratch;     /* of a thread */
 };
 
-/* The destinations that have rows in one relation: where blocks list rows (layer_call.h) those with edges, else all. */
+/* The destinations that have rows in one relation: where blocks list rows (model_infer_types()) those with edges, else all. */
 struct relation_window {
     const struct topology_part *part; /* NULL: the relation leads to another type */
     uint32_t source_type, columns;    /* of the rows of sources */

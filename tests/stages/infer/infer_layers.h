@@ -2,7 +2,7 @@
 #ifndef TESTS_STAGES_INFER_INFER_LAYERS_H
 #define TESTS_STAGES_INFER_INFER_LAYERS_H
 
-#include "stages/infer/layer_call.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/part_inference.h"
 #include "stages/infer/source_windows.h"
 
@@ -88,12 +88,12 @@ static inline uint64_t infer_layer_window_bytes(struct infer_layer *l, uint64_t 
     const uint32_t end = l->run->parts[2] - l->run->parts[1];
     const bool has_second = l->run->model.layer[l->layer - 1].second_input >= 0;
     uint32_t summed = 0;
-    if (l->layer > 1 && !layer_call_sums(&l->run->model, l->layer - 1))
+    if (l->layer > 1 && !layer_reads_sums(&l->run->model, l->layer - 1))
         return windows_bytes; /* its rows are in memory */
     infer_layer_open_inputs(l, input_bytes, windows_bytes);
     const uint64_t wanted = windows_bytes + type_inputs_bytes(l->inputs) +
                             inference_tiles_bytes(l->tiles) + (has_second ? input_bytes / 2 : 0);
-    if (layer_call_sums(&l->run->model, l->layer - 1)) {
+    if (layer_reads_sums(&l->run->model, l->layer - 1)) {
         assert_false(type_inputs_are_resident(l->inputs));
         assert_ok(source_windows_sum(l->windows, &first, end, &summed, &l->run->err), &l->run->err);
         assert_true(summed > 0);
@@ -106,7 +106,7 @@ static inline void infer_layer_open_parts(struct infer_layer *l, const struct in
 {
     struct infer_run *run = l->run;
     const bool is_summed = how->windows_bytes && source_windows_are_possible(&run->model, l->layer);
-    const bool is_sum = layer_call_sums(&run->model, l->layer - 1);
+    const bool is_sum = layer_reads_sums(&run->model, l->layer - 1);
     const uint64_t below = is_sum ? how->input_bytes / 16 : 1ULL << 30;
     struct part_inference_config config = {
         .context = &run->context,

@@ -14,7 +14,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/graph/relation_reverse.h"
-#include "common/nn/typed/typed_model.h"
+#include "common/nn/model.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_shard.h"

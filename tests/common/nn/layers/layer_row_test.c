@@ -154,7 +154,7 @@ static void a_typed_kind_has_all_of_its_functions(void **state)
     struct error err = {0};
     const struct typed_kind empty = {.sums = true};
     const struct layer_type type = {.typed = &empty};
-    const struct model_layer layer = {.type = &type};
+    const struct model_layer layer = {.type = &type, .typed = &empty};
     (void)state;
     assert_fails(layer_row_check_typed(&layer, &err), ERROR_BUG, "its `typed` needs", &err);
 }
@@ -172,7 +172,8 @@ static void all_rows_of_the_table_are_sound(void **state)
                                               .own_dim = i < 3 ? 8 : 24,
                                               .config.output_dim = i < 3 ? 24 : 8,
                                               .config.option = {.heads = 4, .aggr = aggr[i % 3]},
-                                              .joins_heads = true};
+                                              .joins_heads = true,
+                                              .typed = type->typed};
             if (!type->only_typed)
                 assert_ok(layer_row_check(&layer, &err), &err);
             if (type->typed)

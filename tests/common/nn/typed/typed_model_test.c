@@ -7,7 +7,6 @@
 #include "common/nn/model_file.h"
 #include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/typed_layer.h"
-#include "common/nn/typed/typed_model.h"
 
 #include "tests/reference/typed_reference.h"
 #include "tests/support/test.h"
@@ -437,7 +436,8 @@ static void rows_aggregated_before_change_no_bit(void **state)
                                 all.model.value_count * sizeof(float));
             calls = ahead.ahead <= 0 ? INT64_MIN : calls;
         }
-        assert_int_equal(calls < 0, all.model.layer[0].type->typed->sums);
+        const struct typed_kind *typed = all.model.layer[0].typed;
+        assert_int_equal(calls < 0, typed && typed->sums);
         end(&ahead);
         end(&all);
     }
@@ -552,9 +552,9 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
     float *output =
         memory_alloc((size_t)destinations[type] * own->config.output_dim + 1, sizeof *output);
     arena_reset(&run->arena);
-    assert_ok(typed_model_infer_layer(&run->model, run->value, layer, &input, type, &workspace,
-                                      output, &err),
-              &err);
+    assert_ok(
+        model_infer_types(&run->model, run->value, layer, &input, type, &workspace, output, &err),
+        &err);
     return output;
 }
 
@@ -562,8 +562,8 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
 static bool folds_a_projection(const struct model *model, const struct trial *trial)
 {
     const struct model_layer *first = &model->layer[0];
-    return trial->project && !trial->values && !trial->residual && first->type->typed->sums &&
-           first->config.option.aggr == LAYER_AGGR_MEAN;
+    return trial->project && !trial->values && !trial->residual && first->typed &&
+           first->typed->sums && first->config.option.aggr == LAYER_AGGR_MEAN;
 }
 
 /* Returns what a layer that reads all layers below it reads of the papers; memory_free() it. */
@@ -907,18 +907,18 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     config.layer[0].kind = LAYER_PROPAGATE;
     refuse(&config, "it passes rows on as they are, and rows of type paper have 5 columns, not 4");
     config.layer[0].kind = LAYER_IDENTITY;
-    refuse(&config, "layer 1 of the model (identity): this kind is not for graphs with relations");
+    refuse(&config, "it passes rows on as they are, and rows of type paper have 5 columns, not 4");
     config.layer[0].kind = LAYER_GIN;
     refuse(&config, "relation writes leads from rows of 6 columns to rows of 5: expected types of "
                     "one width");
-    config.layer[0].norm = NORM_BATCH;
-    layer_config_set_inner(&config.layer[0], NORM_BATCH, ACTIVATION_RELU);
-    refuse(&config, "it would have a batch norm inside, and a layer by relation has no running "
-                    "statistics: write `inner: relu` or `norm: layer`");
     config = config_of(&sage, &small, 0);
     config.layer[0].kind = LAYER_GATV2;
     config.layer[0].option.heads = 3;
     refuse(&config, "the output width is 4, which its 3 heads do not divide");
+    config = config_of(&rgcn, &small, 0);
+    config.types.input_dim[AUTHOR] = config.types.input_dim[PAPER];
+    config.types.relation_aggr = RELATION_AGGR_MAX;
+    refuse(&config, "it sums what its relations give, and train-step.relation_aggr is max");
     config = (struct model_config){
         .input_dim = 3, .layer_count = 1, .layer = {{.kind = LAYER_RGCN, .output_dim = 2}}};
     refuse(&config, "this kind is for graphs with relations");
