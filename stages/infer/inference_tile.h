@@ -67,7 +67,8 @@ struct inference_tile {
     struct mini_batch batch; /* sources by type */
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct relation_block block;
-    /* NULL, or [relations] in place of the rows of sources that are no destinations (model_infer_types()). */
+    /* NULL, or [relations] in place of the rows of sources that are no destinations
+     * (model_infer_types()). */
     const float *const *sum;
     /* A layer with a second_input reads these: [span.count, its width], of the span's type
      * alone. */

@@ -110,8 +110,8 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Whether sums are to be made of windows. Rows that are mostly zero are multiplied before they are summed (sparse_layer.h), but
- * for attention: those are read tile by tile. */
+/* Whether sums are to be made of windows. Rows that are mostly zero are multiplied before they are
+ * summed (sparse_layer.h), but for attention: those are read tile by tile. */
 static bool wants_windows(const struct part_inference *inference, int layer)
 {
     const struct model *model = model_of(inference);
@@ -124,8 +124,8 @@ static bool wants_windows(const struct part_inference *inference, int layer)
             !type_inputs_are_resident(inference->inputs));
 }
 
-/* Windows have what their budget leaves beside the rows of other layers and what is held already. Where some tiles are read as
- * they are all the same, rows have that while windows rest. */
+/* Windows have what their budget leaves beside the rows of other layers and what is held already.
+ * Where some tiles are read as they are all the same, rows have that while windows rest. */
 static enum error_code open_windows(struct part_inference *inference, int layer, struct error *err)
 {
     const uint64_t rows = rows_bytes(inference, layer), held = type_inputs_bytes(inference->inputs);
@@ -178,7 +178,9 @@ static enum error_code open_inputs(struct part_inference *inference,
 
 /* --- a tile --- */
 
-/* Reads what the tile's layer reads beside the rows of the layer below it: rows of its own nodes. */
+/* Reads what the tile's layer reads beside the rows of the layer below it: rows of its own
+
+ * nodes. */
 static enum error_code read_lower(struct part_inference *inference, struct inference_tile *tile,
                                   struct error *err)
 {
@@ -234,7 +236,8 @@ static enum error_code infer_tile(struct part_inference *inference,
 
 /* --- a part --- */
 
-/* Sums for the tiles from `first` on. Windows and the rows of sources take the same memory by turns. */
+/* Sums for the tiles from `first` on. Windows and the rows of sources take the same memory by
+ * turns. */
 static enum error_code sum_tiles(struct part_inference *inference,
                                  const struct inference_span *first, uint32_t end, uint32_t *summed,
                                  struct error *err)

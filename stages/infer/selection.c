@@ -184,7 +184,9 @@ static uint64_t count_nodes(const struct selection *s)
     return count;
 }
 
-/* A tile's nodes that nobody asked for may read rows of a type that nobody asked for: there is one. */
+/* A tile's nodes that nobody asked for may read rows of a type that nobody asked for: there is
+
+ * one. */
 static enum error_code new_rows(struct selection *s, struct error *err)
 {
     const int layers = s->of->model->config.layer_count;

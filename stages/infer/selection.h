@@ -1,13 +1,16 @@
 /*
- * selection - the nodes that an inference of some nodes asks for, layer by layer and type by type, and their rows.
+ * selection - the nodes that an inference of some nodes asks for, layer by layer and type by type,
+ * and their rows.
  *
  *   wanted nodes ─> those that layer L reads ─> those that layer L - 1 reads ... ─> those whose features are read
  *   features of these ─> layer 1 of as many as layer 2 reads ─> ... ─> layer L of the wanted ones
  *
- * A node has the same number in all layers, by when it was first asked for among those of its type, so that the nodes of a layer are
- * the first ones of the layer below. Rows are computed in the tiles of an inference of all nodes, each as a whole and from the same
- * edges: where a tile has nodes that nobody asked for, their rows are computed of rows that are not theirs, and dropped. So the
- * bits of the others are those of an inference of all nodes. Takes 4 bytes for each node of the graph, and the rows of all layers.
+ * A node has the same number in all layers, by when it was first asked for among those of its type,
+ * so that the nodes of a layer are the first ones of the layer below. Rows are computed in the
+ * tiles of an inference of all nodes, each as a whole and from the same edges: where a tile has
+ * nodes that nobody asked for, their rows are computed of rows that are not theirs, and dropped. So
+ * the bits of the others are those of an inference of all nodes. Takes 4 bytes for each node of the
+ * graph, and the rows of all layers.
  */
 #ifndef STAGES_INFER_SELECTION_H
 #define STAGES_INFER_SELECTION_H
@@ -52,15 +55,17 @@ struct selection { /* {0} is empty; release with selection_release() */
     struct selected_type type[RELATION_TYPE_COUNT_MAX];
 };
 
-/* Finds who is asked for, and opens their parts. Fails: ERROR_CORRUPT for damaged inputs; ERROR_NO_MEMORY. */
+/* Finds who is asked for, and opens their parts. Fails: ERROR_CORRUPT for damaged inputs;
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code selection_find(const struct selection_config *config,
                                           struct selection *out, struct error *err);
-/* Reads their features. Fails: ERROR_NO_MEMORY when the rows do not fit the budget, saying what does; ERROR_CORRUPT. */
+/* Reads their features. Fails: ERROR_NO_MEMORY when the rows do not fit the budget, saying what
+ * does; ERROR_CORRUPT. */
 MUST_CHECK enum error_code selection_read(struct selection *selection, struct error *err);
 void selection_release(struct selection *selection);
 
-/* The rows of `layer` (0: features) that nodes [count], of the partition and of one type, have, into out [count]; those that nobody asked
- * for there have any. */
+/* The rows of `layer` (0: features) that nodes [count], of the partition and of one type, have,
+ * into out [count]; those that nobody asked for there have any. */
 void selection_number(const struct selection *selection, uint32_t type, int layer,
                       const uint32_t *node, uint32_t count, uint32_t *out);
 

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of the room for rows so much is for sums: a larger window costs passes over the sources, a smaller one has every sum
- * brought from memory more often. */
+/* Of the room for rows so much is for sums: a larger window costs passes over the sources, a
+ * smaller one has every sum brought from memory more often. */
 enum { SUMS_SHARE = 5, ALL_SHARES = 8 };
 
 static const char what[] = "windows of sources"; /* wants memory */
@@ -59,7 +59,8 @@ static uint64_t bytes_of_source(const struct source_windows *w, uint32_t type)
     return w->kind->floats(w, columns_of(w, type)).source * sizeof(float);
 }
 
-/* Whether the rows of a type go through a window, block by block; else all of them are one, in memory. */
+/* Whether the rows of a type go through a window, block by block; else all of them are one, in
+ * memory. */
 static bool goes_by(const struct source_windows *w, uint32_t type)
 {
     return source_of(w, type) &&
@@ -93,7 +94,9 @@ static uint64_t most_sums(const struct source_windows *w)
     return most + WINDOW_ALIGNMENT;
 }
 
-/* Divides the budget: what is held beside, and `memory`, in which the window gets what sums leave. */
+/* Divides the budget: what is held beside, and `memory`, in which the window gets what sums
+
+ * leave. */
 static void share_out(struct source_windows *w)
 {
     const size_t threads = (size_t)thread_pool_size(w->of->context->pool);
@@ -158,7 +161,8 @@ static enum error_code allocate(struct source_windows *w, struct error *err)
     return rc;
 }
 
-/* The relations, but for what depends on the destinations; the type whose rows go by is that of the first. */
+/* The relations, but for what depends on the destinations; the type whose rows go by is that of the
+ * first. */
 static enum error_code find_relations(struct source_windows *w, struct error *err)
 {
     const enum error_code rc = memory_new(&w->relation, w->relation_count, what, err);

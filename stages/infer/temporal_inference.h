@@ -1,13 +1,17 @@
 /*
- * temporal_inference - what layers give of the nodes of a tile, each at its own time, of runs that sample by times.
+ * temporal_inference - what layers give of the nodes of a tile, each at its own time, of runs that
+ * sample by times.
  *
- * Layer by layer that cannot be had: what a node looks like depends on who asks, and when. So each node of a tile is the seed of a
- * neighbourhood of its own, drawn as validation draws it (temporal_neighbor_sampler.c), with as many hops as the layers up to the
- * one that is asked for; these are computed on it from the features on. No layer below is read, and nothing later than a node is.
+ * Layer by layer that cannot be had: what a node looks like depends on who asks, and when. So each
+ * node of a tile is the seed of a neighbourhood of its own, drawn as validation draws it
+ * (temporal_neighbor_sampler.c), with as many hops as the layers up to the one that is asked for;
+ * these are computed on it from the features on. No layer below is read, and nothing later than a
+ * node is.
  *
- * The cost is that of sampling: of a node all that sample.evaluation_fanouts leave of its neighbourhood (by default everything that is
- * early enough), once for each of the last two layers and each below, where a layer at a time takes each edge once. Memory is
- * that of TEMPORAL_TILE_NODES such neighbourhoods.
+ * The cost is that of sampling: of a node all that sample.evaluation_fanouts leave of its
+ * neighbourhood (by default everything that is early enough), once for each of the last two layers
+ * and each below, where a layer at a time takes each edge once. Memory is that of
+ * TEMPORAL_TILE_NODES such neighbourhoods.
  */
 #ifndef STAGES_INFER_TEMPORAL_INFERENCE_H
 #define STAGES_INFER_TEMPORAL_INFERENCE_H

@@ -65,7 +65,9 @@ static void find_types(struct type_inputs *inputs)
     }
 }
 
-/* Rows that are learnt, with features before them or not, were made for layer 1 as its layer below. */
+/* Rows that are learnt, with features before them or not, were made for layer 1 as its layer
+
+ * below. */
 static bool is_made(const struct type_inputs *inputs, uint32_t type)
 {
     const struct stage_context *context = inputs->config.context;
@@ -184,7 +186,8 @@ bool type_inputs_skip_zeros(const struct type_inputs *inputs)
 
 /* --- fetch --- */
 
-/* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each type are wanted. */
+/* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each
+ * type are wanted. */
 static void share_out(struct type_inputs *inputs, const uint32_t *count)
 {
     struct feature_source *source[RELATION_TYPE_COUNT_MAX];

@@ -102,7 +102,9 @@ static uint32_t next_source(const struct edge_walk *walk)
     return walk->at < walk->end ? *topology_neighbor(walk->own->part, walk->at) : UINT32_MAX;
 }
 
-/* Takes one edge, passes one that is skipped, or takes the destination itself; false: it is over. */
+/* Takes one edge, passes one that is skipped, or takes the destination itself; false: it is
+
+ * over. */
 static bool step(struct edge_walk *walk)
 {
     const struct topology_part *part = walk->own->part;

@@ -1,4 +1,5 @@
-/* GAT, on rows as they are (common/nn/layers/gat_windows.h). Its tiles are summed by their shape. */
+/* GAT, on rows as they are (common/nn/layers/gat_windows.h). Its tiles are summed by their
+ * shape. */
 #include "common/base/stop_signal.h"
 #include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"

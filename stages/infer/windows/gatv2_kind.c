@@ -1,6 +1,6 @@
 /*
- * GATv2, on projected rows (common/nn/layers/gatv2_windows.h). Rows are projected a block of the shards at a time, which is cut
- * by the partition alone, so no budget changes a bit.
+ * GATv2, on projected rows (common/nn/layers/gatv2_windows.h). Rows are projected a block of the
+ * shards at a time, which is cut by the partition alone, so no budget changes a bit.
  */
 #include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
@@ -18,8 +18,8 @@ static size_t features_of(const struct source_windows *w)
     return (size_t)w->layer->edge_dim * (WINDOW_EDGES_MAX + 1);
 }
 
-/* A thread's scratch is for a block as it is read and its rows projected, or for the features of edges and of the destination
- * itself, and what gatv2_windows_add() wants. */
+/* A thread's scratch is for a block as it is read and its rows projected, or for the features of
+ * edges and of the destination itself, and what gatv2_windows_add() wants. */
 static struct window_floats floats(const struct source_windows *w, uint32_t columns)
 {
     const size_t row = gatv2_windows_source_row(w->layer);

@@ -1,4 +1,5 @@
-/* Layers that want the sum of their sources' rows, each with its weight, or the greatest of them. */
+/* Layers that want the sum of their sources' rows, each with its weight, or the greatest of
+ * them. */
 #include "common/base/memory.h"
 #include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
@@ -20,7 +21,8 @@ static struct window_floats floats(const struct source_windows *w, uint32_t colu
     return (struct window_floats){.destination = columns, .source = columns};
 }
 
-/* Whether sources are weighed by what they have in the whole graph. Where blocks list their rows they are not. */
+/* Whether sources are weighed by what they have in the whole graph. Where blocks list their rows
+ * they are not. */
 static bool wants_degrees(const struct source_windows *w)
 {
     return w->of->model->needs_degree && !w->lists_rows;
@@ -116,7 +118,8 @@ static enum error_code weigh(struct source_windows *w, struct error *err)
                             : rc;
 }
 
-/* Adds the edges of the rows from `first` on, until the piece is full; returns the first that may have some left. */
+/* Adds the edges of the rows from `first` on, until the piece is full; returns the first that may
+ * have some left. */
 static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, uint32_t end)
 {
     const struct relation_window *own = window_relation(w);

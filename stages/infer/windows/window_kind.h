@@ -1,5 +1,6 @@
 /*
- * window_kind - what kinds of layer do with the sources that go by in source_windows.c: a row and a file each.
+ * window_kind - what kinds of layer do with the sources that go by in source_windows.c: a row and a
+ * file each.
  *
  * Private to source_windows.c and the kinds.
  */
@@ -18,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Destinations that a thread takes at a time, and edges that it gathers before their rows are added. */
+/* Destinations that a thread takes at a time, and edges that it gathers before their rows are
+ * added. */
 enum { WINDOW_TILE = 256, PIECE_EDGES = 8192 };
 /* Sums lie at a multiple of this, from the end of the memory on. */
 enum { WINDOW_ALIGNMENT = 64 };
@@ -35,7 +37,8 @@ struct window_floats {
     size_t scratch;     /* of a thread */
 };
 
-/* The destinations that have rows in one relation: where blocks list rows (model_infer_types()) those with edges, else all. */
+/* The destinations that have rows in one relation: where blocks list rows (model_infer_types())
+ * those with edges, else all. */
 struct relation_window {
     const struct topology_part *part; /* NULL: the relation leads to another type */
     uint32_t source_type, columns;    /* of the rows of sources */
@@ -59,8 +62,8 @@ static inline float *relation_window_sum(const struct relation_window *own, uint
 struct window_kind {
     bool (*is_possible)(const struct model *model, int layer); /* from 0 */
     bool always; /* also where the rows that the layer reads are resident */
-    /* Whether a tile of that many destinations is to be summed, which hear from so many sources, themselves among them. NULL:
-     * all are. */
+    /* Whether a tile of that many destinations is to be summed, which hear from so many sources,
+     * themselves among them. NULL: all are. */
     bool (*takes)(const struct model_layer *layer, uint32_t destinations, uint32_t sources);
     /* For sources of `columns`. */
     struct window_floats (*floats)(const struct source_windows *w, uint32_t columns);
@@ -157,7 +160,8 @@ MUST_CHECK enum error_code window_run(struct source_windows *w, int64_t count,
 void window_place(struct source_windows *w, uint32_t first);
 /* How many rows of that type there is room for. */
 uint32_t window_room(const struct source_windows *w);
-/* Reads the input rows of numbers first .. end - 1 of that type; false: that failed, and is kept in w->failure as tile `tile`. */
+/* Reads the input rows of numbers first .. end - 1 of that type; false: that failed, and is kept in
+ * w->failure as tile `tile`. */
 bool window_read_rows(struct source_windows *w, uint32_t first, uint32_t end, int64_t tile,
                       float *out);
 /* Counts rows that went by. */
@@ -175,12 +179,14 @@ uint64_t window_row_bytes(const struct source_windows *w, uint32_t columns);
 /* The error of a layer that is always summed, where `count` rows of `bytes` have no room. */
 enum error_code window_has_no_room(const struct source_windows *w, uint32_t count, uint64_t bytes,
                                    struct error *err);
-/* As many whole tiles from `first` on as have room beside the longest block: their rows end before *summed, and what they have in
- * all relations takes *bytes, a multiple of WINDOW_ALIGNMENT. Fails as source_windows_sum(). */
+/* As many whole tiles from `first` on as have room beside the longest block: their rows end before
+ * *summed, and what they have in all relations takes *bytes, a multiple of WINDOW_ALIGNMENT. Fails
+ * as source_windows_sum(). */
 MUST_CHECK enum error_code window_rows_choose(struct source_windows *w,
                                               const struct inference_span *first, uint32_t end,
                                               uint32_t *summed, uint64_t *bytes, struct error *err);
-/* Gives the rows first .. end - 1 of each relation, of which nothing is added yet, their places in the last sums_bytes. */
+/* Gives the rows first .. end - 1 of each relation, of which nothing is added yet, their places in
+ * the last sums_bytes. */
 void window_rows_place(struct source_windows *w, uint32_t first, uint32_t end);
 
 /* --- edges of a destination (edge_pieces.c) --- */
@@ -190,12 +196,14 @@ struct window_numbers {
     uint32_t from, end, shift; /* nodes of the type in the part found last, and what is taken off */
 };
 
-/* Gathers the edges of row i to the window, from its cursor on, behind the *count that are there, as rows of the window, as long
- * as *count is below PIECE_EDGES; `value` gets their weights, unless it is NULL. */
+/* Gathers the edges of row i to the window, from its cursor on, behind the *count that are there,
+ * as rows of the window, as long as *count is below PIECE_EDGES; `value` gets their weights, unless
+ * it is NULL. */
 void edge_piece_take(struct source_windows *w, struct window_numbers *numbers,
                      struct edge_piece *piece, float *value, uint32_t i, uint32_t *count);
 
-/* A walk over all edges of a destination, or those to the window, without those from itself, for attention. */
+/* A walk over all edges of a destination, or those to the window, without those from itself, for
+ * attention. */
 struct edge_walk {
     struct source_windows *w;
     const struct relation_window *own;

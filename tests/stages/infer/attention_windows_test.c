@@ -1,8 +1,8 @@
 /* Attention over sources that go by, against its tiles. */
 #include "tests/stages/infer/infer_layers.h"
 
-/* GAT with one head and more, side by side and as their mean. In the first layer of the second case no tile is summed in
- * windows, of the third some are. */
+/* GAT with one head and more, side by side and as their mean. In the first layer of the second case
+ * no tile is summed in windows, of the third some are. */
 static void attention_in_windows_is_that_of_a_tile(void **state)
 {
     static const struct infer_case cases[] = {
@@ -48,7 +48,8 @@ static void infer_last_layer(const struct infer_case *what, const struct infer_c
     assert_int_equal(temp_store_teardown(&temp), 0);
 }
 
-/* GATv2 has the same bits whether its rows fit or not, and the values of the way that training takes. */
+/* GATv2 has the same bits whether its rows fit or not, and the values of the way that training
+ * takes. */
 static void gatv2_in_windows_is_near_that_of_a_tile(void **state)
 {
     static const struct infer_case cases[] = {
@@ -101,7 +102,8 @@ static uint64_t rows_read(const struct infer_case *what, uint64_t windows_bytes,
     return count;
 }
 
-/* For as many destinations as there is room for all rows go by once, and their own; of GAT once more before. */
+/* For as many destinations as there is room for all rows go by once, and their own; of GAT once
+ * more before. */
 static void attention_reads_rows_once_for_many_destinations(void **state)
 {
     static const struct {

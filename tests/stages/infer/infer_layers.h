@@ -1,4 +1,5 @@
-/* infer_layers - the layers of an infer_run one after the other, under conditions that must not change a bit. */
+/* infer_layers - the layers of an infer_run one after the other, under conditions that must not
+ * change a bit. */
 #ifndef TESTS_STAGES_INFER_INFER_LAYERS_H
 #define TESTS_STAGES_INFER_INFER_LAYERS_H
 
@@ -12,7 +13,8 @@ struct infer_conditions { /* what must not change a bit */
     int threads;
     uint64_t value_bytes; /* of a tile; 0: without a limit */
     uint64_t input_bytes; /* budget of the rows a layer reads */
-    /* Of layers that sum their sources, the windows that they are to do so in; their rows have a sixteenth of input_bytes then. */
+    /* Of layers that sum their sources, the windows that they are to do so in; their rows have a
+     * sixteenth of input_bytes then. */
     uint64_t windows_bytes;
 };
 
@@ -80,7 +82,8 @@ static inline void infer_layer_open_inputs(struct infer_layer *l, uint64_t input
     assert_true(source_windows_bytes(l->windows) <= windows_bytes);
 }
 
-/* What a part needs for windows of `windows_bytes`. A layer that sums all its tiles does so in them. */
+/* What a part needs for windows of `windows_bytes`. A layer that sums all its tiles does so in
+ * them. */
 static inline uint64_t infer_layer_window_bytes(struct infer_layer *l, uint64_t input_bytes,
                                                 uint64_t windows_bytes)
 {

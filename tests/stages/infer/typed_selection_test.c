@@ -1,4 +1,5 @@
-/* Models over relations for some nodes from their neighbourhood, against what all layers of all nodes give of them. */
+/* Models over relations for some nodes from their neighbourhood, against what all layers of all
+ * nodes give of them. */
 #include "stages/infer/selected_inference.h"
 
 #include "tests/stages/infer/typed_trials.h"

@@ -1,4 +1,5 @@
-/* typed_trials - models over relations that infer is tried on, and the inference of all nodes by one. */
+/* typed_trials - models over relations that infer is tried on, and the inference of all nodes by
+ * one. */
 #ifndef TESTS_STAGES_INFER_TYPED_TRIALS_H
 #define TESTS_STAGES_INFER_TYPED_TRIALS_H
 

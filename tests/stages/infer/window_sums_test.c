@@ -50,7 +50,8 @@ static void sums_in_windows_are_those_of_a_gather(void **state)
     }
 }
 
-/* A layer that is always summed is refused where a tile has no room, or not even a block; any other then has no windows. */
+/* A layer that is always summed is refused where a tile has no room, or not even a block; any other
+ * then has no windows. */
 static void windows_that_do_not_fit_are_refused(void **state)
 {
     static const struct infer_case always = {.model = "gatv2", .heads = "2", .hidden = "20"};
