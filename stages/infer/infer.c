@@ -17,7 +17,7 @@
  * computed with is given back before the outputs are written.
  *
  *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile; where those rows do not fit
- *             and are summed in windows (source_windows.h, typed_windows.h), what neighbours of a tile do not take is for them too
+ *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
  *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
  * Of a run that wants some nodes alone there is one unit, outputs/w: selection.h.
@@ -26,21 +26,14 @@
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
  * the same node again for every batch it is near to.
  */
-#include "common/base/log.h"
 #include "common/base/memory.h"
-#include "common/base/text.h"
 #include "common/nn/model.h"
-#include "stages/infer/inference_tile.h"
 #include "stages/infer/input_rows.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
 #include "stages/infer/selected_inference.h"
-#include "stages/infer/temporal_inference.h"
-#include "stages/infer/typed_inference.h"
-#include "stages/infer/typed_selection.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
-#include "stages/plan/sparse_features.h"
 #include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
 #include "store/records/wanted_nodes.h"
@@ -53,47 +46,21 @@ struct infer_state {
     struct model model;
     struct edge_use edge_use;
     struct topology topology;
-    struct typed_tiles *tiles;     /* of a graph with relations, in place of what follows: */
-    struct typed_inference *typed; /* over these */
-    struct neighbor_sampler *sampler;
-    struct feature_source *input, *second;         /* of layer input_layer (part_inference.h) */
-    struct feature_source *lower[LAYER_COUNT_MAX]; /* likewise; NULL where there is none */
-    struct source_windows *windows;                /* over the input, where they are wanted */
-    bool mostly_zero;                              /* the input: features may be */
-    int last_part;                                 /* of the last layer that was computed */
-    int input_layer; /* the layer that reads it, with these weights; 0: none is open */
-    struct arena arena;
-    float *weights; /* [model.value_count]; NULL until the first unit */
+    struct inference_tiles *tiles;    /* NULL until the first unit, as is the next */
+    struct part_inference *inference; /* over these */
+    int last_part;                    /* of the last layer that was computed */
+    float *weights;                   /* [model.value_count]; NULL until the first unit */
     struct weights_identity identity;
 };
-
-static void close_input(struct infer_state *state)
-{
-    typed_inference_close_inputs(state->typed);
-    source_windows_free(state->windows);
-    feature_source_close(state->input);
-    feature_source_close(state->second);
-    state->windows = NULL;
-    state->input = state->second = NULL;
-    for (int l = 0; l < LAYER_COUNT_MAX; l++) {
-        feature_source_close(state->lower[l]);
-        state->lower[l] = NULL;
-    }
-    state->input_layer = 0;
-}
 
 /* Gives back all that layers are computed with, but for the weights. */
 static void close_layers(struct infer_state *state)
 {
-    close_input(state);
-    typed_inference_free(state->typed);
-    state->typed = NULL;
-    typed_tiles_free(state->tiles);
+    part_inference_free(state->inference);
+    state->inference = NULL;
+    inference_tiles_free(state->tiles);
     state->tiles = NULL;
-    neighbor_sampler_free(state->sampler);
-    state->sampler = NULL;
     topology_close(&state->topology);
-    arena_release(&state->arena);
 }
 
 static void infer_close(void *opaque)
@@ -120,55 +87,42 @@ static enum error_code infer_open(const struct stage_context *context, void **op
     return rc;
 }
 
-/* Of a graph with relations. */
 static enum error_code new_tiles(const struct stage_context *context, struct infer_state *state,
                                  struct error *err)
 {
-    const struct typed_tiles_config tiles = {.context = context,
-                                             .topology = &state->topology,
-                                             .model = &state->model,
-                                             .edge_columns = state->edge_use.columns,
-                                             .neighbor_bytes = context->memory_bytes / 4,
-                                             .value_bytes = context->memory_bytes / 4};
-    struct typed_inference_config typed = {.context = context,
-                                           .rows_bytes = context->memory_bytes / 2};
-    const enum error_code rc = typed_tiles_new(&tiles, &state->tiles, err);
-    typed.tiles = state->tiles;
-    return rc == ERROR_NONE ? typed_inference_new(&typed, &state->typed, err) : rc;
+    const uint64_t quarter = context->memory_bytes / 4;
+    const struct inference_tiles_config tiles = {.context = context,
+                                                 .topology = &state->topology,
+                                                 .model = &state->model,
+                                                 .edge_use = state->edge_use,
+                                                 .neighbor_bytes = quarter,
+                                                 .value_bytes = quarter};
+    struct part_inference_config parts = {
+        .context = context, .rows_bytes = context->memory_bytes / 2, .window_bytes = 3 * quarter};
+    const enum error_code rc = inference_tiles_new(&tiles, &state->tiles, err);
+    parts.tiles = state->tiles;
+    return rc == ERROR_NONE ? part_inference_new(&parts, &state->inference, err) : rc;
 }
 
-/* Topology and sampler are opened when the first unit comes: until the end of training there is none. Its parts are
+/* Topology and tiles are opened when the first unit comes: until the end of training there is none. Its parts are
  * opened by the units that read them. */
 static enum error_code open_topology(const struct stage_context *context, struct infer_state *state,
                                      struct error *err)
 {
-    if (state->sampler || state->typed)
+    if (state->inference)
         return ERROR_NONE;
     enum error_code rc = topology_open(context->store, context->book, &state->topology, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct neighbor_sampler_config config = {
-        .topology = &state->topology,
-        .has_self_loops = context->book->self_loop_count > 0,
-        .budget_bytes = context->memory_bytes / 4,
-    };
-    state->arena.limit = context->memory_bytes / 4;
-    rc = model_is_typed(&state->model) ? new_tiles(context, state, err)
-                                       : neighbor_sampler_new(&config, &state->sampler, err);
+    if (rc == ERROR_NONE)
+        rc = new_tiles(context, state, err);
     if (rc != ERROR_NONE)
         close_layers(state);
     return rc;
 }
 
-/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of
- * them. In a graph with relations only a layer that divides by both ends of an edge does so. */
 static enum error_code open_parts(const struct stage_context *context,
                                   const struct infer_state *state, int part, struct error *err)
 {
-    const bool weighs_sources = state->typed
-                                    ? state->model.divides_by_ends
-                                    : state->model.needs_degree || state->edge_use.weight_sum;
-    return temporal_inference_is_wanted(context) || weighs_sources
+    return inference_tiles_ask_sources(state->tiles)
                ? topology_open_parts(&state->topology, context->pool, err)
                : topology_open_part(&state->topology, part, err);
 }
@@ -199,7 +153,7 @@ static enum error_code read_weights(const struct stage_context *context, struct 
     struct snapshot snapshot = {0};
     if (state->weights && state->identity.version == version)
         return ERROR_NONE;
-    close_input(state);
+    part_inference_close_inputs(state->inference);
     enum error_code rc = snapshot_get_current(context->store, context->run_id, &snapshot, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -217,156 +171,6 @@ static enum error_code read_weights(const struct stage_context *context, struct 
     else
         rc = keep_weights(context, state, &snapshot, err);
     store_release_record(&snapshot.view);
-    return rc;
-}
-
-static void tell_memory(const struct stage_context *context, const struct infer_state *state)
-{
-    char all[32], rows[32], tile[32];
-    log_info("memory: %s, of it up to %s for neighbours and values of a tile, %s for the rows that "
-             "layer %d "
-             "reads, which %s",
-             text_size(context->memory_bytes, all), text_size(context->memory_bytes / 2, tile),
-             text_size(feature_source_bytes(state->input) +
-                           (state->second ? feature_source_bytes(state->second) : 0) +
-                           (state->windows ? source_windows_bytes(state->windows) : 0),
-                       rows),
-             state->input_layer,
-             feature_source_is_resident(state->input) ? "all fit"
-             : state->windows                         ? "are summed in windows"
-                                                      : "are read as tiles want them");
-}
-
-static uint32_t largest_part(const struct partition_book *book)
-{
-    uint32_t most = 0;
-    for (int p = 0; p < book->part_count; p++)
-        most = book->book[p + 1] - book->book[p] > most ? book->book[p + 1] - book->book[p] : most;
-    return most;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Rows that are mostly zero are multiplied before they are summed (sparse_layer.h), but for attention: those are read tile by
- * tile. */
-static enum error_code open_windows(const struct stage_context *context, struct infer_state *state,
-                                    int layer, struct error *err)
-{
-    const bool sums_all = source_windows_sum_all(&state->model, layer - 1);
-    if (temporal_inference_is_wanted(context) ||
-        !source_windows_are_possible(&state->model, layer - 1) ||
-        (state->mostly_zero && model_sums_sources(&state->model, layer - 1)) ||
-        (feature_source_is_resident(state->input) &&
-         !source_windows_are_always(&state->model, layer - 1)))
-        return ERROR_NONE;
-    const uint32_t largest = largest_part(context->book);
-    const uint64_t others = context->memory_bytes / (state->second ? 2 : 4) +
-                            neighbor_sampler_bytes(state->sampler) +
-                            feature_source_bytes(state->input);
-    const struct source_windows_config config = {
-        .topology = &state->topology,
-        .input = state->input,
-        .model = &state->model,
-        .weights = state->weights,
-        .layer = layer - 1,
-        .edge_use = state->edge_use,
-        .has_self_loops = context->book->self_loop_count > 0,
-        .pool = context->pool,
-        .budget_bytes = context->memory_bytes > others ? context->memory_bytes - others : 0,
-        .destinations_least = largest < INFERENCE_TILE_NODES ? largest : INFERENCE_TILE_NODES,
-        .destinations_most = largest,
-    };
-    const enum error_code rc = source_windows_new(&config, &state->windows, err);
-    if (sums_all)
-        return rc;
-    /* Of GAT some tiles are read as they are, while windows rest; or all, where there is no room for windows. */
-    if (rc == ERROR_NONE)
-        feature_source_limit(
-            state->input,
-            smaller(context->memory_bytes / (state->second ? 4 : 2),
-                    config.budget_bytes - source_windows_resting_bytes(state->windows)));
-    return rc == ERROR_NO_MEMORY ? ERROR_NONE : rc;
-}
-
-/* The rows that layer `layer` gives, from 1; 0: the features, or with a learnable embedding what input_rows.h made. */
-static enum error_code open_rows(const struct stage_context *context,
-                                 const struct infer_state *state, int layer, uint64_t budget_bytes,
-                                 struct feature_source **out, struct error *err)
-{
-    const bool is_made = layer >= schedule_first_layer(context->schedule);
-    const struct feature_source_config config = {
-        .store = context->store,
-        .origin = is_made ? FEATURES_OF_INFER_LAYER : FEATURES_OF_PARTITION,
-        .id = is_made ? context->run_id : context->book->id,
-        .layer = layer,
-        .weights = &state->identity,
-        .part_count = context->book->part_count,
-        .book = context->book->book,
-        .tensor = is_made ? layer_tensor : "features",
-        .budget_bytes = budget_bytes,
-        .sharers = context->sharers,
-        .pool = context->pool,
-    };
-    return feature_source_open(&config, out, err);
-}
-
-static enum error_code open_input(const struct stage_context *context, struct infer_state *state,
-                                  int layer, struct error *err)
-{
-    if (state->input_layer == layer)
-        return ERROR_NONE;
-    close_input(state);
-    const int second = state->model.layer[layer - 1].second_input;
-    const bool reads_all = state->model.layer[layer - 1].reads_all;
-    const uint64_t shares = reads_all && layer > 1 ? (uint64_t)layer - 1 : second < 0 ? 1 : 2;
-    const uint64_t budget_bytes = context->memory_bytes / (2 * shares);
-    enum error_code rc = open_rows(context, state, layer - 1, budget_bytes, &state->input, err);
-    for (int l = 0; rc == ERROR_NONE && reads_all && l < layer - 2; l++)
-        rc = open_rows(context, state, l + 1, budget_bytes, &state->lower[l], err);
-    if (rc == ERROR_NONE && second >= 0)
-        rc = open_rows(context, state, second + 1, budget_bytes, &state->second, err);
-    state->mostly_zero = false;
-    if (rc == ERROR_NONE && layer == 1 && context->schedule->embedding_shards == 0)
-        rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
-                                    err);
-    if (rc == ERROR_NONE)
-        rc = open_windows(context, state, layer, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    state->input_layer = layer;
-    tell_memory(context, state);
-    return ERROR_NONE;
-}
-
-/* A layer of a part. */
-static enum error_code infer_part(const struct stage_context *context, struct infer_state *state,
-                                  int layer, int part, struct error *err)
-{
-    const bool is_temporal = temporal_inference_is_wanted(context);
-    enum error_code rc = open_input(context, state, is_temporal ? 1 : layer, err);
-    stage_times_enter(context->times, TIME_COMPUTE);
-    struct part_inference inference = {.context = context,
-                                       .topology = &state->topology,
-                                       .model = &state->model,
-                                       .edge_use = state->edge_use,
-                                       .weights = state->weights,
-                                       .identity = &state->identity,
-                                       .sampler = state->sampler,
-                                       .input = state->input,
-                                       .second = state->second,
-                                       .windows = state->windows,
-                                       .has_self_loops = context->book->self_loop_count > 0,
-                                       .mostly_zero = state->mostly_zero,
-                                       .is_temporal = is_temporal,
-                                       .arena = &state->arena};
-    memcpy(inference.lower, state->lower, sizeof inference.lower);
-    if (rc == ERROR_NONE)
-        rc = part_inference_run(&inference, layer, part, err);
-    if (rc != ERROR_NONE)
-        close_input(state); /* what was open may be what was damaged, and is made again meanwhile */
     return rc;
 }
 
@@ -402,26 +206,6 @@ static enum error_code find_wanted(const struct stage_context *context,
     return rc;
 }
 
-/* All layers of node [count], of the partition. */
-static enum error_code select_rows(const struct stage_context *context, struct infer_state *state,
-                                   const uint32_t *node, uint32_t count, struct selected_rows *rows,
-                                   struct error *err)
-{
-    const struct selection_config selection = {.context = context,
-                                               .topology = &state->topology,
-                                               .model = &state->model,
-                                               .budget_bytes = context->memory_bytes / 2,
-                                               .node = node,
-                                               .count = count};
-    const struct selected_inference_config config = {.selection = selection,
-                                                     .edge_use = &state->edge_use,
-                                                     .weights = state->weights,
-                                                     .sampler = state->sampler,
-                                                     .arena = &state->arena};
-    return state->tiles ? typed_selection_run(&selection, state->tiles, state->weights, rows, err)
-                        : selected_inference_run(&config, rows, err);
-}
-
 /* The outputs of some nodes, with all that they are computed from. */
 static enum error_code infer_some(const struct stage_context *context, struct infer_state *state,
                                   struct error *err)
@@ -437,7 +221,13 @@ static enum error_code infer_some(const struct stage_context *context, struct in
         rc = open_topology(context, state, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE)
-        rc = select_rows(context, state, node, wanted.count, &rows, err);
+        rc = selected_inference_run(
+            &(struct selection_config){.tiles = state->tiles,
+                                       .weights = state->weights,
+                                       .budget_bytes = context->memory_bytes / 2,
+                                       .node = node,
+                                       .count = wanted.count},
+            &rows, err);
     if (rc == ERROR_NONE)
         rc = write_outputs(context, state, &wanted, &rows, err);
     selected_rows_release(&rows);
@@ -464,13 +254,10 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
     rc = open_topology(context, state, err);
     if (rc == ERROR_NONE)
         rc = open_parts(context, state, unit->slot, err);
-    if (rc != ERROR_NONE)
-        close_input(state);
-    else if (state->typed)
-        rc = typed_inference_run(state->typed, state->weights, &state->identity, unit->layer,
-                                 unit->slot, err);
-    else
-        rc = infer_part(context, state, unit->layer, unit->slot, err);
+    if (rc == ERROR_NONE)
+        return part_inference_run(state->inference, state->weights, &state->identity, unit->layer,
+                                  unit->slot, err);
+    part_inference_close_inputs(state->inference);
     return rc;
 }
 

@@ -28,7 +28,7 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "stages/infer/selection.h"
+#include "stages/infer/selected_inference.h"
 #include "store/records/wanted_nodes.h"
 #include "store/records/weights_identity.h"
 

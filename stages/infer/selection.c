@@ -2,12 +2,13 @@
 
 #include "common/base/log.h"
 #include "common/base/memory.h"
-#include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/model.h"
 #include "stages/infer/chosen_rows.h"
+#include "stages/infer/layer_reads.h"
+#include "stages/plan/sparse_features.h"
 #include "stages/sampling/graph_row.h"
+#include "store/features/feature_source.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,14 +17,14 @@ static const uint32_t nobody = UINT32_MAX; /* the number of a node that is not a
 
 static const struct partition_book *book_of(const struct selection *s)
 {
-    return s->config.context->book;
+    return s->of->context->book;
 }
 
 /* --- who is asked for --- */
 
 static enum error_code enter(struct selection *s, uint32_t node, struct error *err)
 {
-    const struct topology *topology = s->config.topology;
+    const struct topology *topology = s->of->topology;
     if (node >= topology->node_count)
         return error_set(err, ERROR_CORRUPT, "node %" PRIu32 ": expected below %" PRIu32, node,
                          topology->node_count);
@@ -46,10 +47,10 @@ static enum error_code enter_neighbors(struct selection *s, uint32_t relation, u
                                        struct error *err)
 {
     struct graph_row row;
-    enum error_code rc = graph_row_of_relation(s->config.topology, relation, node, &row, err);
+    enum error_code rc = graph_row_of_relation(s->of->topology, relation, node, &row, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
         uint32_t neighbor = 0;
-        rc = graph_row_neighbor(s->config.topology, &row, k, &neighbor, err);
+        rc = graph_row_neighbor(s->of->topology, &row, k, &neighbor, err);
         if (rc == ERROR_NONE)
             rc = enter(s, neighbor, err);
     }
@@ -76,7 +77,7 @@ static void end_layer(struct selection *s, int layer)
 
 static enum error_code find_nodes(struct selection *s, struct error *err)
 {
-    const struct model *model = s->config.model;
+    const struct model *model = s->of->model;
     uint32_t expanded[RELATION_TYPE_COUNT_MAX] = {0}; /* of each type, whose neighbours are in */
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < s->config.count; i++)
@@ -97,10 +98,10 @@ static enum error_code find_nodes(struct selection *s, struct error *err)
 enum error_code selection_find(const struct selection_config *config, struct selection *out,
                                struct error *err)
 {
-    const struct topology *topology = config->topology;
-    *out = (struct selection){.config = *config,
-                              .ranges = partition_book_ranges(config->context->book)};
-    out->target_type = out->ranges.type_start ? config->context->book->target_type : 0;
+    const struct inference_tiles_config *of = inference_tiles_config_of(config->tiles);
+    const struct topology *topology = of->topology;
+    *out = (struct selection){
+        .config = *config, .of = of, .ranges = partition_book_ranges(of->context->book)};
     enum error_code rc = memory_new(&out->number, topology->node_count, "numbers of nodes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&out->is_open, (size_t)topology->part_count, "parts", err);
@@ -132,24 +133,30 @@ static enum error_code book_of_type(const struct selection *s, uint32_t type, ui
     return rc;
 }
 
-enum error_code selection_open_features(const struct selection *selection, uint32_t type,
-                                        struct feature_source **out, struct error *err)
+/* The features of a type, by numbers in it, to be read and not held. */
+static enum error_code open_type(struct selection *s, uint32_t type, struct feature_source **out,
+                                 struct error *err)
 {
-    const struct stage_context *context = selection->config.context;
+    const struct stage_context *context = s->of->context;
+    struct selected_type *own = &s->type[type];
     uint32_t *book = NULL;
-    enum error_code rc = book_of_type(selection, type, &book, err);
+    enum error_code rc = book_of_type(s, type, &book, err);
     const struct feature_source_config config = {
         .store = context->store,
         .origin = FEATURES_OF_PARTITION,
         .id = context->book->id,
         .node_type = type,
-        .part_count = selection->ranges.part_count,
+        .part_count = s->ranges.part_count,
         .book = book,
         .tensor = "features",
         .only_read = true,
     };
     if (rc == ERROR_NONE)
         rc = feature_source_open(&config, out, err);
+    if (rc == ERROR_NONE)
+        own->width[0] = feature_source_dim(*out);
+    if (rc == ERROR_NONE && layer_reads_zeros(s->of->model, 0))
+        rc = sparse_features_detect(*out, book[config.part_count], &own->mostly_zero, err);
     memory_free(book);
     return rc;
 }
@@ -157,7 +164,7 @@ enum error_code selection_open_features(const struct selection *selection, uint3
 /* What the rows take; which rows there are. */
 static uint64_t size_rows(struct selection *s)
 {
-    const struct model *model = s->config.model;
+    const struct model *model = s->of->model;
     uint64_t bytes = 0;
     for (int layer = 0; layer <= model->config.layer_count; layer++)
         for (uint32_t t = 0; t < s->ranges.type_count; t++) {
@@ -177,10 +184,12 @@ static uint64_t count_nodes(const struct selection *s)
     return count;
 }
 
-/* A tile's nodes that nobody asked for may read rows of a type that nobody asked for: there is one. */
+/* A tile's nodes that nobody asked for may read rows of a type that nobody asked for: there is
+
+ * one. */
 static enum error_code new_rows(struct selection *s, struct error *err)
 {
-    const int layers = s->config.model->config.layer_count;
+    const int layers = s->of->model->config.layer_count;
     const uint64_t budget = s->config.budget_bytes, bytes = size_rows(s);
     char wanted[32], had[32];
     if (budget && bytes > budget)
@@ -221,17 +230,12 @@ static enum error_code read_type(struct selection *s, uint32_t type,
 static enum error_code open_types(struct selection *s, struct feature_source **source,
                                   struct error *err)
 {
-    bool needed[RELATION_TYPE_COUNT_MAX] = {true};
+    bool needed[RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
-    if (model_is_typed(s->config.model))
-        model_needs(s->config.model, -1, needed);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < s->ranges.type_count; t++) {
-        if (!needed[t])
-            continue;
-        rc = selection_open_features(s, t, &source[t], err);
-        if (rc == ERROR_NONE)
-            s->type[t].width[0] = feature_source_dim(source[t]);
-    }
+    model_needs(s->of->model, -1, needed);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < s->ranges.type_count; t++)
+        if (needed[t])
+            rc = open_type(s, t, &source[t], err);
     return rc;
 }
 
@@ -250,66 +254,8 @@ enum error_code selection_read(struct selection *selection, struct error *err)
     if (rc == ERROR_NONE)
         log_info("%" PRIu32 " nodes, of whose neighbourhood %" PRIu64 " of %" PRIu32
                  " nodes are read",
-                 s->config.count, count_nodes(s), s->config.topology->node_count);
+                 s->config.count, count_nodes(s), s->of->topology->node_count);
     return rc;
-}
-
-/* --- layers --- */
-
-/* Keeps the rows of a tile that are asked for; false when there is none. */
-static bool keep_tile(struct selection *s, int layer, const struct typed_span *span,
-                      const float *output)
-{
-    const struct selected_type *own = &s->type[span->type];
-    const size_t width = own->width[layer];
-    const uint32_t first = type_ranges_first(&s->ranges, span->part, span->type) + span->first;
-    bool found = false;
-    for (uint32_t i = 0; i < span->count; i++) {
-        const uint32_t number = s->number[first + i];
-        found |= number < own->end[layer];
-        if (output && number < own->end[layer])
-            memcpy(own->row[layer] + number * width, output + i * width, width * sizeof *output);
-    }
-    return found;
-}
-
-static enum error_code infer_part(struct selection *s, const struct selection_tiles *tiles,
-                                  int layer, uint32_t type, int part, struct error *err)
-{
-    const uint32_t end = type_ranges_count(&s->ranges, part, type);
-    struct typed_span span = {.type = type, .part = part};
-    enum error_code rc = ERROR_NONE;
-    for (; rc == ERROR_NONE && span.first < end; span.first += span.count) {
-        float *output = NULL;
-        span.count = tiles->size(tiles->context, &span, end);
-        if (stop_signal_seen())
-            return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
-        if (!keep_tile(s, layer, &span, NULL))
-            continue;
-        rc = tiles->infer(tiles->context, s, layer, &span, &output, err);
-        if (rc == ERROR_NONE)
-            (void)keep_tile(s, layer, &span, output);
-    }
-    return rc;
-}
-
-enum error_code selection_infer(struct selection *selection, const struct selection_tiles *tiles,
-                                struct selected_rows *out, struct error *err)
-{
-    struct selection *s = selection;
-    const int layers = s->config.model->config.layer_count;
-    struct selected_type *target = &s->type[s->target_type];
-    enum error_code rc = ERROR_NONE;
-    for (int layer = 1; layer <= layers; layer++)
-        for (uint32_t t = 0; t < s->ranges.type_count; t++)
-            for (int part = 0; rc == ERROR_NONE && part < s->ranges.part_count; part++)
-                if (s->type[t].end[layer] && s->is_open[part])
-                    rc = infer_part(s, tiles, layer, t, part, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(out->row, target->row, sizeof out->row);
-    memset(target->row, 0, sizeof target->row);
-    return ERROR_NONE;
 }
 
 void selection_release(struct selection *selection)
@@ -322,12 +268,5 @@ void selection_release(struct selection *selection)
     }
     memory_free(s->number);
     memory_free(s->is_open);
-    *s = (struct selection){.target_type = 0};
-}
-
-void selected_rows_release(struct selected_rows *rows)
-{
-    for (int layer = 0; layer <= LAYER_COUNT_MAX; layer++)
-        memory_free(rows->row[layer]);
-    *rows = (struct selected_rows){0};
+    *s = (struct selection){.of = NULL};
 }

@@ -1,20 +1,13 @@
 #include "stages/infer/temporal_inference.h"
 
 #include "common/nn/layers/layer.h"
+#include "stages/infer/layer_reads.h"
 #include "stages/sampling/sampler.h"
 
 #include <string.h>
 
 /* No round of training has this number, nor has validation. */
 static const uint32_t inference_round = UINT32_MAX - 1;
-
-struct tile { /* one run */
-    struct part_inference *inference;
-    struct mini_batch batch;
-    struct feature_rows rows;
-    const float *output[LAYER_COUNT_MAX]; /* of each layer */
-    size_t stride[LAYER_COUNT_MAX];
-};
 
 bool temporal_inference_is_wanted(const struct stage_context *context)
 {
@@ -58,114 +51,143 @@ enum error_code temporal_inference_draw(const struct temporal_draw *draw, int la
     if (rc != ERROR_NONE)
         return rc;
     find_fanouts(draw, hops, fanout);
-    const struct neighbor_request request = {
-        .seed = draw->context->schedule->seed,
-        .round = inference_round,
-        .hop_count = hops,
-        .fanout = fanout,
-        .seed_node = node,
-        .seed_count = count,
-        .times = {.seed_time = time},
-        .options = &settings->sample.option,
-        .wants_degree = draw->model->needs_degree,
-        .wants_weight_sum = draw->model->divides_by_ends && draw->edge_columns >> EDGE_WEIGHT & 1,
-        .wants_ends = draw->model->divides_by_ends,
-        .edge_columns = draw->edge_columns};
+    const struct neighbor_request request = {.seed = draw->context->schedule->seed,
+                                             .round = inference_round,
+                                             .hop_count = hops,
+                                             .fanout = fanout,
+                                             .seed_node = node,
+                                             .seed_count = count,
+                                             .times = {.seed_time = time},
+                                             .options = &settings->sample.option,
+                                             .wants_degree = draw->model->needs_degree,
+                                             .wants_ends = draw->model->divides_by_ends,
+                                             .wants_weight_sum = draw->edge_use->weight_sum,
+                                             .edge_columns = draw->edge_use->columns};
     return hops ? pipeline_sampler(settings)->draw(draw->sampler, &request, batch, err)
                 : neighbor_sampler_draw(draw->sampler, &request, batch, err);
 }
 
-/* What layer `l`, from 0, computes on: the block of its hop, or all rows that there are at its place. */
-static struct message_block block_of(const struct tile *tile, int l)
-{
-    const struct model_layer *layer = &tile->inference->model->layer[l];
-    const struct mini_batch *batch = &tile->batch;
-    if (layer->type->uses_edges)
-        return mini_batch_block(batch, layer->hop);
-    const uint32_t rows = batch->hop_count == 0 ? batch->seed_count
-                          : layer->hop < batch->hop_count
-                              ? mini_batch_block(batch, layer->hop).source_count
-                              : mini_batch_block(batch, layer->hop - 1).destination_count;
-    return (struct message_block){.destination_count = rows, .source_count = rows};
-}
+/* One tile on its way through the layers. */
+struct past {
+    const struct stage_context *context;
+    const struct model *model;
+    const float *weights;
+    struct inference_tile *tile;
+    struct input_rows rows[LAYER_COUNT_MAX + 1]
+                          [RELATION_TYPE_COUNT_MAX]; /* what each layer reads */
+};
 
-static struct input_rows features_of(const struct tile *tile)
-{
-    return (struct input_rows){.base = tile->rows.base,
-                               .stride = tile->rows.stride,
-                               .row_index = tile->rows.row_index,
-                               .mostly_zero = tile->inference->mostly_zero};
-}
+/* One layer of a neighbourhood, which is computed one type at a time. */
+struct past_layer {
+    int number; /* from 0 */
+    uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
+    struct relation_block block;
+    struct relation_edges *edges; /* [relations] of the block; NULL: the layer uses none */
+};
 
-/* What layer `l` reads: the features, the layer below, or all of them joined. */
-static enum error_code read_input(const struct tile *tile, int l, struct layer_input *input,
+static enum error_code find_layer(const struct past *past, int layer, struct past_layer *out,
                                   struct error *err)
 {
-    const struct model *model = tile->inference->model;
-    const int second = model->layer[l].second_input;
-    enum error_code rc = ERROR_NONE;
-    float *joined = NULL;
-    input->block = block_of(tile, l);
-    input->rows =
-        l == 0 ? features_of(tile)
-               : (struct input_rows){.base = tile->output[l - 1], .stride = tile->stride[l - 1]};
-    if (model->layer[l].reads_all) {
-        const uint32_t count = input->block.source_count, width = model_layer_input_dim(model, l);
-        rc =
-            arena_new(tile->inference->arena, &joined, (size_t)count * width, "joined layers", err);
-        if (rc == ERROR_NONE)
-            model_join_rows(model, tile->output, tile->stride, count, joined);
-        input->rows = (struct input_rows){.base = joined, .stride = width};
+    const struct model_layer *of = &past->model->layer[layer];
+    const struct mini_batch *batch = &past->tile->batch;
+    *out = (struct past_layer){.number = layer};
+    for (uint32_t t = 0; t < mini_batch_types(batch); t++)
+        out->destinations[t] = mini_batch_known(batch, t, batch->hop_count - of->hop);
+    if (!of->type->uses_edges)
+        return ERROR_NONE;
+    const enum error_code rc = arena_new(past->tile->arena, &out->edges,
+                                         mini_batch_relations(batch), "relations of a tile", err);
+    if (rc == ERROR_NONE)
+        mini_batch_relation_block(batch, of->hop, out->destinations, out->sources, out->edges,
+                                  &out->block);
+    return rc;
+}
+
+/* The block for one type, without the rows of other types, and none of it for a layer without
+ * edges. */
+static enum error_code edges_of_type(const struct past *past, const struct past_layer *layer,
+                                     uint32_t type, const uint32_t *alone,
+                                     struct relation_block *out, struct error *err)
+{
+    const struct mini_batch *batch = &past->tile->batch;
+    const uint32_t relations = mini_batch_relations(batch);
+    struct relation_edges *edges = NULL;
+    *out = (struct relation_block){.edges = NULL};
+    if (!layer->edges)
+        return ERROR_NONE;
+    const enum error_code rc =
+        arena_new(past->tile->arena, &edges, relations, "relations of a tile", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        edges[r] = layer->edges[r];
+        if (mini_batch_target_type(batch, r) != type)
+            edges[r].block.destination_count = 0;
     }
+    *out = (struct relation_block){alone, layer->sources, edges};
+    return rc;
+}
+
+/* Computes the rows of one type that the layer gives, into past->rows of the next. */
+static enum error_code compute_type(struct past *past, const struct past_layer *layer,
+                                    uint32_t type, float **output, struct error *err)
+{
+    const int l = layer->number, second = past->model->layer[l].second_input;
+    const size_t width = model_layer_output_dim(past->model, l);
+    const struct model_workspace workspace = {.arena = past->tile->arena,
+                                              .pool = past->context->pool};
+    uint32_t alone[RELATION_TYPE_COUNT_MAX] = {0};
+    const float *start[RELATION_TYPE_COUNT_MAX] = {NULL};
+    struct relation_block block;
+    alone[type] = layer->destinations[type];
     if (second >= 0)
-        input->second = tile->output[second];
-    return rc;
-}
-
-static enum error_code compute(struct tile *tile, int l, float **output, struct error *err)
-{
-    const struct part_inference *inference = tile->inference;
-    const struct model_workspace workspace = {.arena = inference->arena,
-                                              .pool = inference->context->pool};
-    struct layer_input input = {0};
-    enum error_code rc = read_input(tile, l, &input, err);
-    tile->stride[l] = model_layer_output_dim(inference->model, l);
+        start[type] = past->rows[second + 1][type].base;
+    enum error_code rc = edges_of_type(past, layer, type, alone, &block, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(inference->arena, output, input.block.destination_count * tile->stride[l],
-                       "a layer's output", err);
+        rc = arena_new(past->tile->arena, output, alone[type] * width, "a layer's output", err);
+    const struct typed_layer_input input = {.block = block.edges ? &block : NULL,
+                                            .count = alone,
+                                            .rows = past->rows[l],
+                                            .start = second >= 0 ? start : NULL};
     if (rc == ERROR_NONE)
-        rc = model_infer_layer(inference->model, inference->weights, l, &input, &workspace, *output,
+        rc = model_infer_types(past->model, past->weights, l, &input, type, &workspace, *output,
                                err);
-    tile->output[l] = *output;
+    past->rows[l + 1][type].base = *output;
     return rc;
 }
 
-enum error_code temporal_inference_tile(struct part_inference *inference, int layer, uint32_t first,
-                                        uint32_t count, float **output, struct error *err)
+/* A layer that reads all below it reads what they gave of the tile's own nodes, the first of their
+ * type. */
+static enum error_code join_lower(struct past *past, int layer, struct error *err)
 {
-    struct tile tile = {.inference = inference};
-    uint32_t *node = NULL;
-    enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
-        node[i] = first + i;
-    const struct temporal_draw draw = {.context = inference->context,
-                                       .topology = inference->topology,
-                                       .model = inference->model,
-                                       .edge_columns = inference->edge_use.columns,
-                                       .sampler = inference->sampler,
-                                       .arena = inference->arena};
-    if (rc == ERROR_NONE)
-        rc = temporal_inference_draw(&draw, layer, node, count, &tile.batch, err);
-    stage_times_enter(inference->context->times, TIME_READ);
-    if (rc == ERROR_NONE)
-        rc = feature_source_fetch(inference->input, tile.batch.node, tile.batch.node_count,
-                                  &tile.rows, err);
-    stage_times_enter(inference->context->times, TIME_COMPUTE);
-    if (rc != ERROR_NONE)
-        return rc;
-    stage_times_add_rows(inference->context->times, tile.batch.node_count,
-                         tile.batch.node_count * (uint64_t)tile.rows.dim * sizeof(float));
-    for (int l = 0; rc == ERROR_NONE && l < layer; l++)
-        rc = compute(&tile, l, output, err);
+    const uint32_t type = past->tile->span.type;
+    const float *lower[LAYER_COUNT_MAX] = {NULL};
+    if (!past->model->layer[layer].reads_all)
+        return ERROR_NONE;
+    for (int l = 0; l < layer; l++)
+        lower[l] = past->rows[l + 1][type].base;
+    const enum error_code rc =
+        inference_tile_add_lower(past->tile, past->model, layer + 1, lower, err);
+    past->rows[layer][type] = past->tile->rows[type];
+    return rc;
+}
+
+enum error_code temporal_inference_compute(const struct stage_context *context,
+                                           const struct model *model, const float *weights,
+                                           int layer, struct inference_tile *tile, float **output,
+                                           struct error *err)
+{
+    struct past past = {.context = context, .model = model, .weights = weights, .tile = tile};
+    enum error_code rc = ERROR_NONE;
+    memcpy(past.rows[0], tile->rows, sizeof past.rows[0]);
+    for (int l = 0; rc == ERROR_NONE && l < layer; l++) {
+        struct past_layer one;
+        rc = find_layer(&past, l, &one, err);
+        if (rc == ERROR_NONE)
+            rc = join_lower(&past, l, err);
+        for (uint32_t t = 0; rc == ERROR_NONE && t < mini_batch_types(&tile->batch); t++) {
+            past.rows[l + 1][t] = (struct input_rows){.stride = model_layer_output_dim(model, l)};
+            if (one.destinations[t] && (l + 1 < layer || t == tile->span.type))
+                rc = compute_type(&past, &one, t, output, err);
+        }
+    }
     return rc;
 }

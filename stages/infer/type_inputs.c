@@ -1,7 +1,8 @@
 #include "stages/infer/type_inputs.h"
 
 #include "common/base/memory.h"
-#include "common/nn/model.h"
+#include "stages/infer/layer_reads.h"
+#include "stages/plan/sparse_features.h"
 #include "stages/plan/type_shares.h"
 #include "store/features/feature_shares.h"
 #include "store/features/feature_source.h"
@@ -11,7 +12,8 @@
 struct type_input { /* {0}: nobody needs its rows, or there are none */
     struct feature_source *source;
     uint32_t dim;
-    uint64_t bytes; /* of all rows */
+    uint64_t bytes;   /* of all rows */
+    bool mostly_zero; /* (sparse_features.h), of a layer that is to know */
 };
 
 struct type_inputs {
@@ -24,11 +26,6 @@ struct type_inputs {
 const uint32_t *type_inputs_book(const struct type_inputs *inputs, uint32_t type)
 {
     return inputs->book + type * ((size_t)inputs->ranges.part_count + 1);
-}
-
-uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part)
-{
-    return type_inputs_book(inputs, type)[part];
 }
 
 struct feature_source *type_inputs_source(const struct type_inputs *inputs, uint32_t type)
@@ -61,15 +58,16 @@ static void find_types(struct type_inputs *inputs)
     model_needs(model, layer - 1, needed);
     for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
         struct type_input *own = &inputs->type[t];
-        own->dim =
-            layer ? model_layer_output_dim(model, layer - 1) : model->config.types.input_dim[t];
+        own->dim = layer_reads_columns(model, layer, t);
         if (needed[t])
             own->bytes = (uint64_t)type_inputs_book(inputs, t)[inputs->ranges.part_count] *
                          own->dim * sizeof(float);
     }
 }
 
-/* Rows that are learnt, with features before them or not, were made for layer 1 as its layer below. */
+/* Rows that are learnt, with features before them or not, were made for layer 1 as its layer
+
+ * below. */
 static bool is_made(const struct type_inputs *inputs, uint32_t type)
 {
     const struct stage_context *context = inputs->config.context;
@@ -101,8 +99,13 @@ static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint
     const enum error_code rc = feature_source_open(&config, &own->source, err);
     if (rc == ERROR_NONE && feature_source_dim(own->source) != own->dim)
         return error_set(err, ERROR_CORRUPT, "rows of type %s: expected %u columns, found %u",
-                         context->book->type_name[type], own->dim, feature_source_dim(own->source));
-    return rc;
+                         partition_book_type_name(context->book, type), own->dim,
+                         feature_source_dim(own->source));
+    return rc == ERROR_NONE && !made &&
+                   layer_reads_zeros(inputs->config.model, inputs->config.layer - 1)
+               ? sparse_features_detect(own->source, config.book[config.part_count],
+                                        &own->mostly_zero, err)
+               : rc;
 }
 
 /* What a type's rows take of the budget when all are in memory. */
@@ -173,9 +176,18 @@ bool type_inputs_are_resident(const struct type_inputs *inputs)
     return all;
 }
 
+bool type_inputs_skip_zeros(const struct type_inputs *inputs)
+{
+    bool some = false;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        some |= inputs->type[t].mostly_zero;
+    return some;
+}
+
 /* --- fetch --- */
 
-/* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each type are wanted. */
+/* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each
+ * type are wanted. */
 static void share_out(struct type_inputs *inputs, const uint32_t *count)
 {
     struct feature_source *source[RELATION_TYPE_COUNT_MAX];
@@ -190,6 +202,13 @@ static void share_out(struct type_inputs *inputs, const uint32_t *count)
                          budget > held ? budget - held : 0);
 }
 
+void type_inputs_rest(struct type_inputs *inputs)
+{
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        if (inputs->type[t].source)
+            feature_source_rest(inputs->type[t].source);
+}
+
 void type_inputs_limit(struct type_inputs *inputs, uint64_t budget_bytes)
 {
     static const uint32_t none[RELATION_TYPE_COUNT_MAX];
@@ -197,16 +216,13 @@ void type_inputs_limit(struct type_inputs *inputs, uint64_t budget_bytes)
     share_out(inputs, none);
 }
 
-uint64_t type_inputs_need(const struct type_inputs *inputs, uint32_t count)
+static enum error_code name_type(const struct type_inputs *inputs, uint32_t type,
+                                 enum error_code rc, struct error *err)
 {
-    uint64_t bytes = 0;
-    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
-        const struct feature_source *source = inputs->type[t].source;
-        if (source)
-            bytes += feature_source_is_resident(source) ? feature_source_bytes(source)
-                                                        : feature_shares_need(source, count, true);
-    }
-    return bytes;
+    return rc == ERROR_NONE
+               ? rc
+               : error_context(err, rc, "rows of type %s",
+                               partition_book_type_name(inputs->config.context->book, type));
 }
 
 /* The rows of the nodes with these numbers in the type. */
@@ -217,40 +233,45 @@ static enum error_code fetch_type(struct type_inputs *inputs, uint32_t type, con
     const struct type_input *own = &inputs->type[type];
     must(own->source);
     const enum error_code rc = feature_source_fetch(own->source, number, count, &found, err);
-    *rows = (struct input_rows){
-        .base = found.base, .stride = found.stride, .row_index = found.row_index};
+    *rows = (struct input_rows){.base = found.base,
+                                .stride = found.stride,
+                                .row_index = found.row_index,
+                                .mostly_zero = own->mostly_zero};
     stage_times_add_rows(inputs->config.context->times, count,
                          count * (uint64_t)found.dim * sizeof(float));
-    return rc == ERROR_NONE ? rc
-                            : error_context(err, rc, "rows of type %s",
-                                            inputs->config.context->book->type_name[type]);
+    return name_type(inputs, type, rc, err);
 }
 
-/* The numbers in the type of its nodes in a tile. */
-static enum error_code number_nodes(const struct type_inputs *inputs, const struct typed_tile *tile,
-                                    uint32_t type, uint32_t count, uint32_t **out,
-                                    struct error *err)
+/* The numbers in the type of its nodes in a tile. With one type they are the ids. */
+static enum error_code number_nodes(const struct type_inputs *inputs,
+                                    const struct inference_tile *tile, uint32_t type,
+                                    uint32_t count, const uint32_t **out, struct error *err)
 {
-    const struct typed_span *span = &tile->span;
+    const struct inference_span *span = &tile->span;
     const uint32_t *book = type_inputs_book(inputs, type);
-    const enum error_code rc = arena_new(tile->arena, out, count, "numbers of nodes", err);
+    uint32_t *number = NULL;
+    *out = tile->batch.node;
+    if (tile->is_drawn && inputs->ranges.type_count == 1)
+        return ERROR_NONE;
+    const enum error_code rc = arena_new(tile->arena, &number, count, "numbers of nodes", err);
+    *out = number;
     if (rc != ERROR_NONE)
         return rc;
-    if (tile->batch.type_count && !tile->sum)
-        return mini_batch_numbers(&tile->batch, type, &inputs->ranges, book, *out, err);
+    if (tile->is_drawn)
+        return mini_batch_numbers(&tile->batch, type, &inputs->ranges, book, number, err);
     for (uint32_t i = 0; i < count; i++)
-        (*out)[i] = book[span->part] + span->first + i;
+        number[i] = book[span->part] + span->first + i;
     return ERROR_NONE;
 }
 
-enum error_code type_inputs_fetch(struct type_inputs *inputs, struct typed_tile *tile,
+enum error_code type_inputs_fetch(struct type_inputs *inputs, struct inference_tile *tile,
                                   struct error *err)
 {
-    const uint32_t *count = tile->batch.type_count ? tile->sources : tile->destinations;
+    const uint32_t *count = tile->is_drawn ? tile->sources : tile->destinations;
     enum error_code rc = ERROR_NONE;
     share_out(inputs, count);
     for (uint32_t t = 0; rc == ERROR_NONE && t < inputs->ranges.type_count; t++) {
-        uint32_t *number = NULL;
+        const uint32_t *number = NULL;
         tile->rows[t] = (struct input_rows){.stride = inputs->type[t].dim};
         if (count[t] == 0)
             continue;
@@ -258,5 +279,23 @@ enum error_code type_inputs_fetch(struct type_inputs *inputs, struct typed_tile 
         if (rc == ERROR_NONE)
             rc = fetch_type(inputs, t, number, count[t], &tile->rows[t], err);
     }
+    return rc;
+}
+
+enum error_code type_inputs_copy_own(struct type_inputs *inputs, const struct inference_tile *tile,
+                                     float **out, struct error *err)
+{
+    const struct inference_span *span = &tile->span;
+    const struct type_input *own = &inputs->type[span->type];
+    const uint32_t first = type_inputs_book(inputs, span->type)[span->part] + span->first;
+    enum error_code rc =
+        arena_new(tile->arena, out, span->count * (size_t)own->dim, "rows of a tile", err);
+    must(own->source);
+    if (rc == ERROR_NONE)
+        rc =
+            name_type(inputs, span->type,
+                      feature_source_read(own->source, first, first + span->count, *out, err), err);
+    stage_times_add_rows(inputs->config.context->times, span->count,
+                         span->count * (uint64_t)own->dim * sizeof(float));
     return rc;
 }

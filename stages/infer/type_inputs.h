@@ -1,12 +1,13 @@
 /*
- * type_inputs - the rows that a layer over relations reads, of each node type, within a budget.
+ * type_inputs - the rows that a layer reads, of each node type, within a budget.
  *
  *   layer 1        features of the type, from the partition; of a type whose rows are learnt what layer 0 of infer made
  *   layers above   what the layer below gave of the type, from the shards of all parts
  *
- * Only types that the logits still need are there. Where the rows of all of them fit the budget they are all in memory; else
- * those of the smallest types are, in up to half of it, and the rows of the others are read as tiles want them, with what the
- * budget has left shared out by what each wants of a tile. None of this changes a row.
+ * Only types that the logits still need are there. Where the rows of all of them fit the budget
+ * they are all in memory; else those of the smallest types are, in up to half of it, and the rows
+ * of the others are read as tiles want them, with what the budget has left shared out by what each
+ * wants of a tile. None of this changes a row.
  */
 #ifndef STAGES_INFER_TYPE_INPUTS_H
 #define STAGES_INFER_TYPE_INPUTS_H
@@ -14,7 +15,7 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "stages/infer/typed_tiles.h"
+#include "stages/infer/inference_tile.h"
 #include "store/records/weights_identity.h"
 
 #include <stdbool.h>
@@ -37,22 +38,30 @@ MUST_CHECK enum error_code type_inputs_open(const struct type_inputs_config *con
 void type_inputs_close(struct type_inputs *inputs); /* NULL is fine */
 uint64_t type_inputs_bytes(const struct type_inputs *inputs);
 bool type_inputs_are_resident(const struct type_inputs *inputs);
+/* Whether rows of some type are mostly zero, for a layer that multiplies such before it sums
+ * them. */
+bool type_inputs_skip_zeros(const struct type_inputs *inputs);
 
-/* The first number of a type in a part; of part `part_count` how many there are. */
-uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part);
+/* The numbers of the type that the parts begin with [part_count + 1] (type_ranges.h). */
 const uint32_t *type_inputs_book(const struct type_inputs *inputs, uint32_t type);
 
 /* From now on at most so many bytes. What the last fetch took is given back. */
 void type_inputs_limit(struct type_inputs *inputs, uint64_t budget_bytes);
-/* What rows that are in memory take, and fetching `count` of each other type. */
-uint64_t type_inputs_need(const struct type_inputs *inputs, uint32_t count);
+/* Gives back what the last fetch took. */
+void type_inputs_rest(struct type_inputs *inputs);
 
 /* The rows of a type by numbers in it; NULL: nobody needs any. */
 struct feature_source *type_inputs_source(const struct type_inputs *inputs, uint32_t type);
 
-/* Fills in the rows that a layer reads of a tile: of all in its batch; of one with sums, or without edges, of its span alone. Valid until the next call, with what
- * else they need in the tile's arena. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY when a tile does not fit the budget. */
-MUST_CHECK enum error_code type_inputs_fetch(struct type_inputs *inputs, struct typed_tile *tile,
-                                             struct error *err);
+/* Fills in the rows that a layer reads of a tile (inference_tile_count()). Valid until the next
+ * call, with what else they need in the tile's arena. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY when a
+ * tile does not fit the budget. */
+MUST_CHECK enum error_code type_inputs_fetch(struct type_inputs *inputs,
+                                             struct inference_tile *tile, struct error *err);
+/* Copies the rows of a tile's own nodes into *out [count, columns], in its arena. Fails
+ * likewise. */
+MUST_CHECK enum error_code type_inputs_copy_own(struct type_inputs *inputs,
+                                                const struct inference_tile *tile, float **out,
+                                                struct error *err);
 
 #endif

@@ -80,6 +80,11 @@ const struct relation *partition_book_relation(const struct partition_book *book
     return book->relation ? &book->relation[relation] : &plain;
 }
 
+const char *partition_book_type_name(const struct partition_book *book, uint32_t type)
+{
+    return book->type_name ? book->type_name[type] : "node";
+}
+
 uint32_t partition_book_dim(const struct partition_book *book, uint32_t type)
 {
     return book->relation ? book->type_dim[type] : book->feature_dim;

@@ -8,56 +8,80 @@ static void row_is_wrong(struct source_windows *w, uint32_t node, uint32_t found
     struct error err = {0};
     const enum error_code rc =
         error_set(&err, ERROR_CORRUPT,
-                  "topology: row of node %" PRIu32 ": expected sources below %" PRIu32
-                  ", ascending, found %" PRIu32,
-                  node, w->node_count, found);
+                  "topology: row of node %" PRIu32
+                  ": expected sources of type %s, ascending, of %" PRIu32 " nodes, found %" PRIu32,
+                  node, partition_book_type_name(w->of->context->book, w->source_type),
+                  w->of->topology->node_count, found);
     first_failure_keep(&w->failure, rc, node, &err);
 }
 
-bool edge_piece_take(struct source_windows *w, struct edge_piece *piece, float *value, uint32_t i,
-                     bool skips_loops, uint32_t *count)
+/* False: the node is none of the type. */
+static bool number_of(const struct source_windows *w, struct window_numbers *n, uint32_t node,
+                      uint32_t *out)
 {
-    const uint32_t node = w->first + i, row = node - w->part->first_node;
-    const uint64_t start = topology_row_start(w->part, row);
-    const uint64_t end = topology_row_start(w->part, row + 1);
-    uint64_t e = start + w->cursor[i];
-    for (; e < end; e++) {
-        const uint32_t source = *topology_neighbor(w->part, e);
-        if (source >= w->window_end)
+    if (node < n->from || node >= n->end) {
+        if (node >= w->of->topology->node_count)
+            return false;
+        if (w->ranges.type_count == 1)
+            *n = (struct window_numbers){.end = w->of->topology->node_count};
+    }
+    if (node < n->from || node >= n->end) {
+        const int part = type_ranges_part(&w->ranges, node);
+        n->from = type_ranges_first(&w->ranges, part, w->source_type);
+        n->end = type_ranges_first(&w->ranges, part, w->source_type + 1);
+        n->shift = n->from - type_inputs_book(w->config.inputs, w->source_type)[part];
+    }
+    *out = node - n->shift;
+    return node >= n->from && node < n->end;
+}
+
+void edge_piece_take(struct source_windows *w, struct window_numbers *numbers,
+                     struct edge_piece *piece, float *value, uint32_t i, uint32_t *count)
+{
+    const struct relation_window *own = window_relation(w);
+    const uint32_t row = relation_window_row(own, i), node = own->part->first_node + row;
+    const uint64_t start = topology_row_start(own->part, row);
+    const uint64_t end = topology_row_start(own->part, row + 1);
+    const bool skips_loops = w->aggregation.skip_self_loops;
+    uint64_t e = start + own->cursor[i];
+    for (; e < end && *count < PIECE_EDGES; e++) {
+        const uint32_t source = *topology_neighbor(own->part, e);
+        uint32_t number = 0;
+        const bool is_one = number_of(w, numbers, source, &number);
+        if (is_one && number >= w->window_end)
             break;
-        if (source < w->window_first) {
+        if (!is_one || number < w->window_first) {
             row_is_wrong(w, node, source);
             break;
         }
-        if (*count == PIECE_EDGES)
-            break;
         if (skips_loops && source == node)
             continue;
         if (value)
-            memcpy(&value[*count], topology_column(w->part, EDGE_WEIGHT, e), sizeof *value);
-        piece->neighbor[(*count)++] = source - w->window_first;
+            memcpy(&value[*count], topology_column(own->part, EDGE_WEIGHT, e), sizeof *value);
+        piece->neighbor[(*count)++] = number - w->window_first;
     }
-    w->cursor[i] = (uint32_t)(e - start);
-    return *count < PIECE_EDGES;
+    own->cursor[i] = (uint32_t)(e - start);
 }
 
 struct edge_walk edge_walk_all(struct source_windows *w, int thread, uint32_t i, float *feature)
 {
-    const uint32_t node = w->first + i, row = node - w->part->first_node;
+    const struct relation_window *own = window_relation(w);
+    const uint32_t row = relation_window_row(own, i);
     return (struct edge_walk){.w = w,
+                              .own = own,
                               .piece = &w->piece[thread],
                               .feature = feature,
                               .i = i,
-                              .node = node,
-                              .at = topology_row_start(w->part, row),
-                              .end = topology_row_start(w->part, row + 1),
-                              .source_end = w->node_count};
+                              .node = own->part->first_node + row,
+                              .at = topology_row_start(own->part, row),
+                              .end = topology_row_start(own->part, row + 1),
+                              .source_end = w->of->topology->node_count};
 }
 
 struct edge_walk edge_walk_window(struct source_windows *w, int thread, uint32_t i, float *feature)
 {
     struct edge_walk walk = edge_walk_all(w, thread, i, feature);
-    walk.at += w->cursor[i];
+    walk.at += walk.own->cursor[i];
     walk.moves_cursor = true;
     walk.from = w->window_first;
     walk.source_end = w->window_end;
@@ -75,13 +99,15 @@ static void take(struct edge_walk *walk, uint32_t source, const void *feature)
 /* The source of the walk's next edge; behind the last one more than any. */
 static uint32_t next_source(const struct edge_walk *walk)
 {
-    return walk->at < walk->end ? *topology_neighbor(walk->w->part, walk->at) : UINT32_MAX;
+    return walk->at < walk->end ? *topology_neighbor(walk->own->part, walk->at) : UINT32_MAX;
 }
 
-/* Takes one edge, passes one that is skipped, or takes the destination itself; false: it is over. */
+/* Takes one edge, passes one that is skipped, or takes the destination itself; false: it is
+
+ * over. */
 static bool step(struct edge_walk *walk)
 {
-    const struct topology_part *part = walk->w->part;
+    const struct topology_part *part = walk->own->part;
     const uint32_t source = next_source(walk);
     if (walk->own_is_due && source >= walk->node) {
         take(walk, walk->node, walk->own_feature);
@@ -89,7 +115,8 @@ static bool step(struct edge_walk *walk)
         return true;
     }
     if (source >= walk->source_end || source < walk->from) {
-        if (walk->at < walk->end && (source < walk->from || source >= walk->w->node_count))
+        if (walk->at < walk->end &&
+            (source < walk->from || source >= walk->w->of->topology->node_count))
             row_is_wrong(walk->w, walk->node, source);
         return false;
     }
@@ -101,12 +128,12 @@ static bool step(struct edge_walk *walk)
 
 bool edge_walk_next(struct edge_walk *walk)
 {
-    const struct topology_part *part = walk->w->part;
+    const struct topology_part *part = walk->own->part;
     walk->edges = (struct window_edges){.source = walk->piece->neighbor, .feature = walk->feature};
     while (walk->edges.count < WINDOW_EDGES_MAX && step(walk))
         ;
     if (walk->moves_cursor)
-        walk->w->cursor[walk->i] =
+        walk->own->cursor[walk->i] =
             (uint32_t)(walk->at - topology_row_start(part, walk->node - part->first_node));
     return walk->edges.count > 0;
 }

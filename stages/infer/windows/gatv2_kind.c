@@ -1,7 +1,8 @@
 /*
- * GATv2, on projected rows (common/nn/layers/gatv2_windows.h). Rows are projected a block of the shards at a time, which is cut
- * by the partition alone, so no budget changes a bit.
+ * GATv2, on projected rows (common/nn/layers/gatv2_windows.h). Rows are projected a block of the
+ * shards at a time, which is cut by the partition alone, so no budget changes a bit.
  */
+#include "stages/infer/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 #include "store/features/feature_shard.h"
 
@@ -9,7 +10,7 @@
 
 static bool is_possible(const struct model *model, int layer)
 {
-    return gatv2_windows_are_possible(&model->layer[layer]);
+    return !layer_reads_listed_rows(model) && gatv2_windows_are_possible(&model->layer[layer]);
 }
 
 static size_t features_of(const struct source_windows *w)
@@ -17,12 +18,12 @@ static size_t features_of(const struct source_windows *w)
     return (size_t)w->layer->edge_dim * (WINDOW_EDGES_MAX + 1);
 }
 
-/* A thread's scratch is for a block as it is read and its rows projected, or for the features of edges and of the destination
- * itself, and what gatv2_windows_add() wants. */
-static struct window_floats floats(const struct source_windows *w)
+/* A thread's scratch is for a block as it is read and its rows projected, or for the features of
+ * edges and of the destination itself, and what gatv2_windows_add() wants. */
+static struct window_floats floats(const struct source_windows *w, uint32_t columns)
 {
     const size_t row = gatv2_windows_source_row(w->layer);
-    const size_t reading = FEATURE_BLOCK_ROWS * (w->dim + row);
+    const size_t reading = FEATURE_BLOCK_ROWS * (columns + row);
     const size_t adding = features_of(w) + gatv2_windows_scratch(w->layer);
     return (struct window_floats){.destination = gatv2_windows_row(w->layer),
                                   .source = row,
@@ -42,7 +43,7 @@ static uint64_t source_bytes(const struct source_windows *w)
 
 static enum error_code open_weights(struct source_windows *w, struct error *err)
 {
-    return gatv2_windows_init(&w->gatv2, w->config.model, w->config.weights, w->config.layer, err);
+    return gatv2_windows_init(&w->gatv2, w->of->model, w->config.weights, w->layer_number, err);
 }
 
 static void release(struct source_windows *w)
@@ -62,7 +63,7 @@ static void read_block(void *context, int64_t block, int thread)
 /* The first node of the block that the first destination lies in. */
 static uint32_t first_of_blocks(const struct source_windows *w)
 {
-    return w->first - (w->first - w->part->first_node) % FEATURE_BLOCK_ROWS;
+    return w->first - window_relation(w)->first % FEATURE_BLOCK_ROWS;
 }
 
 /* A whole block is projected, also where only some of its nodes are destinations. */
@@ -70,20 +71,22 @@ static void read_own_block(void *context, int64_t block, int thread)
 {
     struct source_windows *w = context;
     const uint32_t first = first_of_blocks(w) + (uint32_t)block * FEATURE_BLOCK_ROWS;
-    const uint32_t end = feature_source_block_end(w->config.input, first);
-    float *rows = window_scratch(w, thread), *own = rows + FEATURE_BLOCK_ROWS * (size_t)w->dim;
+    const uint32_t end =
+        feature_source_block_end(type_inputs_source(w->config.inputs, w->source_type), first);
+    float *rows = window_scratch(w, thread),
+          *own = rows + FEATURE_BLOCK_ROWS * (size_t)window_relation(w)->columns;
     if (!window_read_rows(w, first, end, block, rows))
         return;
     gatv2_windows_project(&w->gatv2, false, end - first, rows, own);
     for (uint32_t node = first > w->first ? first : w->first; node < end && node < w->end; node++)
-        gatv2_windows_begin(&w->gatv2, own + (node - first) * w->floats.source,
-                            window_sum(w, node - w->first));
+        gatv2_windows_begin(&w->gatv2, own + (node - first) * w->rows.stride,
+                            relation_window_sum(window_relation(w), node - w->first));
 }
 
-static enum error_code begin(struct source_windows *w, uint64_t *row_count, struct error *err)
+static enum error_code begin(struct source_windows *w, struct error *err)
 {
     const int64_t count = (int64_t)w->end - first_of_blocks(w);
-    *row_count += w->end - w->first;
+    window_count_rows(w, w->type, w->end - w->first);
     return window_run(w, (count + FEATURE_BLOCK_ROWS - 1) / FEATURE_BLOCK_ROWS, read_own_block,
                       err);
 }
@@ -117,7 +120,8 @@ static void add_edges(struct source_windows *w, int thread, uint32_t i)
     walk.own_is_due = own_is_due;
     walk.own_feature = mean;
     while (edge_walk_next(&walk))
-        gatv2_windows_add(&w->gatv2, &walk.edges, w->window, scratch, window_sum(w, i));
+        gatv2_windows_add(&w->gatv2, &walk.edges, w->window, scratch,
+                          relation_window_sum(window_relation(w), i));
 }
 
 static void add(struct source_windows *w, int thread, uint32_t first, uint32_t end)
@@ -128,7 +132,6 @@ static void add(struct source_windows *w, int thread, uint32_t first, uint32_t e
 
 const struct window_kind gatv2_window_kind = {
     .is_possible = is_possible,
-    .sums_all = true,
     .always = true,
     .floats = floats,
     .bytes = bytes,

@@ -8,10 +8,12 @@
 #define TESTS_STAGES_INFER_INFER_RUN_H
 
 #include "common/base/memory.h"
+#include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "stages/infer/part_inference.h"
+#include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_shard.h"
+#include "store/features/feature_source.h"
 #include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"

@@ -63,99 +63,57 @@ static void damage_in_a_window_is_named(void **state)
         void *temp = NULL;
         assert_int_equal(temp_store_setup(&temp), 0);
         struct infer_run *run = infer_run_new(temp, &(struct infer_case){.model = models[m]});
-        struct topology topology = {0};
-        struct arena arena = {0};
+        struct infer_layer l;
         bool found = true;
-        assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-        assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
+        const struct infer_conditions how = {.input_bytes = 300000, .windows_bytes = 350000};
+        infer_layer_open(&l, run, 1, &how);
+        infer_layer_open_parts(&l, &how);
         shard_damage_largest_table(run->temp->store, key_part(INFER_PARTITION_ID, 1, "shard"));
-        struct part_inference inference = {.arena = &arena,
-                                           .context = &run->context,
-                                           .topology = &topology,
-                                           .model = &run->model,
-                                           .weights = run->weights.value,
-                                           .identity = &run->weights.last,
-                                           .edge_use = run->edge_use,
-                                           .input = open_input(run, 1, 300000)};
-        inference.windows = open_windows(run, &topology, 1, inference.input, 350000);
-        assert_fails(part_inference_run(&inference, 1, 3, &run->err), ERROR_CORRUPT,
+        assert_fails(infer_layer_run(&l, run->weights.value, 3), ERROR_CORRUPT,
                      "part/0000000001/shard", &run->err);
         assert_non_null(strstr(run->err.message, "features"));
         assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 3, "shard").text,
                             &found, &run->err),
                   &run->err);
         assert_false(found);
-        source_windows_free(inference.windows);
-        feature_source_close(inference.input);
-        arena_release(&arena);
-        topology_close(&topology);
+        infer_layer_close(&l);
         infer_run_close(run);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
 }
 
-/* Layer 1 of a part, with all that it takes. */
-struct one_part {
-    struct topology topology;
-    struct arena arena;
-    struct part_inference inference;
-};
-
-static void one_part_open(struct one_part *one, struct infer_run *run, const float *weights)
-{
-    *one = (struct one_part){.inference = {.arena = &one->arena,
-                                           .context = &run->context,
-                                           .topology = &one->topology,
-                                           .model = &run->model,
-                                           .weights = weights,
-                                           .identity = &run->weights.last,
-                                           .edge_use = run->edge_use,
-                                           .input = open_input(run, 1, 1ULL << 30)}};
-    const struct neighbor_sampler_config config = {.topology = &one->topology,
-                                                   .has_self_loops = true};
-    assert_ok(topology_open(run->temp->store, &run->book, &one->topology, &run->err), &run->err);
-    assert_ok(topology_open_parts(&one->topology, NULL, &run->err), &run->err);
-    assert_ok(neighbor_sampler_new(&config, &one->inference.sampler, &run->err), &run->err);
-}
-
-static void one_part_close(struct one_part *one)
-{
-    neighbor_sampler_free(one->inference.sampler);
-    feature_source_close(one->inference.input);
-    arena_release(&one->arena);
-    topology_close(&one->topology);
-}
-
 static void other_weights_are_another_output(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct infer_layer l;
     infer_all_layers(run, &plenty);
-    struct one_part one;
-    one_part_open(&one, run, run->weights.best_value);
-    assert_fails(part_inference_run(&one.inference, 1, 0, &run->err), ERROR_CORRUPT, "infer",
+    infer_layer_open(&l, run, 1, &plenty);
+    infer_layer_open_parts(&l, &plenty);
+    assert_fails(infer_layer_run(&l, run->weights.best_value, 0), ERROR_CORRUPT, "infer",
                  &run->err);
-    one_part_close(&one);
+    infer_layer_close(&l);
     infer_run_close(run);
 }
 
 static void a_stop_or_a_small_budget_leaves_nothing(void **state)
 {
+    const struct infer_conditions little = {.value_bytes = 4096, .input_bytes = 1ULL << 30};
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
     bool found = true;
-    struct one_part one;
-    one_part_open(&one, run, run->weights.value);
+    struct infer_layer l;
+    infer_layer_open(&l, run, 1, &little);
+    infer_layer_open_parts(&l, &little);
     stop_signal_set(true);
-    assert_fails(part_inference_run(&one.inference, 1, 0, &run->err), ERROR_UNAVAILABLE, "stopped",
+    assert_fails(infer_layer_run(&l, run->weights.value, 0), ERROR_UNAVAILABLE, "stopped",
                  &run->err);
     stop_signal_set(false);
-    one.arena.limit = 4096;
-    assert_fails(part_inference_run(&one.inference, 1, 0, &run->err), ERROR_NO_MEMORY,
-                 "budget of 4096", &run->err);
+    assert_fails(infer_layer_run(&l, run->weights.value, 0), ERROR_NO_MEMORY, "budget of 4096",
+                 &run->err);
     assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 0, "shard").text, &found,
                         &run->err),
               &run->err);
     assert_false(found);
-    one_part_close(&one);
+    infer_layer_close(&l);
     infer_run_close(run);
 }
 

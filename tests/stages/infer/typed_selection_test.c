@@ -1,5 +1,6 @@
-/* Models over relations for some nodes from their neighbourhood, against what all layers of all nodes give of them. */
-#include "stages/infer/typed_selection.h"
+/* Models over relations for some nodes from their neighbourhood, against what all layers of all
+ * nodes give of them. */
+#include "stages/infer/selected_inference.h"
 
 #include "tests/stages/infer/typed_trials.h"
 #include "tests/support/shard_damage.h"
@@ -12,27 +13,17 @@ static enum error_code select_papers(struct typed_run *run, const struct typed_t
                                      uint64_t budget_bytes, struct selected_rows *rows)
 {
     struct topology topology = {0};
-    struct typed_tiles *tiles = NULL;
     uint32_t node[WANTED];
     for (int i = 0; i < WANTED; i++)
         node[i] = typed_run_pid(run, TYPED_PAPER, wanted[i]);
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-    const struct typed_tiles_config of = {.context = &run->context,
-                                          .topology = &topology,
-                                          .model = &run->model,
-                                          .edge_columns = trial->by_weights ? 1U << EDGE_WEIGHT : 0,
-                                          .neighbor_bytes = 1ULL << 30,
-                                          .value_bytes = 1ULL << 30};
-    const struct selection_config config = {.context = &run->context,
-                                            .topology = &topology,
-                                            .model = &run->model,
+    const struct selection_config config = {.tiles = typed_trial_tiles(run, trial, &topology),
+                                            .weights = run->weights.value,
                                             .budget_bytes = budget_bytes,
                                             .node = node,
                                             .count = WANTED};
-    assert_ok(typed_tiles_new(&of, &tiles, &run->err), &run->err);
-    const enum error_code rc =
-        typed_selection_run(&config, tiles, run->weights.value, rows, &run->err);
-    typed_tiles_free(tiles);
+    const enum error_code rc = selected_inference_run(&config, rows, &run->err);
+    inference_tiles_free(config.tiles);
     topology_close(&topology);
     return rc;
 }

@@ -1,8 +1,9 @@
-/* typed_trials - models over relations that infer is tried on, and the inference of all nodes by one. */
+/* typed_trials - models over relations that infer is tried on, and the inference of all nodes by
+ * one. */
 #ifndef TESTS_STAGES_INFER_TYPED_TRIALS_H
 #define TESTS_STAGES_INFER_TYPED_TRIALS_H
 
-#include "stages/infer/typed_inference.h"
+#include "stages/infer/part_inference.h"
 
 #include "tests/stages/infer/typed_run.h"
 
@@ -57,6 +58,23 @@ static inline struct typed_run *typed_trial_new(void *temp, const struct typed_t
     return typed_run_new(temp, settings);
 }
 
+static inline struct inference_tiles *typed_trial_tiles(struct typed_run *run,
+                                                        const struct typed_trial *trial,
+                                                        const struct topology *topology)
+{
+    const bool by_ends = trial->by_weights && run->model.divides_by_ends;
+    const struct inference_tiles_config config = {
+        .context = &run->context,
+        .topology = topology,
+        .model = &run->model,
+        .edge_use = {.columns = trial->by_weights ? 1U << EDGE_WEIGHT : 0, .weight_sum = by_ends},
+        .neighbor_bytes = 1ULL << 30,
+        .value_bytes = 1ULL << 30};
+    struct inference_tiles *tiles = NULL;
+    assert_ok(inference_tiles_new(&config, &tiles, &run->err), &run->err);
+    return tiles;
+}
+
 /* Done again, a part is compared with what is stored, so different bits are an error. */
 static inline enum error_code typed_trial_infer(struct typed_run *run,
                                                 const struct typed_trial *trial,
@@ -64,28 +82,23 @@ static inline enum error_code typed_trial_infer(struct typed_run *run,
 {
     struct topology topology = {0};
     struct thread_pool *pool = NULL;
-    struct typed_tiles *tiles = NULL;
-    struct typed_inference *inference = NULL;
+    struct part_inference *inference = NULL;
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
     assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
     assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
     run->context.pool = pool;
-    const struct typed_tiles_config of = {.context = &run->context,
-                                          .topology = &topology,
-                                          .model = &run->model,
-                                          .edge_columns = trial->by_weights ? 1U << EDGE_WEIGHT : 0,
-                                          .neighbor_bytes = 1ULL << 30,
-                                          .value_bytes = 1ULL << 30};
-    assert_ok(typed_tiles_new(&of, &tiles, &run->err), &run->err);
-    const struct typed_inference_config config = {
-        .context = &run->context, .tiles = tiles, .rows_bytes = how->rows_bytes};
-    enum error_code rc = typed_inference_new(&config, &inference, &run->err);
+    struct inference_tiles *tiles = typed_trial_tiles(run, trial, &topology);
+    const struct part_inference_config config = {.context = &run->context,
+                                                 .tiles = tiles,
+                                                 .rows_bytes = how->rows_bytes,
+                                                 .window_bytes = how->rows_bytes};
+    enum error_code rc = part_inference_new(&config, &inference, &run->err);
     for (int layer = 1; rc == ERROR_NONE && layer <= run->model.config.layer_count; layer++)
         for (int part = TYPED_RUN_PARTS - 1; rc == ERROR_NONE && part >= 0; part--)
-            rc = typed_inference_run(inference, run->weights.value, &run->weights.last, layer, part,
-                                     &run->err);
-    typed_inference_free(inference);
-    typed_tiles_free(tiles);
+            rc = part_inference_run(inference, run->weights.value, &run->weights.last, layer, part,
+                                    &run->err);
+    part_inference_free(inference);
+    inference_tiles_free(tiles);
     run->context.pool = NULL;
     thread_pool_free(pool);
     topology_close(&topology);

@@ -1,5 +1,5 @@
 /* Sums of sources that go by in windows, against sums made one row after the other. */
-#include "stages/infer/typed_windows.h"
+#include "stages/infer/source_windows.h"
 
 #include "tests/stages/infer/typed_run.h"
 #include "tests/support/shard_damage.h"
@@ -11,9 +11,9 @@ static const uint64_t budgets[] = {560000, 6000000};
 struct summing {
     struct typed_run *run;
     struct topology topology;
-    struct typed_tiles *tiles;
+    struct inference_tiles *tiles;
     struct type_inputs *inputs;
-    struct typed_windows *windows;
+    struct source_windows *windows;
     struct error err;
 };
 
@@ -30,12 +30,12 @@ static void summing_open(struct summing *s, void *temp, uint64_t budget)
     assert_ok(topology_open(s->run->temp->store, &s->run->book, &s->topology, &s->err), &s->err);
     assert_ok(topology_open_parts(&s->topology, NULL, &s->err), &s->err);
     assert_ok(thread_pool_new(3, &s->run->context.pool, &s->err), &s->err);
-    const struct typed_tiles_config tiles = {.context = &s->run->context,
-                                             .topology = &s->topology,
-                                             .model = &s->run->model,
-                                             .neighbor_bytes = 1ULL << 30,
-                                             .value_bytes = 1ULL << 30};
-    assert_ok(typed_tiles_new(&tiles, &s->tiles, &s->err), &s->err);
+    const struct inference_tiles_config tiles = {.context = &s->run->context,
+                                                 .topology = &s->topology,
+                                                 .model = &s->run->model,
+                                                 .neighbor_bytes = 1ULL << 30,
+                                                 .value_bytes = 1ULL << 30};
+    assert_ok(inference_tiles_new(&tiles, &s->tiles, &s->err), &s->err);
     const struct type_inputs_config inputs = {.context = &s->run->context,
                                               .model = &s->run->model,
                                               .identity = &s->run->weights.last,
@@ -43,18 +43,18 @@ static void summing_open(struct summing *s, void *temp, uint64_t budget)
                                               .budget_bytes = ROWS_BUDGET};
     assert_ok(type_inputs_open(&inputs, &s->inputs, &s->err), &s->err);
     assert_false(type_inputs_are_resident(s->inputs));
-    const struct typed_windows_config config = {
+    const struct source_windows_config config = {
         .tiles = s->tiles, .inputs = s->inputs, .layer = 1, .budget_bytes = budget};
-    assert_true(typed_windows_are_possible(&s->run->model, 1));
-    assert_ok(typed_windows_new(&config, &s->windows, &s->err), &s->err);
+    assert_true(source_windows_are_possible(&s->run->model, 1));
+    assert_ok(source_windows_new(&config, &s->windows, &s->err), &s->err);
 }
 
 static void summing_close(struct summing *s)
 {
     struct thread_pool *pool = s->run->context.pool;
-    typed_windows_free(s->windows);
+    source_windows_free(s->windows);
     type_inputs_close(s->inputs);
-    typed_tiles_free(s->tiles);
+    inference_tiles_free(s->tiles);
     topology_close(&s->topology);
     typed_run_close(s->run);
     thread_pool_free(pool);
@@ -71,11 +71,11 @@ static void check_row(const struct summing *s, uint32_t r, uint32_t number, cons
     assert_memory_equal(found, sum, dim * sizeof *sum);
 }
 
-static void check_tile(struct summing *s, const struct typed_span *span)
+static void check_tile(struct summing *s, const struct inference_span *span)
 {
-    struct typed_tile tile;
-    assert_ok(typed_tiles_draw(s->tiles, 1, span, &tile, &s->err), &s->err);
-    assert_ok(typed_windows_take(s->windows, &tile, &s->err), &s->err);
+    struct inference_tile tile;
+    assert_ok(inference_tiles_gather(s->tiles, span, &tile, &s->err), &s->err);
+    source_windows_take(s->windows, &tile);
     const uint32_t first = typed_run_cut[span->type][span->part] + span->first;
     for (uint32_t r = 0; r < TYPED_RUN_RELATIONS; r++) {
         const struct relation_edges *edges = &tile.block.edges[r];
@@ -89,17 +89,16 @@ static void check_tile(struct summing *s, const struct typed_span *span)
 static int sum_part(struct summing *s, uint32_t type, int part)
 {
     const uint32_t end = typed_run_cut[type][part + 1] - typed_run_cut[type][part];
-    struct typed_span span = {.type = type, .part = part};
+    struct inference_span span = {.type = type, .part = part};
     uint32_t summed = 0;
     int count = 0;
     for (; span.first < end; span.first += span.count) {
         if (span.first >= summed) {
-            assert_ok(typed_windows_sum(s->windows, type, part, span.first, &summed, &s->err),
-                      &s->err);
+            assert_ok(source_windows_sum(s->windows, &span, end, &summed, &s->err), &s->err);
             assert_true(summed > span.first && summed <= end);
             count++;
         }
-        span.count = typed_tiles_size(s->tiles, type, part, span.first, end);
+        span.count = inference_tiles_size(s->tiles, type, part, span.first, end);
         check_tile(s, &span);
     }
     return count;
@@ -127,21 +126,34 @@ static void sums_are_those_of_rows_one_by_one(void **state)
 static void where_there_is_no_room_nothing_is_summed(void **state)
 {
     struct summing s;
-    uint32_t summed = 0;
     summing_open(&s, *state, 20000);
-    assert_ok(typed_windows_sum(s.windows, TYPED_PAPER, 0, 0, &summed, &s.err), &s.err);
+    assert_null(s.windows);
+    summing_close(&s);
+}
+
+/* A tile of papers has no room beside the longest block, but one of authors has. */
+static void a_tile_without_room_is_not_summed(void **state)
+{
+    const struct inference_span paper = {.type = TYPED_PAPER};
+    struct summing s;
+    uint32_t summed = 0;
+    summing_open(&s, *state, 300000);
+    assert_non_null(s.windows);
+    assert_ok(source_windows_sum(s.windows, &paper, typed_run_cut[TYPED_PAPER][1], &summed, &s.err),
+              &s.err);
     assert_int_equal(summed, 0);
     summing_close(&s);
 }
 
 static void a_damaged_block_is_named(void **state)
 {
+    const struct inference_span paper = {.type = TYPED_PAPER};
     struct summing s;
     uint32_t summed = 0;
     summing_open(&s, *state, budgets[1]);
     type_inputs_close(s.inputs);
     s.inputs = NULL;
-    typed_windows_free(s.windows);
+    source_windows_free(s.windows);
     s.windows = NULL;
     shard_damage_largest_table(s.run->temp->store,
                                key_part_type(s.run->book.id, 1, TYPED_AUTHOR, "shard"));
@@ -151,11 +163,12 @@ static void a_damaged_block_is_named(void **state)
                                               .layer = 1,
                                               .budget_bytes = ROWS_BUDGET};
     assert_ok(type_inputs_open(&inputs, &s.inputs, &s.err), &s.err);
-    const struct typed_windows_config config = {
+    const struct source_windows_config config = {
         .tiles = s.tiles, .inputs = s.inputs, .layer = 1, .budget_bytes = budgets[1]};
-    assert_ok(typed_windows_new(&config, &s.windows, &s.err), &s.err);
-    assert_fails(typed_windows_sum(s.windows, TYPED_PAPER, 0, 0, &summed, &s.err), ERROR_CORRUPT,
-                 "shard", &s.err);
+    assert_ok(source_windows_new(&config, &s.windows, &s.err), &s.err);
+    assert_fails(
+        source_windows_sum(s.windows, &paper, typed_run_cut[TYPED_PAPER][1], &summed, &s.err),
+        ERROR_CORRUPT, "shard", &s.err);
     summing_close(&s);
 }
 
@@ -164,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_rows_one_by_one),
         test_with_store(where_there_is_no_room_nothing_is_summed),
+        test_with_store(a_tile_without_room_is_not_summed),
         test_with_store(a_damaged_block_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,27 +50,49 @@ static void sums_in_windows_are_those_of_a_gather(void **state)
     }
 }
 
+/* A layer that is always summed is refused where a tile has no room, or not even a block; any other
+ * then has no windows. */
 static void windows_that_do_not_fit_are_refused(void **state)
 {
-    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
-    struct topology topology = {0};
-    struct source_windows *windows = NULL;
-    assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
-    struct feature_source *input = open_input(run, 1, 300000);
-    const struct source_windows_config config = {.topology = &topology,
-                                                 .input = input,
-                                                 .model = &run->model,
-                                                 .budget_bytes = 200000,
-                                                 .destinations_least = 1024,
-                                                 .destinations_most = 1600};
+    static const struct infer_case always = {.model = "gatv2", .heads = "2", .hidden = "20"};
+    struct infer_run *run = infer_run_new(*state, &always);
+    struct infer_layer l;
+    const struct inference_span first = {.part = 1};
+    uint32_t summed = 0;
+    infer_layer_open(&l, run, 1, &plenty);
+    infer_layer_open_inputs(&l, 300000, 280000);
+    assert_fails(source_windows_sum(l.windows, &first, 1600, &summed, &run->err), ERROR_NO_MEMORY,
+                 "nodes and a block of the rows that layer 1 reads want", &run->err);
+    source_windows_free(l.windows);
+    l.windows = NULL;
+    struct source_windows_config config = {.tiles = l.tiles,
+                                           .inputs = l.inputs,
+                                           .weights = run->weights.value,
+                                           .layer = 1,
+                                           .budget_bytes = 20000};
     const long blocks = memory_live_blocks();
-    assert_fails(source_windows_new(&config, &windows, &run->err), ERROR_NO_MEMORY,
-                 "the sums of 1024 nodes and a block of the rows that layer 1 reads want",
-                 &run->err);
+    assert_fails(source_windows_new(&config, &l.windows, &run->err), ERROR_NO_MEMORY,
+                 "the rows that layer 1 reads want", &run->err);
     assert_int_equal(memory_live_blocks(), blocks);
-    feature_source_close(input);
-    topology_close(&topology);
+    infer_layer_close(&l);
+    infer_run_close(run);
+}
+
+static void sums_without_room_have_no_windows(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct infer_layer l;
+    infer_layer_open(&l, run, 1, &plenty);
+    infer_layer_open_inputs(&l, 300000, 1ULL << 30);
+    source_windows_free(l.windows);
+    l.windows = NULL;
+    const struct source_windows_config config = {
+        .tiles = l.tiles, .inputs = l.inputs, .layer = 1, .budget_bytes = 20000};
+    const long blocks = memory_live_blocks();
+    assert_ok(source_windows_new(&config, &l.windows, &run->err), &run->err);
+    assert_null(l.windows);
+    assert_int_equal(memory_live_blocks(), blocks);
+    infer_layer_close(&l);
     infer_run_close(run);
 }
 
@@ -79,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_in_windows_are_those_of_a_gather),
         test_with_store(windows_that_do_not_fit_are_refused),
+        test_with_store(sums_without_room_have_no_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
