@@ -85,12 +85,13 @@ static void put_layer_options(struct json_writer *json, const struct model_layer
 #undef CHOICE
 }
 
-static void put_layer(struct json_writer *json, const struct model_layer *layer)
+/* `input_dim` 0: that differs by type, and follows from the layer below, or from the graph. */
+static void put_layer(struct json_writer *json, const struct model_layer *layer, uint32_t input_dim)
 {
     json_open_object(json, NULL);
     json_put_string(json, "kind", layer_names[layer->config.kind]);
-    if (layer->input_dim) /* else by type: those of the layer below, or of the graph */
-        json_put_int64(json, "in_channels", layer->input_dim);
+    if (input_dim)
+        json_put_int64(json, "in_channels", input_dim);
     json_put_int64(json, "out_channels", layer->config.output_dim);
     put_layer_options(json, layer);
     if (layer->edge_dim)
@@ -108,7 +109,7 @@ static enum error_code put_layers(struct model_texts *texts, const struct model 
     struct json_writer *json = &texts->layers;
     json_open_array(json, NULL);
     for (int i = 0; i < model->config.layer_count; i++)
-        put_layer(json, &model->layer[i]);
+        put_layer(json, &model->layer[i], model_is_typed(model) ? 0 : model->layer[i].input_dim);
     json_close_array(json);
     const enum error_code rc = json_writer_finish(json, err);
     if (rc == ERROR_NONE)

@@ -1,124 +1,16 @@
 #include "common/nn/typed/relation_convs.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/graph/relation_reverse.h"
 #include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_row.h"
-#include "common/nn/typed/row_product.h"
+#include "common/nn/typed/relation_conv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 static const char what[] = "layers by relation"; /* wants memory */
-
-/* Where a pass of a layer stands: each relation has one, or where the layer uses no edges each type. */
-struct conv_place {
-    uint32_t source, target; /* types */
-    int tensors;             /* the number of the place among those with tensors; -1: it has none */
-};
-
-/* The layer of one place at work. */
-struct conv {
-    struct conv_place place;
-    struct model_layer layer;
-    struct layer_pass pass;
-    /* The matrix of own rows, where they are not among the sources; else NULL. */
-    struct row_product *own;
-    bool runs;   /* there are rows for it to give */
-    float *rows; /* [destinations, output_dim]: what it gives beside other relations; NULL: it alone
-                  * gives the rows of its type */
-};
-
-struct convs {
-    uint32_t count;
-    struct conv *conv; /* [count] */
-    /* [types]: of the largest of what relations give, which one gave it [destinations, output_dim] */
-    uint16_t *largest[RELATION_TYPE_COUNT_MAX];
-};
-
-/* Whether only the rows of the target type come out of the layer. */
-static bool gives_target_alone(const struct model *model, const struct model_layer *layer)
-{
-    return layer == &model->layer[model->config.layer_count - 1] && !layer->type->uses_edges &&
-           !model->config.types.gives_all;
-}
-
-static uint32_t count_places(const struct model *model, const struct model_layer *layer)
-{
-    const struct relation_schema *schema = &model->config.types.schema;
-    return layer->type->uses_edges ? schema->relation_count : schema->type_count;
-}
-
-static struct conv_place place_of(const struct model *model, const struct model_layer *layer,
-                                  uint32_t i)
-{
-    const struct relation *relation = &model->config.types.schema.relation[i];
-    if (layer->type->uses_edges)
-        return (struct conv_place){relation->source_type, relation->target_type, (int)i};
-    if (!gives_target_alone(model, layer))
-        return (struct conv_place){i, i, (int)i};
-    return (struct conv_place){i, i, i == model->config.types.target_type ? 0 : -1};
-}
-
-/* How many relations give rows of a type. */
-static uint32_t count_givers(const struct model *model, const struct model_layer *layer,
-                             uint32_t type)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < count_places(model, layer); i++) {
-        const struct conv_place place = place_of(model, layer, i);
-        count += place.target == type && place.tensors >= 0;
-    }
-    return count;
-}
-
-/* Whether the rows of destinations are not among the sources of a place. In a named relation from a
- * type to itself they are, but a kind that would add loops adds none. */
-static bool is_bipartite(const struct model *model, const struct model_layer *layer,
-                         const struct conv_place *place)
-{
-    const struct layer_type *type = layer->type;
-    const bool has_loops = type->forward && !type->divides_by_ends;
-    if (!type->uses_edges)
-        return false;
-    return place->source != place->target ||
-           (has_loops && *model->config.types.schema.type_name[place->source]);
-}
-
-/* Whether a product of own rows is added to what a pass gives. */
-static bool adds_own_product(const struct model *model, const struct model_layer *layer,
-                             const struct conv_place *place)
-{
-    return layer->own_tensor >= 0 && is_bipartite(model, layer, place);
-}
-
-/* Whether the rows of a type are put together from more than one pass. */
-static bool is_joined(const struct model *model, const struct model_layer *layer, uint32_t type)
-{
-    uint32_t parts = 0;
-    for (uint32_t i = 0; i < count_places(model, layer); i++) {
-        const struct conv_place place = place_of(model, layer, i);
-        if (place.target == type && place.tensors >= 0)
-            parts += 1 + adds_own_product(model, layer, &place);
-    }
-    return parts > 1;
-}
-
-/* The layer of a place: it reads sources and own rows. Nothing follows it where its rows are joined
- * with those of other relations. */
-static struct model_layer layer_of(const struct model *model, const struct model_layer *layer,
-                                   const struct conv_place *place, int tensors)
-{
-    struct model_layer own = *layer;
-    own.input_dim = layer->type_input_dim[place->source];
-    own.own_dim = layer->type_input_dim[place->target];
-    own.parameter_count = tensors - adds_own_product(model, layer, place);
-    if (is_joined(model, layer, place->target))
-        own.config.activation = ACTIVATION_NONE;
-    return own;
-}
 
 /* --- tensors --- */
 
@@ -193,7 +85,7 @@ static void find_prefix(const struct model *model, const struct model_layer *lay
     const bool is_named = *schema->type_name[0];
     const char *prefix = layer->type->prefix ? layer->type->prefix : "convs";
     char key[RELATION_KEY_SIZE];
-    if (gives_target_alone(model, layer) && (is_named || model->config.jumping_knowledge)) {
+    if (conv_gives_target_alone(model, layer) && (is_named || model->config.jumping_knowledge)) {
         (void)snprintf(out, PREFIX_SIZE, "lin.");
     } else if (!is_named) {
         (void)snprintf(out, PREFIX_SIZE, *prefix ? "%s.%d." : "", prefix, number);
@@ -218,9 +110,9 @@ static void add_tensor(struct parameter_writer *writer, const char *prefix,
 void relation_convs_parameters(struct parameter_writer *writer)
 {
     const struct model *model = writer->model;
-    for (uint32_t i = 0; i < count_places(model, writer->layer); i++) {
-        const struct conv_place place = place_of(model, writer->layer, i);
-        const struct model_layer layer = layer_of(model, writer->layer, &place, 0);
+    for (uint32_t i = 0; i < conv_place_count(model, writer->layer); i++) {
+        const struct conv_place place = conv_place_of(model, writer->layer, i);
+        const struct model_layer layer = conv_layer_of(model, writer->layer, &place, 0);
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
         char prefix[PREFIX_SIZE];
         const int count = place.tensors < 0 ? 0 : layer.type->parameters(&layer, own);
@@ -235,7 +127,7 @@ void relation_convs_parameters(struct parameter_writer *writer)
 void relation_convs_buffers(struct parameter_writer *writer)
 {
     const struct model *model = writer->model;
-    for (uint32_t i = 0; i < count_places(model, writer->layer); i++) {
+    for (uint32_t i = 0; i < conv_place_count(model, writer->layer); i++) {
         char prefix[PREFIX_SIZE], module[PREFIX_SIZE + 32];
         find_prefix(model, writer->layer, writer->number, i, prefix);
         (void)snprintf(module, sizeof module, "%snn.norms.0.module", prefix);
@@ -397,7 +289,7 @@ static enum error_code place_rows(const struct typed_pass *pass, struct conv *co
 {
     const struct layer_pass *row = &pass->row[conv->place.target].pass;
     struct activation activation = row->activation;
-    if (is_joined(pass->model, pass->layer, conv->place.target)) {
+    if (conv_is_joined(pass->model, pass->layer, conv->place.target)) {
         const enum error_code rc = arena_new(
             arena, &conv->rows, (size_t)row->block.destination_count * row->output_dim, what, err);
         conv->pass.output = conv->rows;
@@ -410,26 +302,13 @@ static enum error_code place_rows(const struct typed_pass *pass, struct conv *co
     return ERROR_NONE;
 }
 
-/* The tensors of a place in the table. */
-static const struct parameter *tensors_of(const struct typed_pass *pass, const struct conv *conv)
-{
-    return &pass->model->parameter[pass->layer->first_parameter +
-                                   conv->place.tensors * pass->layer->place_parameters];
-}
-
-/* The matrix of own rows in the table. */
-static const struct parameter *own_tensor_of(const struct typed_pass *pass, const struct conv *conv)
-{
-    return tensors_of(pass, conv) + pass->layer->own_tensor;
-}
-
 static enum error_code begin_own(const struct typed_pass *pass, struct conv *conv,
                                  struct arena *arena, struct error *err)
 {
     const uint32_t target = conv->place.target;
-    if (!adds_own_product(pass->model, pass->layer, &conv->place))
+    if (!conv_adds_own_product(pass->model, pass->layer, &conv->place))
         return ERROR_NONE;
-    return row_product_new(&(struct row_matrix){pass->value + own_tensor_of(pass, conv)->offset,
+    return row_product_new(&(struct row_matrix){pass->value + conv_own_tensor(pass, conv)->offset,
                                                 NULL, conv->layer.own_dim, conv->pass.output_dim},
                            pass->destination_count[target], &pass->input[target], NULL, arena,
                            &conv->own, err);
@@ -444,8 +323,8 @@ static enum error_code begin_conv(const struct typed_pass *pass, uint32_t i, str
     if (rc == ERROR_NONE)
         rc = find_input(pass, &conv->place, block.is_bipartite, arena, &input, err);
     if (rc == ERROR_NONE)
-        rc = layer_pass_init_tensors(&conv->pass, &conv->layer, tensors_of(pass, conv), pass->value,
-                                     &block, &input, arena, err);
+        rc = layer_pass_init_tensors(&conv->pass, &conv->layer, conv_tensors(pass, conv),
+                                     pass->value, &block, &input, arena, err);
     find_own_rows(pass, i, conv);
     if (rc == ERROR_NONE)
         rc = begin_own(pass, conv, arena, err);
@@ -461,12 +340,6 @@ struct join_job {
     size_t scratch_size;
 };
 
-CPU_KERNEL(add_rows, (float *restrict sum, const float *restrict rows, float share, size_t count),
-           (sum, rows, share, count))
-{
-    vector_add_scaled(sum, rows, share, count);
-}
-
 static void add_relations(const struct join_job *job, float *y, size_t at, size_t count)
 {
     vector_zero(y, count);
@@ -474,9 +347,9 @@ static void add_relations(const struct join_job *job, float *y, size_t at, size_
         const struct conv *conv = &job->convs->conv[i];
         if (conv->place.target != job->type || !conv->rows)
             continue;
-        add_rows(y, conv->rows + at, job->share, count);
+        conv_add_rows(y, conv->rows + at, job->share, count);
         if (conv->own)
-            add_rows(y, row_product_rows(conv->own) + at, job->share, count);
+            conv_add_rows(y, row_product_rows(conv->own) + at, job->share, count);
     }
 }
 
@@ -490,7 +363,7 @@ static void take_largest(const struct join_job *job, float *y, size_t at, size_t
         if (conv->place.target != job->type)
             continue;
         if (conv->own)
-            add_rows(conv->rows + at, row_product_rows(conv->own) + at, 1, count);
+            conv_add_rows(conv->rows + at, row_product_rows(conv->own) + at, 1, count);
         for (size_t i = 0; i < count; i++) {
             if (!is_first && !(conv->rows[at + i] > y[i]))
                 continue;
@@ -529,12 +402,12 @@ static enum error_code join_type(struct join_job *job, uint32_t type, bool keep,
     struct layer_pass *row = &pass->row[type].pass;
     const uint32_t rows = row->block.destination_count;
     const int threads = thread_pool_size(workspace->pool);
-    const uint32_t givers = count_givers(pass->model, pass->layer, type);
+    const uint32_t givers = conv_giver_count(pass->model, pass->layer, type);
     enum error_code rc = ERROR_NONE;
     job->type = type;
     job->share = typed_pass_share(pass, type);
     job->convs->largest[type] = NULL;
-    if ((givers == 1 && !is_joined(pass->model, pass->layer, type)) || rows == 0)
+    if ((givers == 1 && !conv_is_joined(pass->model, pass->layer, type)) || rows == 0)
         return ERROR_NONE;
     if (pass->model->config.types.relation_aggr == RELATION_AGGR_MAX && givers > 1)
         rc = arena_new(workspace->arena, &job->convs->largest[type], (size_t)rows * row->output_dim,
@@ -554,19 +427,19 @@ static enum error_code new_convs(const struct typed_pass *pass, struct arena *ar
                                  struct convs **out, struct error *err)
 {
     const struct model *model = pass->model;
-    const uint32_t count = count_places(model, pass->layer);
+    const uint32_t count = conv_place_count(model, pass->layer);
     enum error_code rc = arena_new(arena, out, 1, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &(*out)->conv, count, what, err);
     if (rc != ERROR_NONE)
         return rc;
     (*out)->count = count;
-    const int with_tensors = gives_target_alone(model, pass->layer) ? 1 : (int)count;
+    const int with_tensors = conv_gives_target_alone(model, pass->layer) ? 1 : (int)count;
     for (uint32_t i = 0; i < count; i++) {
         struct conv *conv = &(*out)->conv[i];
-        *conv = (struct conv){.place = place_of(model, pass->layer, i)};
-        conv->layer =
-            layer_of(model, pass->layer, &conv->place, pass->layer->parameter_count / with_tensors);
+        *conv = (struct conv){.place = conv_place_of(model, pass->layer, i)};
+        conv->layer = conv_layer_of(model, pass->layer, &conv->place,
+                                    pass->layer->parameter_count / with_tensors);
         conv->runs = conv->place.tensors >= 0 && pass->destination_count[conv->place.target] > 0;
     }
     return ERROR_NONE;
@@ -591,288 +464,5 @@ enum error_code relation_convs_forward(struct typed_pass *pass, bool keep,
     }
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
         rc = join_type(&job, t, keep, workspace, err);
-    return rc;
-}
-
-/* --- backward --- */
-
-struct back_job {
-    struct typed_pass *pass;
-    struct convs *convs;
-    const struct model_workspace *workspace;
-    const struct conv *conv;
-    const float *rows; /* [destinations, columns] that are added to */
-    float *sum;
-    size_t dim;
-    float *scratch; /* [threads, scratch_size]: rows of a tile of sources */
-    size_t scratch_size;
-};
-
-static void source_tile(void *context, int64_t tile, int thread)
-{
-    const struct back_job *job = context;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, job->conv->pass.block.source_count);
-    const float *rows = layer_pass_input_gradient(
-        &job->conv->pass, job->dim, first, end, job->scratch + (size_t)thread * job->scratch_size);
-    add_rows(job->sum + first * job->dim, rows, 1, (end - first) * job->dim);
-}
-
-static void own_tile(void *context, int64_t tile, int thread)
-{
-    const struct back_job *job = context;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, job->conv->pass.block.destination_count);
-    (void)thread;
-    add_rows(job->sum + first * job->dim, job->rows + first * job->dim, 1,
-             (end - first) * job->dim);
-}
-
-/* Adds rows of the destinations of job->conv to `sum`. */
-static void add_own_rows(struct back_job *job, const float *rows, float *sum, size_t dim)
-{
-    job->rows = rows;
-    job->sum = sum;
-    job->dim = dim;
-    thread_pool_run(job->workspace->pool, layer_pass_tiles(job->conv->pass.block.destination_count),
-                    own_tile, job);
-}
-
-/* Whether the pass has left a gradient of its sources, and not only of those that stand for none. */
-static bool leaves_sources(const struct typed_pass *pass, const struct conv *conv)
-{
-    return (conv->pass.input_gradient || conv->pass.aggregated_gradient) &&
-           pass->source_count[conv->place.source] > 0;
-}
-
-/* The conv that alone reads the rows of a type; NULL: none does, or several. */
-static const struct conv *find_reader(const struct typed_pass *pass, const struct convs *convs,
-                                      uint32_t type)
-{
-    const struct conv *found = NULL;
-    int readers = 0;
-    for (uint32_t i = 0; i < convs->count; i++) {
-        const struct conv *conv = &convs->conv[i];
-        if (conv->place.source == type && leaves_sources(pass, conv)) {
-            found = conv;
-            readers++;
-        }
-        readers += conv->place.target == type && conv->pass.own_gradient;
-    }
-    return readers == 1 ? found : NULL;
-}
-
-/* Brings together what the relations leave for the rows of a type. */
-static enum error_code leave_type(struct back_job *job, uint32_t type, struct error *err)
-{
-    struct typed_pass *pass = job->pass;
-    struct arena *arena = job->workspace->arena;
-    const size_t dim = pass->layer->type_input_dim[type];
-    const size_t count = pass->source_count[type] * dim;
-    const struct conv *reader = find_reader(pass, job->convs, type);
-    float *sum = NULL;
-    pass->reader[type] = reader ? &reader->pass : NULL;
-    pass->input_gradient[type] = NULL;
-    if (reader || !pass->wants_gradient[type] || count == 0)
-        return ERROR_NONE;
-    enum error_code rc = arena_new(arena, &sum, count, what, err);
-    pass->input_gradient[type] = sum;
-    job->scratch_size = layer_pass_scratch(TILE_ROWS * dim);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->scratch,
-                       (size_t)thread_pool_size(job->workspace->pool) * job->scratch_size, what,
-                       err);
-    if (rc != ERROR_NONE || arena->counts)
-        return rc;
-    vector_zero(sum, count);
-    for (uint32_t i = 0; i < job->convs->count; i++) {
-        job->conv = &job->convs->conv[i];
-        job->sum = sum;
-        job->dim = dim;
-        if (job->conv->place.source == type && leaves_sources(pass, job->conv))
-            thread_pool_run(job->workspace->pool, layer_pass_tiles(pass->source_count[type]),
-                            source_tile, job);
-        if (job->conv->place.target == type && job->conv->pass.own_gradient)
-            add_own_rows(job, job->conv->pass.own_gradient, sum, dim);
-    }
-    return ERROR_NONE;
-}
-
-struct slope_job {
-    const struct layer_pass *row;   /* of a type: what follows its joined rows */
-    const struct layer_pass *above; /* NULL: the gradient is in dy */
-    float *dy;
-    uint16_t relation;
-    const uint16_t *largest; /* NULL: the relation has its share of all */
-    float share;
-    float *out;
-};
-
-static void above_tile(void *context, int64_t tile, int thread)
-{
-    const struct slope_job *job = context;
-    const size_t dim = job->row->output_dim;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, job->row->block.destination_count);
-    float *out = job->out + first * dim;
-    (void)thread;
-    const float *rows =
-        job->row->active ? layer_pass_product_gradient(job->row, job->above, NULL, first, end, out)
-                         : layer_pass_input_gradient(job->above, dim, first, end, out);
-    if (rows != out)
-        vector_copy(out, rows, (end - first) * dim);
-}
-
-static void relation_tile(void *context, int64_t tile, int thread)
-{
-    const struct slope_job *job = context;
-    const size_t dim = job->row->output_dim;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, job->row->block.destination_count);
-    (void)thread;
-    for (size_t i = first * dim; i < end * dim; i++)
-        job->out[i] = !job->largest                      ? job->share * job->dy[i]
-                      : job->largest[i] == job->relation ? job->dy[i]
-                                                         : 0;
-}
-
-/* The gradient of the rows that the relations of a type give together, in front of what follows
- * them. */
-static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
-                                  float *output_gradient, const struct model_workspace *workspace,
-                                  float **out, struct error *err)
-{
-    const struct layer_pass *row = &pass->row[type].pass;
-    struct slope_job job = {.row = row, .above = pass->above[type]};
-    *out = output_gradient;
-    if (!job.above || !is_joined(pass->model, pass->layer, type))
-        return ERROR_NONE;
-    const enum error_code rc = arena_new(
-        workspace->arena, out, row->block.destination_count * (size_t)row->output_dim, what, err);
-    job.out = *out;
-    if (rc == ERROR_NONE && !workspace->arena->counts)
-        thread_pool_run(workspace->pool, layer_pass_tiles(row->block.destination_count), above_tile,
-                        &job);
-    return rc;
-}
-
-/* The gradient of what one relation gives: *dy, or its part of that. */
-static enum error_code find_part(const struct back_job *job, uint32_t i, float *dy,
-                                 const float **out, struct error *err)
-{
-    const struct typed_pass *pass = job->pass;
-    const uint32_t type = job->convs->conv[i].place.target;
-    const struct layer_pass *row = &pass->row[type].pass;
-    struct slope_job slope = {.row = row,
-                              .dy = dy,
-                              .relation = (uint16_t)i,
-                              .largest = job->convs->largest[type],
-                              .share = typed_pass_share(pass, type)};
-    *out = dy;
-    if (!dy || (!slope.largest && pass->model->config.types.relation_aggr == RELATION_AGGR_SUM) ||
-        count_givers(pass->model, pass->layer, type) < 2)
-        return ERROR_NONE;
-    const enum error_code rc =
-        arena_new(job->workspace->arena, &slope.out,
-                  row->block.destination_count * (size_t)row->output_dim, what, err);
-    *out = slope.out;
-    if (rc == ERROR_NONE && !job->workspace->arena->counts)
-        thread_pool_run(job->workspace->pool, layer_pass_tiles(row->block.destination_count),
-                        relation_tile, &slope);
-    return rc;
-}
-
-/* Where the gradients of the tensors of a place go. */
-static struct layer_gradient gradient_of(const struct typed_pass *pass, const struct conv *conv,
-                                         uint32_t i, float *gradient)
-{
-    struct layer_gradient out = layer_pass_gradient(&conv->layer, tensors_of(pass, conv), gradient);
-    for (int k = 0; pass->layer->config.inner_norm == NORM_BATCH && k < 3; k++)
-        out.statistics[k] =
-            gradient +
-            pass->model->parameter[pass->layer->inner_buffer_parameter + 3 * (int)i + k].offset;
-    return out;
-}
-
-static enum error_code conv_back(struct back_job *job, uint32_t i, float *dy, float *gradient,
-                                 struct error *err)
-{
-    struct typed_pass *pass = job->pass;
-    struct conv *conv = &job->convs->conv[i];
-    struct arena *arena = job->workspace->arena;
-    const uint32_t target = conv->place.target;
-    const struct layer_pass *above = dy ? NULL : pass->above[target];
-    const bool is_first =
-        !pass->wants_gradient[conv->place.source] && !pass->wants_gradient[target];
-    const struct layer_gradient out = gradient_of(pass, conv, i, gradient);
-    const float *part = NULL;
-    enum error_code rc = find_part(job, i, dy, &part, err);
-    if (rc == ERROR_NONE && pass->start)
-        rc = arena_new(arena, &conv->pass.second_gradient,
-                       conv->pass.block.destination_count * (size_t)conv->pass.output_dim, what,
-                       err);
-    if (rc == ERROR_NONE)
-        rc = layer_pass_backward(&conv->pass, above, part, is_first, &out, arena,
-                                 job->workspace->pool, err);
-    if (rc != ERROR_NONE || !conv->own)
-        return rc;
-    rc = row_product_backward(conv->own, part, pass->wants_gradient[target],
-                              gradient + own_tensor_of(pass, conv)->offset, NULL, job->workspace,
-                              err);
-    conv->pass.own_gradient = row_product_input_gradient(conv->own);
-    return rc;
-}
-
-/* Brings together what the relations leave for the rows that the lowest layer of its kind reads. */
-static enum error_code leave_start(struct back_job *job, uint32_t type, struct error *err)
-{
-    const struct typed_pass *pass = job->pass;
-    struct arena *arena = job->workspace->arena;
-    const size_t dim = pass->layer->config.output_dim;
-    const size_t count = pass->destination_count[type] * dim;
-    float *sum = NULL;
-    pass->start_gradient[type] = NULL;
-    for (uint32_t i = 0; i < job->convs->count; i++) {
-        enum error_code rc = ERROR_NONE;
-        job->conv = &job->convs->conv[i];
-        if (job->conv->place.target != type || !job->conv->pass.second_gradient)
-            continue;
-        if (!pass->start_gradient[type]) {
-            pass->start_gradient[type] = job->conv->pass.second_gradient;
-            continue;
-        }
-        if (!sum) {
-            rc = arena_new(arena, &sum, count, what, err);
-            if (rc == ERROR_NONE && !arena->counts)
-                vector_copy(sum, pass->start_gradient[type], count);
-            pass->start_gradient[type] = sum;
-        }
-        if (rc != ERROR_NONE)
-            return rc;
-        if (!arena->counts)
-            add_own_rows(job, job->conv->pass.second_gradient, sum, dim);
-    }
-    return ERROR_NONE;
-}
-
-enum error_code relation_convs_backward(struct typed_pass *pass, float *const *output_gradient,
-                                        const struct model_workspace *workspace, float *gradient,
-                                        struct error *err)
-{
-    struct convs *convs = pass->state;
-    struct back_job job = {.pass = pass, .convs = convs, .workspace = workspace};
-    float *dy[RELATION_TYPE_COUNT_MAX];
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = find_slope(pass, t, output_gradient[t], workspace, &dy[t], err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < convs->count; i++) {
-        const uint32_t target = convs->conv[i].place.target;
-        if (convs->conv[i].runs && (dy[target] || pass->above[target]))
-            rc = conv_back(&job, i, dy[target], gradient, err);
-    }
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = leave_type(&job, t, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && pass->start && t < pass->schema->type_count; t++)
-        rc = leave_start(&job, t, err);
     return rc;
 }
