@@ -101,7 +101,7 @@ TMPDIR=$disk run_tests build-clang -L 'unit|store|fuzz' -LE slow --no-tests=erro
 
 section 'address and undefined-behaviour sanitizers'
 build build-asan all -DCMAKE_C_COMPILER=gcc -DSANITIZE=address,undefined -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
-run_tests build-asan -LE 'slow|tree' --no-tests=error
+run_tests build-asan -L 'unit|store|stage|fuzz|quick' -LE 'slow|tree' --no-tests=error
 
 section 'thread sanitizer'
 build build-tsan thread-tests -DCMAKE_C_COMPILER=clang -DSANITIZE=thread -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
@@ -135,6 +135,9 @@ echo 'the ten slowest tests with gcc:'
 awk '$NF == "sec" { print $(NF - 1), $4 }' build-test.tests.log | sort -rn | head -10
 
 if [ "$mode" = deep ]; then
+    section 'address and undefined-behaviour sanitizers: longer pipelines'
+    run_tests build-asan -L pipeline -LE 'slow|quick' --no-tests=error
+
     section 'the fault harness in full'
     for graph in generated links relations relation_links embeddings subgraphs times stale stale_up_to warm ranges layers vertex_cut gradients; do
         GRAPHMILL_BIN=$source/build-test/bin tests/faults/run.sh --full --graph "$graph"

@@ -394,9 +394,6 @@ bool model_is_possible_in_bf16(const struct model *model)
                                    : model->layer[i].type->forward != NULL) ||
             model->layer[i].has_tail)
             return false;
-    for (uint32_t t = 0; t < model->config.types.schema.type_count; t++)
-        if (model->config.types.projects[t])
-            return false;
     return true;
 }
 
@@ -431,8 +428,7 @@ enum error_code model_init(struct model *out, const struct model_config *config,
         !model_is_possible_in_bf16(out))
         return error_set(err, ERROR_INVALID,
                          "this model is computed in fp32 alone: bf16 is for layers of kinds that "
-                         "are linear, which ReLU and dropout follow, on rows that are not "
-                         "projected");
+                         "are linear, which ReLU and dropout follow");
     return writer.rc;
 }
 

@@ -308,7 +308,6 @@ static enum error_code projection_back(struct model_trace *trace, uint32_t type,
     const struct model *model = trace->model;
     const struct model_workspace *workspace = trace->workspace;
     struct type_rows *own = &trace->projection[type];
-    struct gradient_part below;
     float *rows = NULL;
     enum error_code rc = ERROR_NONE;
     if (wants_gradient(trace, 0, type))
@@ -321,12 +320,12 @@ static enum error_code projection_back(struct model_trace *trace, uint32_t type,
     const struct parameter *parameter = &model->parameter[model->projection_parameter[type]];
     const struct layer_gradient out = {.matrix = {gradient + parameter[0].offset},
                                        .bias = gradient + parameter[1].offset};
-    const struct gradient_parts parts = {
-        1, {{rows, own->pass.output_dim, own->pass.block.destination_count}}};
-    if (own->layer.has_tail)
-        rc = tail_back(trace, own, NULL, &parts, true, gradient, &rows, &below, err);
+    const bool has_relu = own->pass.activation.relu; /* which is undone on the way */
+    if (has_relu)
+        rc = leave_array(trace, -1, type, rows, err);
     if (rc == ERROR_NONE)
-        rc = layer_pass_backward(&own->pass, NULL, rows, is_first, &out, workspace->arena,
+        rc = layer_pass_backward(&own->pass, has_relu ? trace->below.above[type] : NULL,
+                                 has_relu ? NULL : rows, is_first, &out, workspace->arena,
                                  workspace->pool, err);
     trace->input_gradient[type] = own->pass.input_gradient;
     return rc;

@@ -127,31 +127,24 @@ static enum error_code project_type(struct model_trace *trace, uint32_t type, ui
     struct type_rows *own = &trace->projection[type];
     const struct message_block every_row = {.destination_count = count, .source_count = count};
     const int first = model->projection_parameter[type];
+    const enum precision precision = rows->precision;
     if (!types->projects[type] || count == 0 || trace->fold[type].columns)
         return ERROR_NONE;
     own->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                       .input_dim = types->input_dim[type],
                                       .config.output_dim = types->projected_dim,
-                                      .config.activation = types->projected_activation,
-                                      .has_tail = types->projected_activation != ACTIVATION_NONE,
-                                      .residual_parameter = -1,
-                                      .norm_parameter = -1,
-                                      .buffer_parameter = -1};
-    own->tail = (struct layer_tail){0};
+                                      .config.activation = types->projected_activation};
     enum error_code rc = layer_pass_init_matrix(
         &own->pass, &own->layer, trace->value + model->parameter[first].offset,
         trace->value + model->parameter[first + 1].offset, &every_row, rows, arena, err);
+    own->pass.output_precision = precision;
     if (rc == ERROR_NONE)
-        rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * types->projected_dim,
-                             sizeof(float), what, err);
-    if (rc == ERROR_NONE && own->layer.has_tail)
-        rc =
-            layer_tail_begin(&own->tail, model, trace->value, &own->pass, trace->keeps, arena, err);
+        rc = arena_new_bytes(arena, &own->pass.output,
+                             count * precision_stride(precision, types->projected_dim),
+                             precision_bytes(precision), what, err);
     if (rc == ERROR_NONE)
         rc = layer_pass_forward(&own->pass, trace->keeps, arena, pool, err);
-    if (rc == ERROR_NONE && own->layer.has_tail)
-        rc = layer_tail_forward(&own->tail, &own->pass, arena, pool, err);
-    *rows = rows_at(own->pass.output, types->projected_dim, PRECISION_FP32);
+    *rows = rows_at(own->pass.output, types->projected_dim, precision);
     return rc;
 }
 

@@ -33,8 +33,10 @@ const char *sampler_names(bool (*has)(const struct sampler *sampler), char *text
         if (!has(table[k]))
             continue;
         const char *between = said == 0 ? "" : said + 1 == all ? " or " : ", ";
-        (void)snprintf(text + size, SAMPLER_NAMES_SIZE - size, "%s%s", between, table[k]->name);
-        size = strlen(text);
+        const int length =
+            snprintf(text + size, SAMPLER_NAMES_SIZE - size, "%s%s", between, table[k]->name);
+        must(length >= 0 && (size_t)length < SAMPLER_NAMES_SIZE - size);
+        size += (size_t)length;
         said++;
     }
     return text;

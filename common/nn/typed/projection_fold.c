@@ -7,7 +7,8 @@
 static bool takes_projections(const struct model *model, const struct relation_block *block)
 {
     const struct model_layer *layer = &model->layer[0];
-    if (model->config.types.projected_activation != ACTIVATION_NONE || layer->config.residual ||
+    if (model->config.precision != PRECISION_FP32 ||
+        model->config.types.projected_activation != ACTIVATION_NONE || layer->config.residual ||
         !layer->typed->sums || layer->config.option.aggr != LAYER_AGGR_MEAN)
         return false;
     for (uint32_t r = 0; r < model->config.types.schema.relation_count; r++)
