@@ -121,7 +121,7 @@ static void find_key(const struct parameter_writer *writer, uint32_t type,
 {
     char name[RELATION_NAME_SIZE + 2];
     relation_type_key(&writer->model->config.types.schema, type, name);
-    (void)snprintf(key, RELATION_NAME_SIZE + 3, *name ? "%s." : "", name);
+    (void)snprintf(key, RELATION_NAME_SIZE + 3, "%s%s", name, *name ? "." : "");
 }
 
 /* Names are those of BasicGNN of PyG, and those that to_hetero makes of them. */

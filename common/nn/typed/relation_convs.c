@@ -87,8 +87,10 @@ static void find_prefix(const struct model *model, const struct model_layer *lay
     char key[RELATION_KEY_SIZE];
     if (conv_gives_target_alone(model, layer) && (is_named || model->config.jumping_knowledge)) {
         (void)snprintf(out, PREFIX_SIZE, "lin.");
+    } else if (!is_named && !*prefix) {
+        *out = '\0';
     } else if (!is_named) {
-        (void)snprintf(out, PREFIX_SIZE, *prefix ? "%s.%d." : "", prefix, number);
+        (void)snprintf(out, PREFIX_SIZE, "%s.%d.", prefix, number);
     } else if (layer->type->uses_edges) {
         relation_key(schema, i, key);
         (void)snprintf(out, PREFIX_SIZE, "convs.%d.convs.%s.", number, key);
