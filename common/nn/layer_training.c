@@ -80,7 +80,8 @@ enum error_code layer_training_forward(const struct model *model, const float *v
     return ERROR_NONE;
 }
 
-/* A pass above a layer of which nothing is there but what it left. */
+/* A pass above a layer of which nothing is there but what it left.
+ * NOLINTNEXTLINE(readability-non-const-parameter): it is written over. */
 static enum error_code put_next(struct model_trace *trace, int layer, float *next,
                                 struct error *err)
 {

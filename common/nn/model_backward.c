@@ -109,6 +109,8 @@ enum error_code model_trace_gradient(const struct model_trace *trace, int layer,
     return gather_gradient(trace, layer, type, NULL, parts, out, err);
 }
 
+/* Gradients are written through a struct. NOLINTBEGIN(readability-non-const-parameter) */
+
 /* Sets what the layer above left as an array. */
 static enum error_code leave_array(struct model_trace *trace, int layer, uint32_t type,
                                    float *gradient, struct error *err)
@@ -124,25 +126,6 @@ static enum error_code leave_array(struct model_trace *trace, int layer, uint32_
     *pass = (struct layer_pass){.input_gradient = gradient};
     step->above[type] = pass;
     return ERROR_NONE;
-}
-
-/* From the gradient of what came out behind a tail that of what went in, *rows [destinations, output_dim]. */
-static enum error_code tail_back(const struct model_trace *trace, const struct type_rows *own,
-                                 const struct layer_pass *above, const struct gradient_parts *parts,
-                                 bool is_first, float *gradient, float **rows,
-                                 struct gradient_part *below, struct error *err)
-{
-    struct tail_backward tail = {.tail = &own->tail,
-                                 .pass = &own->pass,
-                                 .above = above,
-                                 .parts = parts,
-                                 .is_first = is_first,
-                                 .gradient = gradient_of_tail(trace->model, &own->layer, gradient)};
-    const enum error_code rc =
-        layer_tail_backward(&tail, trace->workspace->arena, trace->workspace->pool, err);
-    *rows = tail.layer_gradient;
-    *below = tail.below;
-    return rc;
 }
 
 /* Whether somebody wants the gradient of the rows of a type that layer `number` reads. */
@@ -162,14 +145,20 @@ static enum error_code type_back(struct model_trace *trace, int number, uint32_t
     struct model_step *lower = number > 0 ? &trace->step[number - 1] : &trace->below;
     const struct type_rows *own = &step->row[type];
     const struct gradient_parts *parts = &step->parts[type];
-    struct gradient_part below = {0};
     *rows = NULL;
     if (own->layer.has_tail) {
-        const bool is_first = !wants_gradient(trace, number, type);
+        struct tail_backward tail = {.tail = &own->tail,
+                                     .pass = &own->pass,
+                                     .above = step->above[type],
+                                     .parts = parts,
+                                     .is_first = !wants_gradient(trace, number, type),
+                                     .gradient =
+                                         gradient_of_tail(trace->model, &own->layer, gradient)};
         const enum error_code rc =
-            tail_back(trace, own, step->above[type], parts, is_first, gradient, rows, &below, err);
+            layer_tail_backward(&tail, trace->workspace->arena, trace->workspace->pool, err);
+        *rows = tail.layer_gradient;
         step->above[type] = NULL;
-        add_part(&lower->parts[type], below);
+        add_part(&lower->parts[type], tail.below);
         return rc;
     }
     must(parts->count == 0 || (parts->count == 1 && !step->above[type] &&
@@ -215,7 +204,7 @@ static enum error_code new_gradients(struct model_trace *trace, int number, stru
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &pass->start_gradient, types, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &pass->reader, types, what, err);
+        rc = arena_new_bytes(arena, (void **)&pass->reader, types, sizeof(void *), what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &wants, types, what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++) {
@@ -330,6 +319,8 @@ static enum error_code projection_back(struct model_trace *trace, uint32_t type,
     trace->input_gradient[type] = own->pass.input_gradient;
     return rc;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* Where the gradients of folded projections go. */
 static void place_projection_gradients(const struct model_trace *trace, float *gradient)

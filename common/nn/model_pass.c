@@ -49,6 +49,7 @@ static enum error_code take_input(const struct model *model, const struct model_
     if (rc != ERROR_NONE || given->relations || (!given->block && given->type_rows))
         return rc;
     own->type_rows = &own->rows;
+    must(given->block || hops == 0);
     rc = arena_new(arena, &block, hops, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &relation, hops, what, err);
@@ -77,7 +78,8 @@ static struct input_rows rows_at(const void *base, size_t dim, enum precision pr
 static enum error_code new_below(struct model_step *step, uint32_t types, struct arena *arena,
                                  struct error *err)
 {
-    enum error_code rc = arena_new(arena, &step->above, types, what, err);
+    enum error_code rc =
+        arena_new_bytes(arena, (void **)&step->above, types, sizeof(void *), what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &step->parts, types, what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++) {
@@ -216,6 +218,8 @@ static void set_dropout(const struct model_trace *trace, int number, uint32_t ty
                                stream_of(trace->input->dropout, number, type));
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): layers write the output. */
+
 /* What follows layer `number` for a type, and where its rows go: those of the last layer are
  * floats. */
 static enum error_code begin_type(struct model_trace *trace, int number, uint32_t type,
@@ -252,6 +256,8 @@ static enum error_code begin_type(struct model_trace *trace, int number, uint32_
             layer_tail_begin(&own->tail, model, trace->value, &own->pass, trace->keeps, arena, err);
     return rc;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* Finds the rows that a layer reads beside those of the layer below. */
 static enum error_code find_start(struct model_trace *trace, int number, struct error *err)
@@ -296,8 +302,8 @@ static enum error_code join_layers(struct model_trace *trace, int number, struct
     struct arena *arena = trace->workspace->arena;
     struct model_step *step = &trace->step[number];
     const size_t width = step->pass.layer->input_dim;
-    const float *lower[LAYER_COUNT_MAX];
-    size_t stride[LAYER_COUNT_MAX];
+    const float *lower[LAYER_COUNT_MAX] = {NULL};
+    size_t stride[LAYER_COUNT_MAX] = {0};
     enum error_code rc = arena_new(arena, &step->joined, model_type_count(model), what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(model); t++) {
         const uint32_t count = model_gives(model, t) ? step->pass.destination_count[t] : 0;
