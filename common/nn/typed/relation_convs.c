@@ -146,6 +146,7 @@ static void fill_rows(const struct relation_edges *edges, uint32_t rows, uint32_
     const struct message_block *block = &edges->block;
     const uint32_t count = block->destination_count;
     uint32_t k = 0;
+    must(edges->row || count == 0);
     for (uint32_t i = 0; i < rows; i++) {
         const bool has_edges = k < count && edges->row[k] == i;
         row_start[i] = count ? block->row_start[k] : 0;

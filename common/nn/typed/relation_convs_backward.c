@@ -111,7 +111,7 @@ static enum error_code leave_type(struct back_job *job, uint32_t type, struct er
 struct slope_job {
     const struct layer_pass *row;   /* of a type: what follows its joined rows */
     const struct layer_pass *above; /* NULL: the gradient is in dy */
-    float *dy;
+    const float *dy;
     uint16_t relation;
     const uint16_t *largest; /* NULL: the relation has its share of all */
     float share;
@@ -167,7 +167,7 @@ static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
 }
 
 /* The gradient of what one relation gives: *dy, or its part of that. */
-static enum error_code find_part(const struct back_job *job, uint32_t i, float *dy,
+static enum error_code find_part(const struct back_job *job, uint32_t i, const float *dy,
                                  const float **out, struct error *err)
 {
     const struct typed_pass *pass = job->pass;
@@ -205,7 +205,7 @@ static struct layer_gradient gradient_of(const struct typed_pass *pass, const st
     return out;
 }
 
-static enum error_code conv_back(struct back_job *job, uint32_t i, float *dy, float *gradient,
+static enum error_code conv_back(struct back_job *job, uint32_t i, const float *dy, float *gradient,
                                  struct error *err)
 {
     struct typed_pass *pass = job->pass;
