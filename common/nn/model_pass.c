@@ -302,8 +302,9 @@ static enum error_code join_layers(struct model_trace *trace, int number, struct
     struct arena *arena = trace->workspace->arena;
     struct model_step *step = &trace->step[number];
     const size_t width = step->pass.layer->input_dim;
-    const float *lower[LAYER_COUNT_MAX] = {NULL};
-    size_t stride[LAYER_COUNT_MAX] = {0};
+    const float *lower[LAYER_COUNT_MAX];
+    size_t stride[LAYER_COUNT_MAX];
+    must(number == model->config.layer_count - 1);
     enum error_code rc = arena_new(arena, &step->joined, model_type_count(model), what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(model); t++) {
         const uint32_t count = model_gives(model, t) ? step->pass.destination_count[t] : 0;
