@@ -87,12 +87,15 @@ enum error_code sampler_tables_open(const struct stage_context *context,
         rc = mark_training(topology, splits, &out->is_training, err);
     if (rc == ERROR_NONE && row->chances)
         rc = node_chances_new(row->chances, topology, &out->chances, err);
-    out->table_count = out->chances ? node_chances_tables(row->chances, topology) : 0;
-    if (rc == ERROR_NONE && row->chances && row->knows_training)
+    must(rc != ERROR_NONE || !row->chances == !out->chances);
+    out->table_count = 0;
+    if (out->chances && row->chances)
+        out->table_count = node_chances_tables(row->chances, topology);
+    if (rc == ERROR_NONE && out->chances && row->knows_training)
         out->chances->mean =
             graphsaint_mean(out->chances, (uint32_t)context->settings->sample.batch_size,
                             splits->node[SPLIT_TRAIN], splits->count[SPLIT_TRAIN]);
-    if (rc == ERROR_NONE && row->chances && row->knows_training && !(out->chances->mean > 0))
+    if (rc == ERROR_NONE && out->chances && row->knows_training && !(out->chances->mean > 0))
         return error_set(err, ERROR_INPUT,
                          "no node that trains has a chance to be drawn by sample.sampler %s, which "
                          "goes by the edges that nodes are ends of: expected another sampler, or "

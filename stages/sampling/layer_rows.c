@@ -59,6 +59,7 @@ static enum error_code add_row(struct batch_builder *b, uint32_t relation, int h
         if (!choice->takes_all) {
             const uint32_t number =
                 pair_table_find(&b->pairs, layer_rows_key(relation, hop), source);
+            must(choice->factor || number == PAIR_TABLE_NONE);
             factor = number == PAIR_TABLE_NONE ? 0 : choice->factor[number];
         }
         if (!(factor > 0))

@@ -51,7 +51,11 @@ static enum error_code take_names(struct reading *reading, const char *text, str
         reading->name[reading->count] = name;
         reading->size[reading->count++] = (int)size;
     }
-    return ERROR_NONE;
+    return reading->count ? ERROR_NONE
+                          : error_set(err, ERROR_INVALID,
+                                      "sample.metapath is '%.60s', which names no relation: " ADVICE
+                                      "remove the line",
+                                      text);
 }
 
 static enum error_code find_names(const struct reading *reading, struct metapath *out,
@@ -113,6 +117,7 @@ static enum error_code check_joins(const struct reading *reading, int64_t steps,
 {
     const struct partition_book *book = reading->book;
     uint32_t types = 1U << book->target_type; /* where the walk can be */
+    must(reading->count > 0);
     if (steps < reading->count)
         return error_set(err, ERROR_INVALID,
                          "sample.metapath has %" PRIu32

@@ -86,8 +86,9 @@ static void cached_rows_come_in_their_turn(void **state)
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 240000);
     for (uint32_t i = 0; i < FIXTURE_NODES / 3; i++)
         kept[i] = 3 * i;
-    assert_ok(feature_source_cache(batch_fixture_source(&f), kept, FIXTURE_NODES / 3, 240000, &f.err),
-              &f.err);
+    assert_ok(
+        feature_source_cache(batch_fixture_source(&f), kept, FIXTURE_NODES / 3, 240000, &f.err),
+        &f.err);
     draw_nodes(node, 900, 4);
     check_visit(&f, node, 900);
     assert_true(feature_source_cached(batch_fixture_source(&f)) > 0);
