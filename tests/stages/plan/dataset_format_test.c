@@ -108,11 +108,9 @@ static void messages_and_help_list_formats_in_the_order_of_the_rows(void **state
     dataset_format_readers("ingest.label_columns", text, sizeof text);
     assert_string_equal(text, "edge_list,matrix_market,metis,graphml");
     const struct setting_spec *spec = setting_find("ingest.format");
-    assert_non_null(strstr(spec->help, "generated, tu (many graphs, as the TU Dortmund collection "
-                                       "has them), matrix_market, "));
     for (int64_t i = 0; spec->choices[i]; i++) {
         assert_string_equal(spec->choices[i], dataset_formats[i].name);
-        assert_non_null(strstr(spec->help, spec->choices[i]));
+        assert_non_null(spec->choice_texts[i]);
     }
 }
 

@@ -120,7 +120,7 @@ static void what_does_not_join_is_said(void **state)
          "write one that ends in author there: rev_writes"},
         {"[cites, cites, cites]", 2,
          "sample.metapath has 3 relations, but sample.walk_length is 2: expected as many steps"},
-        {"[ ]", 2, "sample.metapath is '[ ]', which names no relation: remove the line"},
+        {"[]", 2, "sample.metapath is '[]', which names no relation: remove the line"},
     };
     struct partition_book book = typed_book("p");
     struct metapath path;
