@@ -228,7 +228,7 @@ static void begin_layer(struct model *model, int number)
         layer->second_input = find_start(config, number);
 }
 
-/* What the tensors of one pass are. */
+/* Describes the tensors of one pass. */
 static void describe_place(struct model_layer *layer)
 {
     struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};

@@ -212,8 +212,8 @@ struct model_layer {
     bool
         has_tail; /* activation and dropout are done behind the layer (layer_tail.h), not inside it */
     int first_parameter, parameter_count; /* in model.parameter: the kind's own */
-    /* Of a layer with a pass for each relation: tensors of one, and which of them multiplies own
-     * rows alone, the second matrix of a linear kind; -1: none does. */
+    /* A layer with a pass for each relation has so many tensors for one, and this one of them
+     * multiplies own rows alone, the second matrix of a linear kind; -1: none does. */
     int place_parameters, own_tensor;
     int residual_parameter;     /* [output_dim, input_dim]; -1: none; likewise below */
     int norm_parameter;         /* weight, and then bias */
@@ -340,7 +340,7 @@ struct layer_input {
 void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
                      size_t row_count, float *out);
 
-/* What one layer computes on, over types and relations. */
+/* This is what one layer computes on, over types and relations. */
 struct typed_layer_input {
     const struct relation_block *block; /* of a layer that uses edges, in place of: */
     const uint32_t *count;              /* [types]: rows of each */
@@ -415,7 +415,8 @@ static inline uint32_t model_output_dim(const struct model *model)
 {
     return model->config.layer[model->config.layer_count - 1].output_dim;
 }
-/* Which types' rows of what layer `layer` (from 0) gives the logits need; -1: of the rows that come in. */
+/* Sets which types' rows the logits need of those that layer `layer` (from 0) gives, or of the rows
+ * that come in (-1). */
 void model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE_COUNT_MAX]);
 /* Whether the logits are of rows of the type, too. */
 static inline bool model_gives(const struct model *model, uint32_t type)

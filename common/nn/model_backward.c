@@ -268,7 +268,7 @@ static enum error_code part_layers(struct model_trace *trace, int number, uint32
     return ERROR_NONE;
 }
 
-/* What a layer has left for the rows that it read goes to those that gave them. */
+/* Hands the gradients that a layer has left for the rows that it read to those that gave them. */
 static enum error_code leave_gradients(struct model_trace *trace, int number, struct error *err)
 {
     const struct typed_pass *pass = &trace->step[number].pass;
@@ -322,7 +322,7 @@ static enum error_code projection_back(struct model_trace *trace, uint32_t type,
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* Where the gradients of folded projections go. */
+/* Sets where the gradients of folded projections go. */
 static void place_projection_gradients(const struct model_trace *trace, float *gradient)
 {
     const struct model *model = trace->model;
@@ -358,7 +358,7 @@ enum error_code model_trace_backward(struct model_trace *trace, int layer, float
     return rc;
 }
 
-/* What the layers write is zero at first, since a relation without rows writes nothing. */
+/* Clears the gradients that layers write, since a relation without rows writes nothing. */
 static void clear_gradient(const struct model *model, float *gradient)
 {
     const uint64_t head = model->head_parameter < model->parameter_count

@@ -70,7 +70,7 @@ enum error_code model_check_types(const struct model_config *config, struct erro
 
 /* --- layers --- */
 
-/* What a layer of a kind that gives no others has to give. */
+/* Refuses a layer that gives target rows alone where rows of another type are needed. */
 static enum error_code check_targets(const struct model *model, int number, struct error *err)
 {
     const struct relation_schema *schema = &model->config.types.schema;
@@ -108,7 +108,7 @@ static enum error_code check_jump(const struct model_config *config, int number,
                      dim, first);
 }
 
-/* What one layer says of itself. */
+/* Checks the settings of one layer by themselves. */
 static enum error_code check_own(const struct model *model, int number, struct error *err)
 {
     const struct layer_config *own = &model->config.layer[number];

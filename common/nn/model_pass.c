@@ -1,4 +1,5 @@
-/* Forward of a whole model; backward is in model_backward.c, and one layer alone in model_inference.c and layer_training.c. */
+/* Forward of a whole model. Backward is in model_backward.c, and one layer alone is in
+ * model_inference.c and layer_training.c. */
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_trace.h"
 #include "common/nn/typed/relation_convs.h"
@@ -364,7 +365,7 @@ enum error_code model_trace_project(struct model_trace *trace, const uint32_t *c
     return rc;
 }
 
-/* What layer `number` reads. */
+/* Finds the rows that layer `number` reads. */
 static enum error_code find_rows(struct model_trace *trace, int number, struct input_rows *rows,
                                  struct error *err)
 {

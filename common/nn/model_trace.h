@@ -64,7 +64,7 @@ MUST_CHECK enum error_code model_trace_begin_on(struct model_trace *trace, int l
 MUST_CHECK enum error_code model_trace_run(struct model_trace *trace, int layer,
                                            struct input_rows *rows, float *const *output,
                                            struct error *err);
-/* Where in logits, or in their gradient, the rows of each type are; NULL: it gives none. */
+/* Finds where in logits, or in their gradient, the rows of each type are; NULL: it gives none. */
 void model_trace_place_logits(const struct model_trace *trace, float *logits,
                               float *out[RELATION_TYPE_COUNT_MAX]);
 

@@ -20,7 +20,7 @@ struct part_inference {
         *other[LAYER_COUNT_MAX];    /* rows of layers below that it reads, too; NULL: not */
     struct source_windows *windows; /* over them; NULL: tiles read their sources' rows */
     int input_layer;                /* the layer that reads them */
-    /* Of the unit at hand: */
+    /* These belong to the unit at hand. */
     const float *weights;
     int layer, part; /* from 1; from 0 */
 };

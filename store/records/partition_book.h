@@ -90,7 +90,7 @@ static inline bool partition_book_lists_rows(const struct partition_book *book)
 {
     return book->relation != NULL;
 }
-/* What a type is called in messages. */
+/* Returns the name of a type in messages. */
 const char *partition_book_type_name(const struct partition_book *book, uint32_t type);
 /* Columns of the features of a type; 0: none. */
 uint32_t partition_book_dim(const struct partition_book *book, uint32_t type);

@@ -8,7 +8,7 @@
 #include "common/nn/typed/row_product.h"
 #include "common/nn/typed/typed_layer.h"
 
-/* Where a pass of a layer stands: each relation has one, or where the layer uses no edges each type. */
+/* A pass of a layer stands at a place: a relation, or a type if the layer uses no edges. */
 struct conv_place {
     uint32_t source, target; /* types */
     int tensors;             /* the number of the place among those with tensors; -1: it has none */

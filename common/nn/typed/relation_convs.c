@@ -77,7 +77,7 @@ enum error_code relation_convs_check(const struct model_config *config,
 
 enum { PREFIX_SIZE = RELATION_KEY_SIZE + 64 };
 
-/* What the names of the tensors of a place begin with. */
+/* Finds what the names of the tensors of a place begin with. */
 static void find_prefix(const struct model *model, const struct model_layer *layer, int number,
                         uint32_t i, char out[PREFIX_SIZE])
 {

@@ -192,7 +192,7 @@ static enum error_code find_part(const struct back_job *job, uint32_t i, const f
     return rc;
 }
 
-/* Where the gradients of the tensors of a place go. */
+/* Finds where the gradients of the tensors of a place go. */
 static struct layer_gradient gradient_of(const struct typed_pass *pass, const struct conv *conv,
                                          uint32_t i, float *gradient)
 {

@@ -21,7 +21,7 @@
 
 struct relation_input; /* relation_input.h */
 
-/* What is done to the rows of one type alone: behind a layer, or as their projection. */
+/* A pass over the rows of one type alone, behind a layer or as their projection. */
 struct type_rows {
     struct model_layer layer;
     struct layer_pass pass;

@@ -97,7 +97,7 @@ static void find_ends(void *context, int64_t tile, int thread)
     }
 }
 
-/* What the edges of the relation from the window weigh. */
+/* Finds the weights of the relation's edges from the window. */
 static enum error_code weigh(struct source_windows *w, struct error *err)
 {
     static const uint32_t no_rows[1] = {0};

@@ -1,4 +1,4 @@
-/* Which destinations are summed together, and where their rows lie. */
+/* Says which destinations are summed together, and where their rows lie. */
 #include "common/base/text.h"
 #include "stages/infer/windows/window_kind.h"
 
