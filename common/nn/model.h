@@ -315,18 +315,11 @@ MUST_CHECK enum error_code model_backward(const struct model *model, const float
                                           const struct model_workspace *workspace, float *gradient,
                                           struct error *err);
 
-/* Of a typed model, after its backward: the gradient of the input rows of a type that wants it, [source_count of the type in
- * the first block, its columns], in the arena. */
+/* Returns, after backward, the gradient of the input rows of a type that wants it, which are not
+ * mostly_zero: [source_count of the type in the first block, its columns], in the arena. */
 const float *model_input_gradient(const struct model_trace *trace, uint32_t type);
 
-/* The same, and the gradient of the input rows, [sources of the first layer, its input width], in the arena. The input is not
- * mostly_zero. The bits of `gradient` are those of model_backward(). */
-MUST_CHECK enum error_code
-model_backward_to_input(const struct model *model, const float *value, struct model_trace *trace,
-                        const float *logits_gradient, const struct model_workspace *workspace,
-                        float *gradient, float **input_gradient, struct error *err);
-
-/* What one layer computes on, for layer-wise inference. */
+/* This is what one layer of a graph with one relation computes on, in inference. */
 struct layer_input {
     struct message_block block; /* of a layer that uses no edges: as many sources as destinations */
     struct input_rows rows;
@@ -369,16 +362,6 @@ MUST_CHECK enum error_code model_infer_layer(const struct model *model, const fl
                                              int layer, const struct layer_input *input,
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
-/* The same from the sums over the sources (aggregation_add()), which are not here any more: of a layer for which
- * model_sums_sources() holds, of GAT or of GATv2. The block of `input` has the destinations' edges, to sources whose rows
- * are not read, and its rows are those of the destinations; sum [destination_count, input width of the layer], or of
- * attention the rows of gat_windows.h or gatv2_windows.h. The bits are those of model_infer_layer(), but for GATv2, of
- * which all tiles are done so. */
-MUST_CHECK enum error_code model_infer_sums(const struct model *model, const float *value,
-                                            int layer, const struct layer_input *input,
-                                            const float *sum,
-                                            const struct model_workspace *workspace, float *output,
-                                            struct error *err);
 /* Whether all that layer `layer` (from 0) needs of its sources is the sum of their rows, each with its weight, or the greatest
  * of them. */
 bool model_sums_sources(const struct model *model, int layer);

@@ -391,20 +391,6 @@ enum error_code model_backward(const struct model *model, const float *value,
     return rc;
 }
 
-enum error_code model_backward_to_input(const struct model *model, const float *value,
-                                        struct model_trace *trace, const float *logits_gradient,
-                                        const struct model_workspace *workspace, float *gradient,
-                                        float **input_gradient, struct error *err)
-{
-    static const bool all[RELATION_TYPE_COUNT_MAX] = {true};
-    must(workspace->arena->counts || !trace->rows[0].mostly_zero);
-    trace->input->wants_gradient = all;
-    const enum error_code rc =
-        model_backward(model, value, trace, logits_gradient, workspace, gradient, err);
-    *input_gradient = trace->input_gradient[0];
-    return rc;
-}
-
 const float *model_input_gradient(const struct model_trace *trace, uint32_t type)
 {
     return trace->input_gradient[type];

@@ -1,6 +1,4 @@
 /* One layer of a model alone, without gradient (model.h). */
-#include "common/nn/layers/gat_windows.h"
-#include "common/nn/layers/gatv2_windows.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_trace.h"
 
@@ -30,11 +28,10 @@ enum error_code model_infer_types(const struct model *model, const float *value,
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* `sum` NULL: the sources are there. */
-static enum error_code infer_layer(const struct model *model, const float *value, int layer,
-                                   const struct layer_input *input, const float *sum,
-                                   const struct model_workspace *workspace, float *output,
-                                   struct error *err)
+enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
+                                  const struct layer_input *input,
+                                  const struct model_workspace *workspace, float *output,
+                                  struct error *err)
 {
     struct one_relation relation;
     struct relation_block block;
@@ -44,17 +41,8 @@ static enum error_code infer_layer(const struct model *model, const float *value
                                                                                           : NULL,
                                             .count = &relation.destination_count,
                                             .rows = &input->rows,
-                                            .sum = sum ? &sum : NULL,
                                             .start = input->second ? &input->second : NULL};
     return model_infer_types(model, value, layer, &whole, 0, workspace, output, err);
-}
-
-enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
-                                  const struct layer_input *input,
-                                  const struct model_workspace *workspace, float *output,
-                                  struct error *err)
-{
-    return infer_layer(model, value, layer, input, NULL, workspace, output, err);
 }
 
 bool model_sums_sources(const struct model *model, int layer)
@@ -67,15 +55,4 @@ enum error_code model_weigh_block(const struct model *model, int layer,
                                   struct aggregation *out, struct error *err)
 {
     return model->layer[layer].type->weigh(&model->layer[layer], block, arena, out, err);
-}
-
-enum error_code model_infer_sums(const struct model *model, const float *value, int layer,
-                                 const struct layer_input *input, const float *sum,
-                                 const struct model_workspace *workspace, float *output,
-                                 struct error *err)
-{
-    must(layer_sums_sources(&model->layer[layer]) ||
-         gat_windows_are_possible(&model->layer[layer]) ||
-         gatv2_windows_are_possible(&model->layer[layer]));
-    return infer_layer(model, value, layer, input, sum, workspace, output, err);
 }

@@ -35,20 +35,21 @@ static void start(struct run *run, const struct layer_list *trial, const struct 
 }
 
 /* As run_both(), with the gradient of the input in the arena. */
-static float *run_to_input(struct run *run, struct thread_pool *pool)
+static const float *run_to_input(struct run *run, struct thread_pool *pool)
 {
     struct error err = {0};
     struct model_trace *trace = NULL;
-    float *out = NULL;
+    static const bool wanted[] = {true};
     const struct model_workspace workspace = {&run->arena, pool};
-    const struct model_input input = {.block = run->blocks.block, .rows = run->blocks.input};
+    const struct model_input input = {
+        .block = run->blocks.block, .rows = run->blocks.input, .wants_gradient = wanted};
     arena_reset(&run->arena);
     assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err),
               &err);
-    assert_ok(model_backward_to_input(&run->model, run->value, trace, run->slope, &workspace,
-                                      run->gradient, &out, &err),
-              &err);
-    return out;
+    assert_ok(
+        model_backward(&run->model, run->value, trace, run->slope, &workspace, run->gradient, &err),
+        &err);
+    return model_input_gradient(trace, 0);
 }
 
 static void check_input(struct run *run, const float *gradient, const char *what)
