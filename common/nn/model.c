@@ -400,7 +400,8 @@ bool model_is_possible_in_bf16(const struct model *model)
 enum error_code model_init(struct model *out, const struct model_config *config, struct error *err)
 {
     struct parameter_writer writer = {.model = out, .err = err};
-    *out = (struct model){.config = *config};
+    memset(out, 0, sizeof *out); /* a literal would put a whole model on the stack */
+    out->config = *config;
     if (config->types.schema.type_count == 0) {
         out->config.types.schema = model_plain_schema;
         out->config.types.input_dim[0] = config->input_dim;
