@@ -9,12 +9,13 @@
 
 #include <stdbool.h>
 
-/* The id (stages/plan/identity.h) of the dataset that these settings and the input files as they are now make: its
- * digits come from the settings of ingest (but not where the input lies), the seed when it has an influence, and
- * name and content of each file in the input folder. So equal input has equal records wherever it
- * lies, and a changed file makes another dataset.
- * Large files that did not change since they were noted (file_note.h) are not read; `may_note`: notes are made.
- * Fails: ERROR_INVALID without a path; ERROR_NOT_FOUND, ERROR_IO. */
+/* Returns the id (stages/plan/identity.h) of the dataset that these settings make of the input
+ * files as they are now. The digits of the id are a hash of the settings of ingest (without the
+ * place of the input), of the seed if it has an influence, and of the name and content of each file
+ * in the input folder. Equal input therefore has equal records wherever it lies, and a changed file
+ * makes another dataset. A large file that has not changed since its hash was noted (file_note.h)
+ * is not read again. `may_note`: the hashes of large files may be noted. Fails: ERROR_INVALID
+ * without a path; ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code ingest_dataset_id(struct store *store,
                                              const struct pipeline_settings *settings,
                                              bool may_note, char id[ID_SIZE], struct error *err);

@@ -1,8 +1,8 @@
 /*
  * edge_buffer - collects edges line by line and pushes them into the dataset builder in pieces.
  *
- * A piece is a run of consecutive lines, so that the builder can name the line of each edge: a comment
- * or blank line between two edges ends it.
+ * A piece is a run of consecutive lines, so that the builder can name the line of each edge. A
+ * comment or a blank line between two edges therefore ends the piece.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_BUFFER_H
 #define STAGES_INGEST_BUILD_EDGE_BUFFER_H
@@ -24,25 +24,27 @@ struct edge_buffer { /* {0} is releasable */
     size_t count;
     uint64_t total;              /* edges added so far */
     int64_t *source, *target;    /* [EDGE_BUFFER_SIZE] */
-    struct edge_columns columns; /* likewise */
+    struct edge_columns columns; /* [EDGE_BUFFER_SIZE] */
     bool has_columns;
-    /* Brings the columns of edges [first, first + count) of the table that lines do not have; NULL: they have all. */
+    /* Fills in the columns that the lines do not have, for edges [first, first + count) of the
+     * table. NULL: the lines have all columns. */
     enum error_code (*bring)(const void *context, uint64_t first, size_t count,
                              const struct edge_columns *out, struct error *err);
     const void *bring_context;
-    struct piece_spool *aside; /* where pieces go until nodes are numbered; NULL: to the builder */
+    /* where pieces wait until nodes are numbered; NULL: they go to the builder at once */
+    struct piece_spool *aside;
 };
 
-/* `width`: of the columns that edges have. */
+/* `width` has the widths of the edge columns. */
 MUST_CHECK enum error_code edge_buffer_init(struct edge_buffer *buffer,
                                             struct dataset_builder *builder, const char *where,
                                             const struct edge_widths *width, struct error *err);
 void edge_buffer_release(struct edge_buffer *buffer);
-/* `line` is where the edge stands; `values` holds those of one edge. */
+/* Adds the edge in line `line`; `values` holds the columns of this one edge. */
 MUST_CHECK enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line, int64_t source,
                                            int64_t target, const struct edge_columns_view *values,
                                            struct error *err);
-/* Pushes what is left; called once behind the last edge. */
+/* Pushes the remaining edges. Call it once, after the last edge. */
 MUST_CHECK enum error_code edge_buffer_flush(struct edge_buffer *buffer, struct error *err);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * edge_labels - the labels of edges, of a task that learns these: a column of the input, checked edge by edge.
+ * edge_labels - the labels of edges, for a task that learns them: a column of the input, checked
+ * edge by edge.
  *
- * They become the column EDGE_LABEL, out of the field that ingest.edge_label names, or out of the weights where it names those;
- * ingest.edge_label_form: sign makes class 1 of what is above 0 and class 0 of what is below.
+ * The labels become the column EDGE_LABEL. They come from the field that ingest.edge_label names,
+ * or from the weights if it names those. ingest.edge_label_form: sign makes class 1 of labels above
+ * 0 and class 0 of labels below 0.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_LABELS_H
 #define STAGES_INGEST_BUILD_EDGE_LABELS_H
@@ -18,23 +20,25 @@
 
 struct edge_labels {         /* {0}: edges have none */
     const struct task *task; /* NULL: none */
-    const char *name;        /* of the field, borrowed */
+    const char *name;        /* the name of the field, borrowed */
     enum edge_column from;   /* EDGE_LABEL or EDGE_WEIGHT */
     bool is_sign;
-    float *value; /* [capacity], owned: of the piece at hand */
+    float *value; /* [capacity], owned: the labels of the current piece */
     size_t capacity;
-    uint32_t class_count; /* by the labels so far */
+    uint32_t class_count; /* number of classes, by the labels so far */
 };
 
-/* Fails: ERROR_INVALID for a column that is no label. The name is borrowed from the settings. */
+/* Initialises `labels`; borrows the name from the settings. Fails: ERROR_INVALID for a column that
+ * cannot be a label. */
 MUST_CHECK enum error_code edge_labels_init(struct edge_labels *labels,
                                             const struct pipeline_settings *settings,
                                             struct error *err);
 void edge_labels_release(struct edge_labels *labels);
-/* Gives the piece its column, borrowed until the next. Fails: ERROR_INPUT where the input has no such field; ERROR_NO_MEMORY. */
+/* Adds the label column to the piece. The column is borrowed until the next call. Fails:
+ * ERROR_INPUT when the input has no such field; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_labels_give(struct edge_labels *labels, struct edge_piece *piece,
                                             struct error *err);
-/* Checks that of edge `i` of a piece that has it, and counts its class. Fails: ERROR_INPUT. */
+/* Checks the label of edge `i` of a piece, and counts its class. Fails: ERROR_INPUT. */
 MUST_CHECK enum error_code edge_labels_check(struct edge_labels *labels,
                                              const struct edge_piece *piece, size_t i,
                                              struct error *err);

@@ -4,15 +4,16 @@
  *
  * An undirected graph is often listed as a directed one, with each edge in both directions (the
  * edge_index of PyG, a symmetric matrix), or as two relations that are each other's reverse
- * ("buys", "bought_by"). An edge that is held out alone then has its reverse in training, which
- * gives it away: a model that learns nothing but the training edges has a high test score.
+ * ("buys", "bought_by"). If only one direction of such an edge is held out, its reverse stays in
+ * training and gives it away: a model that learns nothing but the training edges then has a high
+ * test score.
  *
- * ingest.hold_out_reverse says when both are held out together: always, never, or (auto) where most
- * of the edges of a relation have an edge back, in the same relation or in another. Relations that
- * are declared to be the reverse of another (relation_reverse.h) are not asked: their edges follow
- * the forward ones anyway. With edge_split time an event back at another time is an event of its
- * own, and files of edge_split given say themselves what is held out; holdout_overlap.h counts what
- * is left.
+ * ingest.hold_out_reverse says when both directions are held out together: always, never, or (auto)
+ * when most of the edges of a relation have an edge back, in the same relation or in another.
+ * Relations that are declared to be the reverse of another (relation_reverse.h) are not examined,
+ * because their edges follow the forward ones anyway. With edge_split time an event back at another
+ * time is an event of its own. The files of edge_split given list themselves what is held out;
+ * holdout_overlap.h counts the reverses that stay in training.
  */
 #ifndef STAGES_INGEST_BUILD_EDGES_BACK_H
 #define STAGES_INGEST_BUILD_EDGES_BACK_H
@@ -25,18 +26,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct edges_back { /* {0}: nobody asked */
+struct edges_back { /* {0}: nobody asked for it */
     bool is_known;
-    /* of the edges of `relation`, the one with the largest share: those that have an edge back in
-     * `back` */
+    /* the share of the edges of `relation` that have an edge back in `back`; the largest of all
+     * relations */
     double share;
     uint16_t relation, back;
 };
 
-/* Whether the detector has to see the edges. Asked of a graph that stores each edge one way. */
+/* Returns whether the detector has to see the edges. Asked for a graph that stores each edge one
+ * way. */
 bool edges_back_asks(const struct pipeline_settings *settings);
-/* Decides schema->pairs_together, and the reverses of relations by content, once all edges were
- * seen. Fails: ERROR_NO_MEMORY. */
+/* Decides schema->pairs_together, and finds which relations are each other's reverse by content.
+ * Call it once all edges were seen. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edges_back_settle(const struct reverse_detector *detector,
                                              const struct pipeline_settings *settings,
                                              struct dataset_schema *schema, struct edges_back *out,

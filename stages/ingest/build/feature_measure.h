@@ -1,14 +1,17 @@
 /*
- * feature_measure - what ingest.normalise_rows and ingest.standardise do to a row, its statistics being known.
+ * feature_measure - how ingest.normalise_rows and ingest.standardise change a row, once its
+ * statistics are known.
  *
- * In double, so that nothing overflows; ingest and updates of a dataset give a row the same bits.
+ * The arithmetic is in double, so that nothing overflows. Ingest and the updates of a dataset use
+ * the same functions, so a row gets the same bits from both.
  */
 #ifndef STAGES_INGEST_BUILD_FEATURE_MEASURE_H
 #define STAGES_INGEST_BUILD_FEATURE_MEASURE_H
 
 #include <stdint.h>
 
-/* Takes `least` off row [dim] and divides by its sum then, or by 1 when that is below 1. */
+/* Subtracts `least` from each number of row [dim], then divides the row by its sum, or by 1 if the
+ * sum is below 1. */
 static inline void feature_measure_normalise(float *row, uint32_t dim, double least)
 {
     double sum = 0.0;
@@ -19,7 +22,7 @@ static inline void feature_measure_normalise(float *row, uint32_t dim, double le
         row[c] = (float)(((double)row[c] - least) / divisor);
 }
 
-/* A deviation of 0: a constant column, which becomes 0. */
+/* Returns (value - mean) / deviation, or 0 when the deviation is 0 (a constant column). */
 static inline float feature_measure_standardise(float value, double mean, double deviation)
 {
     return deviation > 0.0 ? (float)(((double)value - mean) / deviation) : 0.0F;

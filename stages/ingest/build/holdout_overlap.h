@@ -2,11 +2,11 @@
  * holdout_overlap - how many held-out edges join two nodes that a training edge joins, too.
  *
  * With edge_split random and leave_one_out all edges of a pair of nodes go together, so there are
- * none, but for edges back in a directed graph that holds them out apart. A split by time tears
- * pairs apart on purpose (an event may repeat an earlier one, or answer it), and files of
- * edge_split given hold out what they like. Whoever reads a score has to know how many of the
- * answers stand in training already. Edges of another relation count only as the reverse of the
- * held-out one's.
+ * no such edges, except for edges back in a directed graph that holds them out apart. A split by
+ * time separates the edges of a pair on purpose (an event may repeat an earlier one, or answer it),
+ * and the files of edge_split given may list any edges. Whoever reads a score has to know how many
+ * of the answers are already in training. Edges of another relation count only if that is the
+ * reverse of the held-out edge's relation.
  */
 #ifndef STAGES_INGEST_BUILD_HOLDOUT_OVERLAP_H
 #define STAGES_INGEST_BUILD_HOLDOUT_OVERLAP_H
@@ -21,12 +21,13 @@
 struct holdout_overlap { /* {0}: not counted */
     bool is_known;
     uint64_t same,
-        back; /* held-out edges whose nodes a training edge joins the same way; that have one back */
+        /* held-out edges whose nodes a training edge joins in the same direction; in the other
+         * direction */
+        back;
 };
 
-/* Counts them once the edges are held out, if there can be some. Reads the edges once, and takes 9
- * bytes a held-out edge, and 8 more while it sorts.
- * Fails: ERROR_IO, ERROR_NO_MEMORY. */
+/* Counts the overlap once the edges are held out, if there can be any. Reads the edges once.
+ * Memory: 9 bytes a held-out edge, and 8 more while it sorts. Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code holdout_overlap_count(const struct edge_holdout *holdout,
                                                  struct edge_spool *spool,
                                                  struct holdout_overlap *out, struct error *err);

@@ -1,5 +1,5 @@
 /*
- * holdout_times - the times up to which edges stay, and up to which they are for validation.
+ * holdout_times - the times that separate training, validation and test edges.
  */
 #ifndef STAGES_INGEST_BUILD_HOLDOUT_TIMES_H
 #define STAGES_INGEST_BUILD_HOLDOUT_TIMES_H
@@ -9,8 +9,9 @@
 
 #include <stdint.h>
 
-/* time_end[0] is the last of the first `percent[0]` percent of the times, time_end[1] that of as many and percent[1] more.
- * Reads the edges eight times, and counts in 512 KiB. Fails: ERROR_INPUT where edges have no times; ERROR_IO. */
+/* Finds the two times: time_end[0] ends the first `percent[0]` percent of the edges by time,
+ * time_end[1] ends the next `percent[1]` percent. Reads the edges eight times, and counts in 512
+ * KiB. Fails: ERROR_INPUT when edges have no times; ERROR_IO. */
 MUST_CHECK enum error_code holdout_times_find(struct edge_spool *spool, const int *percent,
                                               int64_t *time_end, struct error *err);
 

@@ -1,19 +1,22 @@
 /*
- * memory_held - what a process has by now of its memory budget.
+ * memory_held - how much of its memory budget a process already uses.
  *
- * --memory is for the whole process. What the next step may take is what the program and all that it holds leave of that: code,
- * the arrays of a node each, the ids and labels that are still wanted. The system knows how much that is; counting it would mean
- * to count each library, too.
+ * --memory is for the whole process. The next step may use what the program leaves of the budget:
+ * code, arrays with one entry per node, and the ids and labels that are still needed are
+ * subtracted. The number comes from the system, because counting it here would mean to count each
+ * library, too.
  */
 #ifndef STAGES_INGEST_BUILD_MEMORY_HELD_H
 #define STAGES_INGEST_BUILD_MEMORY_HELD_H
 
 #include <stdint.h>
 
-/* Least budget of an ingest: the program itself, a buffer for each thing that is read or written, and a little for the graph. */
+/* The least budget of an ingest: the program itself, a buffer for each file that is read or
+ * written, and a little for the graph. */
 enum { MEMORY_HELD_LEAST = 32 << 20 };
 
-/* Resident bytes, after memory that was freed is given back, and 2 MiB for what comes and goes; 0 under a sanitizer, which holds a multiple of its own. */
+/* Returns the resident bytes after freed memory is given back, plus 2 MiB for short-lived memory.
+ * Returns 0 under a sanitizer, because a sanitizer holds several times that for itself. */
 uint64_t memory_held_bytes(void);
 
 #endif

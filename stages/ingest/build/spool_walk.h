@@ -1,5 +1,5 @@
 /*
- * spool_walk - once more through all edges in a spool, those of the input in its order.
+ * spool_walk - visits all edges in a spool in the order of the input.
  */
 #ifndef STAGES_INGEST_BUILD_SPOOL_WALK_H
 #define STAGES_INGEST_BUILD_SPOOL_WALK_H
@@ -18,9 +18,10 @@ struct visited_edge {
 typedef enum error_code (*edge_visitor)(void *context, const struct visited_edge *edge,
                                         struct error *err);
 
-/* Of edge `edge`; 0 without the column. */
+/* Returns the type of edge `edge`; 0 without the column. */
 uint16_t visited_type(const struct edge_columns_view *columns, uint64_t edge);
-/* Calls `visit` for each edge, but for self loops. Fails: ERROR_IO; as `visit` does, at once. */
+/* Calls `visit` for each edge except self loops. Fails: ERROR_IO; the first error of `visit`, at
+ * once. */
 MUST_CHECK enum error_code spool_walk(struct edge_spool *spool, edge_visitor visit, void *context,
                                       struct error *err);
 
