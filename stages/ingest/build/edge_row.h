@@ -22,8 +22,8 @@ struct edge_row {
     struct edge_columns_view columns;
 };
 
-/* Fills order [count] with the row's entries in order: the low half of order[i] is the position of the
- * i-th edge in the row, the high half its neighbour. `scratch` is [count] too. */
+/* Fills order [count] with the row's entries in order: the low half of order[i] is the position of
+ * the i-th edge in the row, the high half its neighbour. `scratch` is [count] too. */
 void edge_row_sort(const struct edge_row *row, uint64_t *order, uint64_t *scratch);
 
 /* Returns whether the edges at these two positions of the row repeat each other. */

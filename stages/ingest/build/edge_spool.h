@@ -23,10 +23,9 @@ struct edge_spool { /* {0} is closed */
     uint64_t edge_count;
     const struct weight_scale
         *scale; /* scale of the weights that edge_spool_read() returns; NULL: as given */
-    char *
-        /* [EDGE_SPOOL_PIECE * edge_bytes], buffer of edges not yet written to the file; NULL
-         * before edge_spool_set_widths() */
-        piece;
+    /* [EDGE_SPOOL_PIECE * edge_bytes], edges not yet written to the file; NULL before
+     * edge_spool_set_widths() */
+    char *piece;
     size_t piece_count;
 };
 

@@ -3,8 +3,8 @@
  * features.
  *
  *   given     rows of the input, kept in a scratch file until all of the input is known to be good
- *   degree    two columns: log(1 + in-degree), log(1 + out-degree), of the edges as stored (self loops
- *             and kept duplicates count)
+ *   degree    two columns: log(1 + in-degree), log(1 + out-degree), of the edges as stored (self
+ *             loops and kept duplicates count)
  *   random    standard normal numbers that depend on the seed, the node and the column only
  *   none      for a node type whose embeddings are learnt instead
  *

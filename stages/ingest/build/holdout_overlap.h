@@ -20,10 +20,8 @@
 
 struct holdout_overlap { /* {0}: not counted */
     bool is_known;
-    uint64_t same,
-        /* held-out edges whose nodes a training edge joins in the same direction; in the other
-         * direction */
-        back;
+    /* held-out edges whose nodes a training edge joins in the same direction; in the other one */
+    uint64_t same, back;
 };
 
 /* Counts the overlap once the edges are held out, if there can be any. Reads the edges once.

@@ -18,9 +18,8 @@
 struct label_table { /* {0} is releasable */
     const char *path;
     uint64_t node_count;
-    uint32_t
-        /* number of classes if known from elsewhere (a higher class is refused); 0: not known */
-        class_count;
+    /* number of classes if known from elsewhere (a higher class is refused); 0: not known */
+    uint32_t class_count;
     uint32_t column_count; /* 0 before label_table_columns() */
     enum task_kind task;   /* TASK_UNKNOWN until the columns show the task */
     /* the words of classes; NULL or empty: classes are numbers */

@@ -1,8 +1,9 @@
 /*
- * class_words - classes that an input calls by words, as numbers.
+ * class_words - numbers for classes that an input names by words.
  *
- *   "Theory", "Agents", "Theory"   1, 0, 1: words count in the order of their bytes, wherever they stand
- *   "3", "0", "3"                  3, 0, 3: where all are whole numbers from 0, they are the classes
+ *   "Theory", "Agents", "Theory"   1, 0, 1: words are numbered in the order of their bytes, in
+ *                                  whatever order the lines have them
+ *   "3", "0", "3"                  3, 0, 3: if all words are whole numbers from 0, they are the classes
  */
 #ifndef STAGES_INGEST_FORMATS_CLASS_WORDS_H
 #define STAGES_INGEST_FORMATS_CLASS_WORDS_H
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct class_words { /* of class_words_init(); releasable */
+struct class_words { /* initialise with class_words_init(); releasable */
     struct node_id_assigner words;
     uint32_t *rank; /* [words.count] */
     bool are_numbers;
@@ -24,9 +25,9 @@ void class_words_init(struct class_words *words);
 void class_words_release(struct class_words *words);
 MUST_CHECK enum error_code class_words_note(struct class_words *words, const struct field *word,
                                             struct error *err);
-/* No word is noted behind this. Says in the log which word is which class. */
+/* Ends the noting of words and numbers them. Logs the class of each word. */
 MUST_CHECK enum error_code class_words_finish(struct class_words *words, struct error *err);
-/* The class of a word that was noted; -1 for another. */
+/* Returns the class of a word, or -1 if the word was not noted. */
 int64_t class_words_class(const struct class_words *words, const struct field *word);
 
 #endif

@@ -1,11 +1,13 @@
 /*
- * csr_edges - the edges of a sparse adjacency matrix whose arrays are .npy files, as scipy.sparse stores them.
+ * csr_edges - the edges of a sparse adjacency matrix whose arrays are .npy files, as scipy.sparse
+ * stores them.
  *
  *   CSR, CSC   indptr [rows + 1], indices [entries], data [entries]
  *   COO        row [entries], col [entries], data [entries]
  *
- * An entry (i, j) is an edge from node i to node j, and data its weight. Where all of data is 1 the edges have no weights; entries
- * of 0 are edges, as scipy stores what was put there.
+ * An entry (i, j) is an edge from node i to node j, and data its weight. If all of data is 1, the
+ * edges have no weights. An entry of 0 is an edge, too, because scipy stores every entry that was
+ * set.
  */
 #ifndef STAGES_INGEST_FORMATS_CSR_EDGES_H
 #define STAGES_INGEST_FORMATS_CSR_EDGES_H
@@ -17,12 +19,13 @@
 #include <stdint.h>
 
 struct csr_files {
-    const char *indptr, *indices; /* paths; of COO row and col */
+    const char *indptr, *indices; /* paths; for COO row and col */
     const char *data;             /* NULL: no weights */
-    bool is_coo, by_columns;      /* CSC: rows of indptr are targets */
+    bool is_coo, by_columns;      /* by_columns: a CSC matrix, whose rows of indptr are targets */
 };
 
-/* Pushes all entries. Fails: ERROR_INPUT naming file and offset, what was expected and what was found. */
+/* Pushes all entries. Fails: ERROR_INPUT naming file and offset, what was expected and what was
+ * found. */
 MUST_CHECK enum error_code csr_edges_push(const struct csr_files *files, uint64_t node_count,
                                           struct dataset_builder *builder, struct error *err);
 

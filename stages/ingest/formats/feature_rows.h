@@ -1,5 +1,6 @@
 /*
- * feature_rows - features as text, a row of numbers a line and no header: line i is that of node i.
+ * feature_rows - features as text: a row of numbers in each line, and no header. Line i belongs to
+ * node i.
  */
 #ifndef STAGES_INGEST_FORMATS_FEATURE_ROWS_H
 #define STAGES_INGEST_FORMATS_FEATURE_ROWS_H
@@ -9,10 +10,11 @@
 
 #include <stdint.h>
 
-/* Pushes all of a file of `row_count` rows, in bounded pieces. Fails: ERROR_INPUT naming file, line, expected and found. */
+/* Pushes all rows of a file, which must have `row_count`, in bounded pieces. Fails: ERROR_INPUT
+ * naming file, line, what was expected and found. */
 MUST_CHECK enum error_code feature_rows_push(const char *path, uint64_t row_count,
                                              struct dataset_builder *builder, struct error *err);
-/* Columns of the first row. */
+/* Reads the number of columns from the first row. */
 MUST_CHECK enum error_code feature_rows_dim(const char *path, uint32_t *dim, struct error *err);
 
 #endif

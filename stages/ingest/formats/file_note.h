@@ -1,13 +1,15 @@
 /*
- * file_note - the checksum of a large input file, remembered, so that it is not read again to find it unchanged.
+ * file_note - remembers the checksum of a large input file, so that an unchanged file is not read
+ * again.
  *
- * The note is the switch current/file/<digits of the path>: device, inode, size, times of the last change of content
- * (mtime) and of anything (ctime), and the checksum. It holds as long as all of these are what they were; ctime is
- * set by the system at each change, also by one that puts mtime back. A file that was changed less than two seconds
- * before it was read gets no note: it could change once more within the resolution of its times. What it cannot see
- * is a disk that changes bytes by itself.
+ * The note is the ref current/file/<digits of the path>. It has device, inode, size, the times of
+ * the last change of content (mtime) and of anything (ctime), and the checksum. It is valid as long
+ * as the file has the same values. The system sets ctime at each change, also at one that sets
+ * mtime back. A file that was changed less than two seconds before it was read gets no note,
+ * because it could change once more within the resolution of its times. The note cannot detect a
+ * disk that changes bytes by itself.
  *
- * A note that is missing, damaged or cannot be set costs the reading and nothing else.
+ * If a note is missing, damaged or cannot be set, the file is read again, and nothing else is lost.
  */
 #ifndef STAGES_INGEST_FORMATS_FILE_NOTE_H
 #define STAGES_INGEST_FORMATS_FILE_NOTE_H
@@ -22,12 +24,14 @@
 enum { FILE_NOTE_BYTES_MIN = 1 << 20, FILE_NOTE_SETTLED_MS = 2000 };
 
 struct file_notes {
-    struct store *store; /* NULL: none */
-    bool may_set;        /* else they are read alone */
-    int64_t settled_ms;  /* a file must have been left alone for so long: FILE_NOTE_SETTLED_MS */
+    struct store *store; /* NULL: no notes */
+    bool may_set;        /* otherwise notes are only read */
+    /* the time since the last change that a file needs to get a note: FILE_NOTE_SETTLED_MS */
+    int64_t settled_ms;
 };
 
-/* Checksum and size of the file at `path`, read or remembered. Fails: ERROR_NOT_FOUND, ERROR_IO. */
+/* Returns checksum and size of the file at `path`, read or remembered. Fails: ERROR_NOT_FOUND,
+ * ERROR_IO. */
 MUST_CHECK enum error_code file_note_sum(const struct file_notes *notes, const char *path,
                                          struct checksum *sum, uint64_t *size, struct error *err);
 

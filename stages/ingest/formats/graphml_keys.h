@@ -1,11 +1,13 @@
 /*
- * graphml_keys - the keys of a GraphML file: what each says of a node or an edge, and what stands
- * where a value is missing.
+ * graphml_keys - the keys of a GraphML file: the meaning of each for a node or an edge, and its
+ * default value.
  *
- *   label, class, y           the class, if it is no real number (float, double), and for y if there is no key x
+ *   label, class, y           the class, unless it is a real number (float, double); y only if there is
+ *                             no key x
  *   feat, feat_0, x_0, ...    features
- *   x, y, lat, lon, ...       no features and no classes: they are where a node is drawn, or lies
- *   label_columns: club       the key that this setting names is the class, whatever it is called; likewise feature_columns
+ *   x, y, lat, lon, ...       neither features nor classes: the position of a node in a drawing or map
+ *   label_columns: club       the key that this setting names is the class, whatever its name;
+ *                             feature_columns likewise
  */
 #ifndef STAGES_INGEST_FORMATS_GRAPHML_KEYS_H
 #define STAGES_INGEST_FORMATS_GRAPHML_KEYS_H
@@ -32,8 +34,8 @@ struct graphml_key {
     char id[GRAPHML_ID_SIZE], name[GRAPHML_ID_SIZE];
     bool of_nodes, of_edges, is_real;
     enum graphml_use use;
-    uint32_t column;                    /* of a feature or a label */
-    char initial[GRAPHML_DEFAULT_SIZE]; /* of <default> */
+    uint32_t column;                    /* for a feature or a label */
+    char initial[GRAPHML_DEFAULT_SIZE]; /* the text of <default> */
     bool has_initial;
 };
 
@@ -44,21 +46,21 @@ struct graphml_keys {        /* {0} is releasable */
     bool has_weight;
 };
 
-/* A <key> with its attributes, names and values by turns. *expected: what is wrong with it, NULL: nothing.
- * Fails: ERROR_NO_MEMORY. */
+/* Adds a <key> with its attributes, an array of names and values in turn. *expected: the error in
+ * the key, NULL: none. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code graphml_keys_add(struct graphml_keys *keys, const char *const *attribute,
                                             const char **expected, struct error *err);
-/* Says of all keys what they are used for. `labels` and `features`: the settings label_columns and
- * feature_columns, "" for what the
- * names of the keys say. Fails: ERROR_INPUT naming `where`, what was expected and found. */
+/* Decides for all keys what they are used for. `labels` and `features`: the settings label_columns
+ * and feature_columns; "": the names of the keys decide. Fails: ERROR_INPUT naming `where`, what
+ * was expected and found. */
 MUST_CHECK enum error_code graphml_keys_settle(struct graphml_keys *keys, const char *labels,
                                                const char *features, const char *where,
                                                struct error *err);
-/* "label is the class; feat_0 and 5 more are features; not used: x, y", into text [size]. */
+/* Writes "label is the class; feat_0 and 5 more are features; not used: x, y" into text [size]. */
 void graphml_keys_describe(const struct graphml_keys *keys, char *text, size_t size);
-/* NULL: no key has the id. */
+/* Returns the key with the id, or NULL. */
 const struct graphml_key *graphml_keys_find(const struct graphml_keys *keys, const char *id);
-/* The value of an attribute; NULL: it is not there. */
+/* Returns the value of an attribute, or NULL if it is missing. */
 const char *graphml_attribute(const char *const *attribute, const char *name);
 void graphml_keys_release(struct graphml_keys *keys);
 

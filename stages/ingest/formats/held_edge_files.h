@@ -1,11 +1,13 @@
 /*
- * held_edge_files - the edges of validation and test that are given by files (ingest.edge_split: given), and given negatives.
+ * held_edge_files - the edges of validation and test that files list (ingest.edge_split: given),
+ * and the negatives that files list.
  *
- *   source,target      a line for each edge, in the ids of the input; comma, tab or blanks between them, plain or
- *   8412,17            gzip, a header line and comments (#, %) are passed over; what stands behind is not read
+ *   source,target      a line for each edge, in the ids of the input; comma, tab or blanks between
+ *   8412,17            them, plain or gzip; a header line and comments (#, %) are skipped; further
+ *                      columns are not read
  *
- *   source,target,...  of ingest.train_negatives and its like: behind an edge (and its type, where edges have types) the
- *   8412,17,5,99,310   nodes that make pairs with it which are no edges, as many as a line has
+ *   source,target,...  ingest.train_negatives and its like: after an edge (and its type, if edges
+ *   8412,17,5,99,310   have types) come the nodes that form negatives with it, any number in a line
  */
 #ifndef STAGES_INGEST_FORMATS_HELD_EDGE_FILES_H
 #define STAGES_INGEST_FORMATS_HELD_EDGE_FILES_H
@@ -13,8 +15,9 @@
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/named_nodes.h"
 
-/* Pushes them, if the settings name any. `names` NULL: ids are the numbers of nodes.
- * Fails: ERROR_INPUT naming file and line for an id that no node has, and for a line without two ids; ERROR_NOT_FOUND. */
+/* Pushes the edges and negatives, if the settings name such files. `names` NULL: ids are the
+ * numbers of nodes. Fails: ERROR_INPUT naming file and line for an id that no node has, and for a
+ * line without two ids; ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code held_edge_files_push(const struct pipeline_settings *settings,
                                                 const struct named_nodes *names,
                                                 struct dataset_builder *builder, struct error *err);

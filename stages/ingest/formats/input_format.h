@@ -16,40 +16,42 @@
 #include <stdint.h>
 
 struct input_format {
-    bool is_file;           /* ingest.path is a file; otherwise a folder */
-    bool has_folders;       /* which may have folders of files in it */
-    const char *endings[8]; /* of the files in the folder that are read; NULL-terminated. The id of
-                             * a dataset depends on these files alone */
-    /* The names of these files, to warn about others that look like them (unread_files.h); NULL:
-     * nobody warns. They lie in `known_below` below ingest.path. */
+    bool is_file;     /* ingest.path is a file; otherwise it is a folder */
+    bool has_folders; /* the folder may have folders of files in it */
+    /* of the files that are read from the folder; NULL-terminated. The id of a dataset depends
+     * on these files alone */
+    const char *endings[8];
+    /* The names of these files, to warn about others with similar names (unread_files.h); NULL: no
+     * warnings. The files lie in the folder `known_below` below ingest.path. */
     const struct known_file *known;
     const char *known_below;
-    bool has_meta; /* meta.json beside them lists the node types (folder_meta.h) */
-    /* Messages say with these what to add if labels or training nodes are missing, and how a file
-     * must look (mending.h); `form` may be NULL. */
+    bool has_meta; /* meta.json beside the files lists the node types (folder_meta.h) */
+    /* Advice for messages: what to add if labels or training nodes are missing, and the form that a
+     * file must have (mending.h); `form` may be NULL. */
     struct training_advice advice;
     const char *form;
-    /* Pushes everything of settings->ingest.path into `builder`, which the caller finishes.
-     * `memory_bytes` is for readers that hold more than a bounded piece of the input.
-     * Fails: ERROR_NOT_FOUND; ERROR_INPUT naming file, line, what was expected and found. */
+    /* Pushes the whole input at settings->ingest.path into `builder`, which the caller finishes.
+     * `memory_bytes` is for readers that hold more than a bounded piece of the input. Fails:
+     * ERROR_NOT_FOUND; ERROR_INPUT naming file, line, what was expected and found. */
     enum error_code (*run)(const struct pipeline_settings *settings, uint64_t memory_bytes,
                            struct dataset_builder *builder, struct error *err);
 };
 
-/* The row of the format that ingest.format chooses, which is not `auto` (format_detect.h). */
+/* Returns the row of the format that ingest.format chooses, which must not be `auto`
+ * (format_detect.h). */
 const struct input_format *input_format_of(const struct pipeline_settings *settings);
 
 #define ADVICE_RANDOM_SPLIT "write `split: random 60/20/20` below `ingest:`"
-/* Labels and splits are in files that settings name. */
+/* The advice of formats whose labels and splits are in files that settings name. */
 #define ADVICE_NODE_FILES                                                                          \
     "give nodes a class in the file that ingest.labels names",                                     \
         "give ids in the file that ingest.train names, or write `split: random 60/20/20` in "      \
         "its place"
-/* Triples have neither classes nor splits of nodes. */
+/* The advice for triples, which have neither classes nor splits of nodes. */
 #define ADVICE_TRIPLES                                                                             \
     "write `task: link_prediction` below `ingest:`, since triples have no classes",                \
         "write `task: link_prediction` below `ingest:`, since triples have no splits of nodes"
-/* Graphs have classes and splits of their own. */
+/* The advice for datasets of many graphs, where graphs have the classes and splits. */
 #define ADVICE_GRAPHS                                                                              \
     "add graph-label.csv, whose line i is the class of graph i (-1: none)",                        \
         "add train.csv (and valid.csv, test.csv) with a graph id a line, or a line `split: "       \

@@ -1,5 +1,6 @@
 /*
- * node_file_notes - says what the columns of tables of nodes became, and what in these tables looks like a slip.
+ * node_file_notes - notes what the columns of tables of nodes were read as, and what in these
+ * tables looks like a slip.
  *
  *     people.csv: user is the id, taste the label, age and income features; name is not used
  */
@@ -9,15 +10,13 @@
 #include "common/base/error.h"
 #include "stages/ingest/formats/node_files.h"
 
-/* A note for each table, and a warning for each file most of whose ids are of nodes without an
- * edge. All files were read.
- * Fails: ERROR_NO_MEMORY. */
+/* Adds a note for each table, and a warning for each file most of whose ids are nodes without an
+ * edge. Call it when all files are read. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code node_file_notes_add(const struct node_files *files,
                                                const struct named_nodes *nodes,
                                                struct dataset_builder *builder, struct error *err);
-/* Several columns behind the id are several labels a node, and so are numbers. Fails: ERROR_INPUT
- * for columns of words, with the line to
- * add that names one of them. */
+/* Checks several columns after the id, which are several labels a node and must therefore be
+ * numbers. Fails: ERROR_INPUT for columns of words, with the line to add that names one of them. */
 MUST_CHECK enum error_code node_file_notes_check_labels(const struct keyed_file *labels,
                                                         uint64_t count, struct error *err);
 

@@ -16,28 +16,29 @@ struct npz_folder {
     char path[FILE_PATH_SIZE];
 };
 
-/* Unpacks the arrays of `archive` whose names are in `wanted`, NULL-terminated, into a folder called `name`. Those that are not
- * there are left out. Fails: as npz_members_unpack(). */
+/* Unpacks the arrays of `archive` whose names are in `wanted`, NULL-terminated, into a folder
+ * called `name`. Arrays that the archive lacks are skipped. Fails: as npz_members_unpack(). */
 MUST_CHECK enum error_code npz_folder_open(struct npz_folder *folder, const char *archive,
                                            const char *name, const char *const *wanted,
                                            struct dataset_builder *builder, struct error *err);
-/* The same of all arrays. */
+/* Does the same for all arrays. */
 MUST_CHECK enum error_code npz_folder_open_all(struct npz_folder *folder, const char *archive,
                                                const char *name, struct dataset_builder *builder,
                                                struct error *err);
-/* `rc`, and in the message of a failure the user's archive in place of the folder that it was unpacked into: "a.npz/labels.npy".
- * A folder that was not opened ({0}) changes nothing. */
+/* Replaces, in the message of a failure, the folder that the archive was unpacked into by the
+ * user's archive: "a.npz/labels.npy". A folder that was not opened ({0}) changes nothing. Returns
+ * `rc`. */
 enum error_code npz_folder_blame(const struct npz_folder *folder, enum error_code rc,
                                  struct error *err);
-/* <folder>/<prefix><name>.npy; "" when there is no such array. */
+/* Writes <folder>/<prefix><name>.npy to `path`; "" when there is no such array. */
 MUST_CHECK enum error_code npz_folder_find(const struct npz_folder *folder, const char *prefix,
                                            const char *name, char path[FILE_PATH_SIZE],
                                            struct error *err);
-/* The same of one that must be there. Fails: ERROR_INPUT naming archive and array. */
+/* Does the same for an array that must be there. Fails: ERROR_INPUT naming archive and array. */
 MUST_CHECK enum error_code npz_folder_need(const struct npz_folder *folder, const char *prefix,
                                            const char *name, char path[FILE_PATH_SIZE],
                                            struct error *err);
-/* The array `name` of two numbers: rows and columns. Fails: ERROR_INPUT. */
+/* Reads the array `name` of two numbers: rows and columns. Fails: ERROR_INPUT. */
 MUST_CHECK enum error_code npz_folder_shape(const struct npz_folder *folder, const char *prefix,
                                             int64_t shape[NPZ_SHAPE], struct error *err);
 

@@ -1,13 +1,14 @@
 /*
- * ogb_direction - whether the edges of an OGB data set go both ways, which OGB's package says and its folders do not.
+ * ogb_direction - whether the edges of an OGB data set go both ways. OGB's package knows it, but
+ * its folders do not say it.
  */
 #ifndef STAGES_INGEST_FORMATS_OGB_DIRECTION_H
 #define STAGES_INGEST_FORMATS_OGB_DIRECTION_H
 
 #include "stages/ingest/build/dataset_builder.h"
 
-/* By the name of the folder, as OGB calls it when it unpacks a set (ogbn_products, ogbg_molhiv); of another name
- * STATED_ONCE_IS_BOTH. */
+/* Returns the direction by the name of the folder, which OGB's package gives it when it unpacks a
+ * set (ogbn_products, ogbg_molhiv); for another name STATED_ONCE_IS_BOTH. */
 enum stated_direction ogb_direction_of(const char *folder);
 
 #endif

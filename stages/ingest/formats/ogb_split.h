@@ -7,8 +7,9 @@
 #include "common/base/error.h"
 #include "common/base/file.h"
 
-/* The folder <set>/split/<name>; with `name` "" the only one there is. path is "" when there is none at all.
- * Fails: ERROR_INPUT naming two of several, or those that there are where `name` is none of them. */
+/* Finds the folder <set>/split/<name>; with `name` "" the only one. path is "" when there is no
+ * split folder at all. Fails: ERROR_INPUT naming two of several, or the existing ones when none is
+ * called `name`. */
 MUST_CHECK enum error_code ogb_split_find(const char *set, const char *name,
                                           char path[FILE_PATH_SIZE], struct error *err);
 

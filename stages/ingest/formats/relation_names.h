@@ -1,6 +1,6 @@
 /*
- * relation_names - the relations of an input between nodes of one type, by their numbers or by the
- * names that the input gives them.
+ * relation_names - the relations of an input between nodes of one type, by number or by the names
+ * that the input gives them.
  */
 #ifndef STAGES_INGEST_FORMATS_RELATION_NAMES_H
 #define STAGES_INGEST_FORMATS_RELATION_NAMES_H
@@ -10,11 +10,10 @@
 
 #include <stdint.h>
 
-/* Tells the builder of `count` relations among `node_count` nodes, if there are several: one
- * relation is a plain graph. `names`: the
- * names by number, or NULL for edge-0, edge-1, ... `where` stands in messages. Fails: ERROR_INPUT
- * for more than there may be, or
- * a name that is empty or too long. */
+/* Declares `count` relations among `node_count` nodes to the builder, if there are several; one
+ * relation is a plain graph. `names`: the names by number, or NULL for edge-0, edge-1, ... `where`
+ * is for messages. Fails: ERROR_INPUT for too many relations, or a name that is empty or too
+ * long. */
 MUST_CHECK enum error_code relation_names_set(const struct node_ids *names, uint64_t count,
                                               uint64_t node_count, const char *where,
                                               struct dataset_builder *builder, struct error *err);

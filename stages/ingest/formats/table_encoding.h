@@ -1,9 +1,11 @@
 /*
- * table_encoding - finds how a table of nodes becomes numbers (common/formats/column_encoding.h): which words are classes,
- * and what ingest.feature_columns and ingest.missing_values make of its columns.
+ * table_encoding - finds how the columns of a table of nodes become numbers
+ * (common/formats/column_encoding.h): which words are classes, and how ingest.feature_columns and
+ * ingest.missing_values encode its columns.
  *
- * One pass over each file. Words stand in ascending order, so that nothing depends on the order of the lines. Where
- * ingest.column_encoding names a file, that says it all, and nothing is measured.
+ * Each file is read in one pass. Words are in ascending order, so nothing depends on the order of
+ * the lines. If ingest.column_encoding names a file, that file is the encoding, and nothing is
+ * measured.
  */
 #ifndef STAGES_INGEST_FORMATS_TABLE_ENCODING_H
 #define STAGES_INGEST_FORMATS_TABLE_ENCODING_H
@@ -17,27 +19,28 @@
 
 #include <stdbool.h>
 
-/* Whether the settings ask for columns of features to be encoded: a text file of them, and something said of its columns. */
+/* Returns whether the settings ask for columns of features to be encoded: there is a text file of
+ * features, and a setting about its columns. */
 bool table_encoding_is_wanted(const struct pipeline_settings *settings);
-/* The words of the labels' only column, if it has words. Without a file of labels, and for tasks
- * of numbers, it finds nothing. Notes which
- * words that people write for missing values are classes, and which cells say that no class is known.
- * Fails: ERROR_INPUT naming file and line: words and numbers in one column. */
+/* Finds the words of the labels' only column, if it has words. Without a file of labels, and for
+ * tasks of numbers, it finds nothing. Notes which words that people use for missing values are
+ * classes here, and which cells say that no class is known. Fails: ERROR_INPUT naming file and
+ * line: words and numbers in one column. */
 MUST_CHECK enum error_code
 table_encoding_find_classes(struct keyed_file *labels, const struct named_nodes *nodes,
                             enum task_kind task, struct dataset_builder *builder,
                             struct column_encoding *out, struct error *err);
-/* The columns of features, in the order of the file's values. Fails: ERROR_INVALID for settings that say nothing that is
- * known; ERROR_INPUT naming file and line. */
+/* Finds the encoding of the columns of features, in the order of the file's values. Fails:
+ * ERROR_INVALID for settings that cannot be parsed; ERROR_INPUT naming file and line. */
 MUST_CHECK enum error_code table_encoding_find_columns(struct keyed_file *features,
                                                        const struct named_nodes *nodes,
                                                        const struct pipeline_settings *settings,
                                                        struct column_encoding *out,
                                                        struct error *err);
-/* All of the file that ingest.column_encoding names. Fails: ERROR_INPUT, ERROR_NOT_FOUND. */
+/* Reads the whole file that ingest.column_encoding names. Fails: ERROR_INPUT, ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code table_encoding_read(const char *path, struct column_encoding *out,
                                                struct error *err);
-/* The columns' names as entries, for a choice of columns. Owns: *out. */
+/* Writes the names of the columns as entries, for a choice of columns. Owns: *out. */
 MUST_CHECK enum error_code table_encoding_names(const struct column_encoding *encoding, char **out,
                                                 struct error *err);
 

@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-/* `attributes` and `labels`: paths; "": there is no such file. Fails: ERROR_INPUT naming file and line. */
+/* Pushes the features. `attributes` and `labels`: paths; "": there is no such file. Fails:
+ * ERROR_INPUT naming file and line. */
 MUST_CHECK enum error_code tu_features_push(const char *attributes, const char *labels,
                                             uint64_t node_count, struct dataset_builder *builder,
                                             struct error *err);

@@ -1,5 +1,6 @@
 /*
- * type_feature_files - features of node types, each in files of their own, .npy or text with a row of numbers a line.
+ * type_feature_files - the features of node types, each type in files of its own: .npy, or text
+ * with a row of numbers in each line.
  */
 #ifndef STAGES_INGEST_FORMATS_TYPE_FEATURE_FILES_H
 #define STAGES_INGEST_FORMATS_TYPE_FEATURE_FILES_H
@@ -8,9 +9,9 @@
 #include "stages/ingest/formats/folder_meta.h"
 #include "stages/ingest/formats/typed_graph.h"
 
-/* Pushes files [count], those of a type in the order of their rows, which cover the type. With `has_relations` each type has its own
- * width; without, all have one, and types without a file get zeros. `where` is for messages about types.
- * Fails: ERROR_INPUT naming file and shape or line. */
+/* Pushes files [count]. The files of a type are in the order of their rows and cover the type. With
+ * `has_relations` each type has its own width; without, all have one, and types without a file get
+ * zeros. `where` is for messages about types. Fails: ERROR_INPUT naming file and shape or line. */
 MUST_CHECK enum error_code
 type_feature_files_push(const struct folder_meta *meta, bool has_relations,
                         const struct typed_rows *files, uint32_t count, const char *where,

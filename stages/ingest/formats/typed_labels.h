@@ -1,5 +1,5 @@
 /*
- * typed_labels - labels of nodes of one type, a row each, in a table of all nodes.
+ * typed_labels - the labels of nodes of one type, a row each, put into a table of all nodes.
  */
 #ifndef STAGES_INGEST_FORMATS_TYPED_LABELS_H
 #define STAGES_INGEST_FORMATS_TYPED_LABELS_H
@@ -8,8 +8,9 @@
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/formats/typed_graph.h"
 
-/* Row i of rows->path is that of node `node[i]` of the type; with `node` NULL of node rows->first + i. The first rows say how many
- * columns there are. table->path is rows->path behind it. Fails: ERROR_INPUT naming file and row. */
+/* Reads rows->path into `table`. Row i belongs to node `node[i]` of the type; with `node` NULL to
+ * node rows->first + i. The first rows show how many columns there are. Sets table->path to
+ * rows->path. Fails: ERROR_INPUT naming file and row. */
 MUST_CHECK enum error_code typed_labels_take(struct label_table *table,
                                              const struct typed_rows *rows,
                                              const struct node_type *type,

@@ -1,7 +1,7 @@
 /*
- * unread_files - the files in the input's folder that its format does not read, and what each was likely meant
- * to be: node_feat.npy beside a format that reads node-feat.npy would otherwise be passed over in silence, and
- * features be made up.
+ * unread_files - the files in the input's folder that its format does not read, and what each was
+ * likely meant to be. Without this check node_feat.npy beside a format that reads node-feat.npy
+ * would be ignored silently, and features would be made up.
  */
 #ifndef STAGES_INGEST_FORMATS_UNREAD_FILES_H
 #define STAGES_INGEST_FORMATS_UNREAD_FILES_H
@@ -9,9 +9,9 @@
 #include "common/base/error.h"
 #include "stages/plan/pipeline_settings.h"
 
-/* One thing that a format reads: the stem of its file, how that may end, and what others call it.
- * Names are compared in lower case, with '-' for '_' and blanks. A list of them ends with a NULL
- * stem. */
+/* One thing that a format reads: the stem of its file, its possible endings, and other names for
+ * it. Names are compared in lower case, with '-' for '_' and blanks. A list of them ends with a
+ * NULL stem. */
 struct known_file {
     const char *stem;
     const char *endings[5];  /* NULL-terminated; the first is the one to recommend */
@@ -28,11 +28,12 @@ struct known_file {
 #define VALID_ALIASES "val", "validation", "dev", "val-idx", "valid-idx", "val-mask", "valid-mask"
 #define TEST_ALIASES  "test-idx", "test-mask", "testing", "test-nodes", "test-ids"
 
-/* `meant`: the file it should be, or NULL when its name is near to none. */
+/* Is called for each unread file; `meant`: the likely intended name, or NULL when no known name is
+ * similar. */
 typedef void (*unread_visitor)(void *context, const char *name, const char *meant);
 
-/* Calls `visit` for each file that is not read, in the order of names; formats without a list of
- * known files (input_format.h) have none. Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT. */
+/* Calls `visit` for each file that is not read, in the order of names. Formats without a list of
+ * known files (input_format.h) report none. Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT. */
 MUST_CHECK enum error_code unread_files_visit(const struct pipeline_settings *settings,
                                               unread_visitor visit, void *context,
                                               struct error *err);
