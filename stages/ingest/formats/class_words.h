@@ -3,7 +3,8 @@
  *
  *   "Theory", "Agents", "Theory"   1, 0, 1: words are numbered in the order of their bytes, in
  *                                  whatever order the lines have them
- *   "3", "0", "3"                  3, 0, 3: if all words are whole numbers from 0, they are the classes
+ *   "3", "0", "3"                  3, 0, 3: if all words are whole numbers from 0, they are the
+ *                                  classes
  */
 #ifndef STAGES_INGEST_FORMATS_CLASS_WORDS_H
 #define STAGES_INGEST_FORMATS_CLASS_WORDS_H

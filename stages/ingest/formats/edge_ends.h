@@ -2,8 +2,8 @@
  * edge_ends - edges whose ends are numbered within their node types, or within each of many graphs.
  *
  *   user:likes:item, 3 users before 5 items    "2,4" is the edge from node 2 to node 3 + 4
- *   graphs of 3 and 4 nodes, 2 and 1 edges     the third line "0,1" is in the second graph: it is the
- *                                              edge from node 3 to node 4
+ *   graphs of 3 and 4 nodes, 2 and 1 edges     the third line "0,1" is in the second graph: it is
+ *                                              the edge from node 3 to node 4
  */
 #ifndef STAGES_INGEST_FORMATS_EDGE_ENDS_H
 #define STAGES_INGEST_FORMATS_EDGE_ENDS_H

@@ -2,7 +2,8 @@
  * feature_file - node features of a plain folder, dense or sparse, as dense rows in bounded pieces.
  *
  *   dense   <stem>.npy                             [rows, dim]
- *   sparse  <stem>_indptr.npy   integers [rows+1], from 0, never falling, the last is the entry count
+ *   sparse  <stem>_indptr.npy   integers [rows+1], from 0, never falling, the last is the entry
+ *                               count
  *           <stem>_indices.npy  integers [entries], the column of each entry
  *           <stem>_values.npy   numbers [entries]; entries of one place are added up
  */

@@ -8,7 +8,8 @@
  *                    against the data.
  *   node-types.csv   type,name,count,first_id        types are consecutive and cover all nodes
  *   edge-types.csv   etype,name,src_type,dst_type,count
- *   relations.csv    id,name                         names of the edge types between nodes of one type
+ *   relations.csv    id,name                         names of the edge types between nodes of one
+ *                                                    type
  *
  * The columns may be in any order. `type` and `count` of edges may be missing. `id` is another word
  * for `type` and `etype`, `source` and `target` for src_type and dst_type. The type files are

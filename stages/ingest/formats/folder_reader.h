@@ -4,17 +4,18 @@
  *   (.csv.zst may replace .csv.gz everywhere)
  *   meta.json                                 num_nodes, directed; see folder_meta.h
  *   edges.csv | edges.csv.gz | edges.npy      see folder_edges.h
- *   node-ids.csv | .csv.gz                    optional: line i is the id of node i, any text; edges and
- *                                             splits name nodes by these ids, the other files have a
- *                                             row for each node in this order
+ *   node-ids.csv | .csv.gz                    optional: line i is the id of node i, any text; edges
+ *                                             and splits name nodes by these ids, the other files
+ *                                             have a row for each node in this order
  *   node-feat.npy | feat_indptr.npy, feat_indices.npy, feat_values.npy     optional; feature_file.h
  *   node-label.csv | .csv.gz | .npy           optional; label_reader.h
  *   train, valid, test .csv | .csv.gz | .npy  optional; node ids
- *   node-types.csv, edge-types.csv            heterogeneous; features are then <type>-feat..., row i is
- *                                             node first_id + i, and nodes of other types get zeros, or,
- *                                             with ingest.relations, none: widths then differ by type
- *   relations.csv                             with ingest.relations: names of the edge types of one node
- *                                             type
+ *   node-types.csv, edge-types.csv            heterogeneous; features are then <type>-feat..., row
+ *                                             i is node first_id + i, and nodes of other types get
+ *                                             zeros, or, with ingest.relations, none: widths then
+ *                                             differ by type
+ *   relations.csv                             with ingest.relations: names of the edge types of one
+ *                                             node type
  *
  * Two files for one thing (edges.csv and edges.npy) are refused, because one of them would be
  * ignored.

@@ -2,10 +2,11 @@
  * graphml_keys - the keys of a GraphML file: the meaning of each for a node or an edge, and its
  * default value.
  *
- *   label, class, y           the class, unless it is a real number (float, double); y only if there is
- *                             no key x
+ *   label, class, y           the class, unless it is a real number (float, double); y only if
+ *                             there is no key x
  *   feat, feat_0, x_0, ...    features
- *   x, y, lat, lon, ...       neither features nor classes: the position of a node in a drawing or map
+ *   x, y, lat, lon, ...       neither features nor classes: the position of a node in a drawing or
+ *                             map
  *   label_columns: club       the key that this setting names is the class, whatever its name;
  *                             feature_columns likewise
  */

@@ -7,9 +7,9 @@
  *   - if settings name columns;
  *   - else, unless its first cell is a node, if that cell is a word such as "id" or "node", or if a
  *     cell does not fit the type of the column below;
- *   - else if its first cell is no node although all others are, and none of its words occurs below.
- *     The run reports that this was a guess. If some other rows name unknown nodes, too, the file is
- *     refused.
+ *   - else if its first cell is no node although all others are, and none of its words occurs
+ *     below. The run reports that this was a guess. If some other rows name unknown nodes, too, the
+ *     file is refused.
  *
  * In a file of ids alone the whole line is the id.
  */

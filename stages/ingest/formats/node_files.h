@@ -2,9 +2,10 @@
  * node_files - labels, features and splits of the nodes of an edge list, in files beside it that
  * are keyed by its ids.
  *
- *   labels       id,class  or  id,0,1,...    a node without a line has no label; a class of -1, "nan" or
- *                                            an empty cell means the same
- *   features     id,x1,x2,...                a line for every node; or .npy [rows, dim], whose row i is
+ *   labels       id,class  or  id,0,1,...    a node without a line has no label; a class of -1,
+ *                                            "nan" or an empty cell means the same
+ *   features     id,x1,x2,...                a line for every node; or .npy [rows, dim], whose row
+ *                                            i is
  *   feature_ids  id                          the node of line i here, or the node with the id i
  *   train, valid, test                       id, a line a node
  *

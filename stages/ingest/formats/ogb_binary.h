@@ -2,9 +2,9 @@
  * ogb_binary - the arrays of an OGB data set in binary form (ogbn-papers100M), which has archives
  * instead of text files.
  *
- *   raw/data.npz         edge_index [2, edges], num_nodes_list [graphs], num_edges_list [graphs]; and,
- *                        if the set has them, node_feat [nodes, features], edge_feat [edges, features],
- *                        edge_reltype, edge_weight and edge_year [edges]
+ *   raw/data.npz         edge_index [2, edges], num_nodes_list [graphs], num_edges_list [graphs];
+ *                        and, if the set has them, node_feat [nodes, features], edge_feat [edges,
+ *                        features], edge_reltype, edge_weight and edge_year [edges]
  *   raw/node-label.npz   node_label [nodes] or [nodes, labels]; NaN: none
  *   raw/graph-label.npz  for sets of many graphs: graph_label [graphs] or [graphs, labels]
  *

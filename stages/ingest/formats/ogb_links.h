@@ -4,9 +4,9 @@
  *
  *   edge [edges, 2]; or source_node and target_node [edges]; or head and tail [edges], with
  *   relation [edges]
- *   target_node_neg or tail_neg [edges, any]     optional: other targets that form negatives, one row
- *                                                an edge, for infer.ranking: given; head_neg is not
- *                                                read
+ *   target_node_neg or tail_neg [edges, any]     optional: other targets that form negatives, one
+ *                                                row an edge, for infer.ranking: given; head_neg is
+ *                                                not read
  *
  * The edges of training are those of raw/, as in OGB's own loader; the training edges in a torch
  * file are not read, and neither are weight and year of held-out edges. edge_neg lists negatives

@@ -2,15 +2,16 @@
  * ogb_types - an OGB data set of several node types (ogbn-mag, ogbl-biokg), as text or as arrays.
  *
  *   raw/num-node-dict.csv.gz                        a line of types, a line with their node counts
- *   raw/triplet-type-list.csv.gz                    source type, name, target type: a line a relation
- *   raw/relations/<s>___<name>___<t>/edge.csv.gz    the edges of a relation, and num-edge-list.csv.gz
- *                                                   beside them
+ *   raw/triplet-type-list.csv.gz                    source type, name, target type: a line a
+ *                                                   relation
+ *   raw/relations/<s>___<name>___<t>/edge.csv.gz    the edges of a relation, and
+ *                                                   num-edge-list.csv.gz beside them
  *   raw/node-feat/<type>/node-feat.csv.gz           optional
  *   raw/node-label/<type>/node-label.csv.gz         optional
  *   split/<name>/<type>/{train,valid,test}.csv.gz   optional
  *
- *   In binary form instead: raw/num_nodes_dict.npz, raw/edge_index_dict.npz, with arrays called <type>
- *   and <s>___<name>___<t>; node_feat.npz and node-label.npz, with arrays called <type>
+ *   In binary form instead: raw/num_nodes_dict.npz, raw/edge_index_dict.npz, with arrays called
+ *   <type> and <s>___<name>___<t>; node_feat.npz and node-label.npz, with arrays called <type>
  *
  * Format: read_csv_heterograph_raw and read_binary_heterograph_raw of ogb/io/read_graph_raw.py.
  */

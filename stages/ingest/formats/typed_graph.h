@@ -3,12 +3,12 @@
  * each relation. The tables number nodes within their type. GraphBolt, DistDGL and OGB store graphs
  * this way.
  *
- *   order of calls   new; add_type for all types, add_relation for all relations; declare; then edges
- *                    and the others
- *   types            follow each other in the order of add_type: node 3 of the second type is node 3 +
- *                    the number of nodes of the first type
- *   one type, one relation    is a plain graph, the same dataset as from any other format; its names
- *                             are not kept
+ *   order of calls   new; add_type for all types, add_relation for all relations; declare; then
+ *                    edges and the others
+ *   types            follow each other in the order of add_type: node 3 of the second type is node
+ *                    3 + the number of nodes of the first type
+ *   one type, one relation    is a plain graph, the same dataset as from any other format; its
+ *                             names are not kept
  *
  * Without ingest.relations features of all types have one width, and nodes of types without
  * features get zeros.

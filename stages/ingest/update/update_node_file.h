@@ -1,6 +1,7 @@
 /*
- * update_node_file - a file of an update whose lines begin with a node: "id, ..."; where nodes have several types "id,type, ..." with a
- * header that names the column `type`. A pattern or a list is several files, each with the header of the first (keyed_file.h).
+ * update_node_file - a file of an update whose lines begin with a node: "id, ..."; or, if nodes
+ * have several types, "id,type, ..." with a header that names the column `type`. A pattern or a
+ * list stands for several files, each with the header of the first (keyed_file.h).
  */
 #ifndef STAGES_INGEST_UPDATE_UPDATE_NODE_FILE_H
 #define STAGES_INGEST_UPDATE_UPDATE_NODE_FILE_H
@@ -12,28 +13,30 @@
 #include <stdint.h>
 
 struct node_line {
-    uint32_t type; /* what the file says, or LIVING_ANY_TYPE */
+    uint32_t type; /* as the file says it, or LIVING_ANY_TYPE */
     const struct field *id;
-    struct delimited *values; /* behind both */
-    const char *where;        /* the file at hand */
+    struct delimited *values; /* the fields after id and type */
+    const char *where;        /* the current file */
     int64_t line;
 };
 
 struct update_node_file { /* release with keyed_file_release(&file->keyed) */
     struct update_reader *reader;
     struct keyed_file keyed;
-    bool needs_type;  /* where nodes have several types, each line has to say its own */
-    bool tells_graph; /* in a dataset of many graphs the next value says the graph */
+    bool needs_type;  /* nodes have several types, and each line must name its type */
+    bool tells_graph; /* in a dataset of many graphs: the next value is the graph */
     bool is_known, has_type;
     enum error_code (*visit)(struct update_reader *reader, const struct node_line *line,
                              struct error *err);
 };
 
-/* `path` may be NULL: nothing is visited then. `is_of_new`: of nodes that come, whose types and graphs it has to say. */
+/* Returns the reader of the file `path`; if `path` is NULL, nothing is visited. `is_of_new`: the
+ * file lists added nodes, so it must name their types and graphs. */
 struct update_node_file update_node_file_of(struct update_reader *reader, const char *path,
                                             enum keyed_form form, bool is_of_new);
-/* Calls `visit` for each line; several times, if need be. Fails: ERROR_INPUT naming file and line for a header without `type` or `graph` where
- * one is needed, and a type that is none; as keyed_file_visit() and `visit`. */
+/* Calls `visit` for each line; may be called several times. Fails: ERROR_INPUT naming file and line
+ * for a header that lacks a needed `type` or `graph`, and for an unknown type; as
+ * keyed_file_visit() and `visit`. */
 MUST_CHECK enum error_code
 update_node_file_visit(struct update_node_file *file,
                        enum error_code (*visit)(struct update_reader *reader,

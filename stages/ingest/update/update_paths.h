@@ -1,5 +1,6 @@
 /*
- * update_paths - the files that an update was read from, and places in them as numbers, for messages about what was read long before.
+ * update_paths - the files that an update was read from, and places in them as numbers, for
+ * messages about lines that were read long before.
  *
  *   place    | 23 bits which file | 40 bits which line |      ascending as they are read
  */
@@ -18,7 +19,8 @@ struct update_paths { /* {0} is empty */
     size_t count, room;
 };
 
-/* One file more, whose places are from *first on. Fails: ERROR_NO_MEMORY; ERROR_INVALID above UPDATE_PATHS_MAX. */
+/* Adds a file; its places begin at *first. Fails: ERROR_NO_MEMORY; ERROR_INVALID above
+ * UPDATE_PATHS_MAX. */
 MUST_CHECK enum error_code update_paths_add(struct update_paths *paths, const char *path,
                                             int64_t *first, struct error *err);
 void update_paths_release(struct update_paths *paths);

@@ -1,37 +1,50 @@
 /*
- * update_reader - the files of an update, compared with the version they are for, as a delta.
+ * update_reader - reads the files of an update, compares them with the version that they are for,
+ * and makes a delta.
  *
- *   --remove-nodes  id                          a line each; a file of ids alone
- *   --remove-edges  source,target               all edges of the same ends; of an undirected graph both ways
- *   --add-nodes     id[,split[,label, ...]]     split: train, valid, test, or nothing; labels as the dataset has them
- *   --add-edges     source,target[,columns]     the columns that edges of the dataset have: named by a header, or weight, time and
- *                                               features in this order
- *   --features      id,x1,x2, ...               a row for each added node; for others the new one
+ *   --remove-nodes  id                          one in each line; a file of ids alone
+ *   --remove-edges  source,target               all edges with these ends; in an undirected graph
+ *                                               in both directions
+ *   --add-nodes     id[,split[,label, ...]]     split: train, valid, test, or empty; labels as the
+ *                                               dataset has them
+ *   --add-edges     source,target[,columns]     the columns that edges of the dataset have: named
+ *                                               by a header, or weight, time and features in this
+ *                                               order
+ *   --features      id,x1,x2, ...               a row for each added node; for others a new row
  *
- * Where nodes have several types, files of nodes have the column `type` behind the id: --add-nodes must, --remove-nodes and --features may,
- * with a header that names it (update_node_file.h). Where edges have several relations, files of edges have a column `etype` (or
- * `relation`): the number of one, its name, or source:name:target. The reverses that ingest adds (ingest.add_reverse) follow by themselves,
- * and are no relation that a file could name. Rows of features are as wide as those of the type. Ids are those that outputs have.
+ * If nodes have several types, files of nodes have the column `type` after the id, and a header
+ * that names it (update_node_file.h): --add-nodes must have it, --remove-nodes and --features may.
+ * If edges have several relations, files of edges have a column `etype` (or `relation`) with the
+ * number of a relation, its name, or source:name:target. The reverses that ingest adds
+ * (ingest.add_reverse) are updated automatically, and files cannot name them. Rows of features are
+ * as wide as those of the type. Ids are those that outputs have.
  *
- * In a dataset of many graphs nodes that come say theirs behind the id, or the type, split and labels are of the graph (update_graphs.h), and
- * edges stay inside one.
+ * In a dataset of many graphs, added nodes name their graph after the id, or after the type; split
+ * and labels belong to the graph (update_graphs.h), and edges stay inside one graph.
  *
- * Of a dataset that learns links, those that are held out stay so: an added edge between the same nodes is no new example, and is left out.
- * Other added edges are trained on; with ingest.edge_split: random each draws for itself, as at ingest, unless edges of the same ends are
- * there already, in whichever relation: it goes where these are. Removed edges may be held out. The reverse of an edge goes where that goes. Where
- * held-out edges have given negatives no edge may draw their split, since it would have none; nodes that go leave those lists, but for the
- * last of one. Added edges of a dataset that learns labels of edges have the column that ingest.edge_label names; each is an example, in
- * the split of those of the same ends where pairs draw or files list them, else trained on.
+ * In a dataset that learns links, held-out links stay held out: an added edge between the same
+ * nodes is no new example, and is left out. Other added edges are trained on. With
+ * ingest.edge_split: random each draws for itself, as at ingest, unless edges with the same ends
+ * exist already, in whichever relation: then it goes to their split. Removed edges may be held out.
+ * The reverse of an edge goes where the edge goes. If held-out edges have negatives that files
+ * list, no added edge may draw their split, because it would have none. Removed nodes are removed
+ * from those lists, except the last node of a list, which is refused. In a dataset that learns
+ * labels of edges, added edges have the column that ingest.edge_label names. Each is an example: if
+ * pairs draw or files list them, in the split of the edges with the same ends, else for training.
  *
- * Each may be a pattern or a list (common/base/file_pattern.h): its files are read one behind the other, as if they were one. Files of edges have
- * a header each, or none; the others have that of the first.
+ * Each option may have a pattern or a list (common/base/file_pattern.h): the files are read one
+ * after the other, as if they were one. Files of edges have a header each, or none; the others have
+ * the header of the first.
  *
- * Ids are the user's. Comma, tab or blank separated, plain or gzip, with or without a header (one of edges names its columns, one
- * of nodes begins with "id" or "node"). What is removed goes first: an edge that is removed and added is there once more.
+ * Ids are the user's. Text is comma, tab or blank separated, plain or gzip, with or without a
+ * header (a header of edges names its columns, one of nodes begins with "id" or "node"). Removals
+ * come first: an edge that is removed and added exists afterwards.
  *
- * What does not fit is said with file and line before anything is stored: what is removed and is not there, or twice; a node that
- * is added twice, or is there; an edge to a node that is not, or goes; other columns or another width than the dataset's; a class
- * that it has not. All of an update is held in memory, at most half of the budget.
+ * A line that does not fit is refused, with file and line, before anything is stored: a removed
+ * node or edge that does not exist or is removed twice; a node that is added twice, or exists; an
+ * edge to a node that does not exist, or is removed; other columns or another width than the
+ * dataset's; a class that the dataset does not have. The whole update is held in memory, at most
+ * half of the budget.
  */
 #ifndef STAGES_INGEST_UPDATE_UPDATE_READER_H
 #define STAGES_INGEST_UPDATE_UPDATE_READER_H
@@ -57,15 +70,15 @@
 #include <stdint.h>
 
 struct held_key {
-    uint64_t key; /* as that of gone_edge */
+    uint64_t key; /* the same form as that of gone_edge */
     uint32_t relation;
-    int64_t time; /* 0 where edges have none */
+    int64_t time; /* 0 if edges have none */
 };
 
-struct gone_edge {     /* all edges of the same ends and relation */
+struct gone_edge {     /* removes all edges with these ends and this relation */
     uint64_t key;      /* target in the high half, source in the low one */
-    uint32_t relation; /* 0 where edges have one type */
-    int64_t place;     /* where it stands, in the reader's paths */
+    uint32_t relation; /* 0 if edges have one type */
+    int64_t place;     /* of the line, in the reader's paths */
 };
 
 struct update_reader { /* {0} is releasable */
@@ -75,103 +88,118 @@ struct update_reader { /* {0} is releasable */
     const struct update_request *request;
     const struct dataset_schema *schema; /* of the version that the update is for */
     uint64_t memory_bytes;
-    /* What is read. */
-    struct dataset_delta
-        delta; /* its arrays are those below; id, root and depth are the caller's business */
+    /* The results. */
+    /* its arrays are those below; the caller sets id, root and depth */
+    struct dataset_delta delta;
     uint64_t used_bytes;
     struct living_nodes nodes;
     struct update_graphs graphs;
-    uint8_t *is_gone;                  /* [base nodes] */
-    uint32_t *gone_node;               /* [gone_nodes] */
-    uint32_t relation_count;           /* that files may name */
-    bool has_reverses;                 /* that ingest adds */
-    struct relation_reverses reverses; /* these, and others that are called so */
+    uint8_t *is_gone;        /* [base nodes] */
+    uint32_t *gone_node;     /* [gone_nodes] */
+    uint32_t relation_count; /* number of relations that files may name */
+    bool has_reverses;       /* ingest adds reverses */
+    /* the reverses that ingest adds, and other relations with such names */
+    struct relation_reverses reverses;
     uint32_t base_of_type[NODE_TYPE_COUNT_MAX], added_of_type[NODE_TYPE_COUNT_MAX],
         columns_of_type[NODE_TYPE_COUNT_MAX];
     struct gone_edge *gone; /* [gone_edges] ascending once read */
     uint32_t *gone_source, *gone_target;
     uint16_t *gone_relation;
     uint32_t *source, *target;
-    struct update_paths paths; /* files of edges */
-    int64_t *edge_place;       /* [added_edges] where each stands, in those */
+    struct update_paths paths; /* the files of edges */
+    int64_t *edge_place;       /* [added_edges] the place of each in these files */
     struct edge_columns columns;
-    struct edge_labels labels; /* of edges, where these are learnt */
-    uint32_t *
-        label; /* of what is added and has some: nodes, or graphs; one row more, for a line that is compared */
+    struct edge_labels labels; /* for labels of edges, if they are learnt */
+    /* the labels of added nodes, or graphs, that have some; one row more, for a line that is
+     * compared */
+    uint32_t *label;
     uint8_t *split;
     uint32_t *row_node;
     float *row;
-    uint64_t row_numbers; /* in all rows */
+    uint64_t row_numbers; /* number of label elements in all rows */
     uint8_t *has_row;     /* [all nodes] */
-    /* Of a dataset that learns links: those that are held out, by their keys, ascending; and added edges that join such nodes and are left out. */
+    /* For a dataset that learns links: the held-out ones by key, ascending; and the added edges
+     * that join such nodes and are left out. */
     struct held_key *held_key[HELD_OUT_COUNT]; /* [held_count] */
-    bool has_negatives[HELD_OUT_COUNT];        /* that are given */
+    bool has_negatives[HELD_OUT_COUNT];        /* the split has listed negatives */
     uint64_t held_count[HELD_OUT_COUNT], absorbed;
-    uint8_t *new_held;            /* [added_edges] likewise */
-    bool has_held;                /* one of them is not 0 */
-    struct value_notes notes;     /* times are of the dataset's unit */
-    struct edge_split link_split; /* by which new ones are held out */
-    struct feature_statistics
-        statistics[NODE_TYPE_COUNT_MAX]; /* what features of each type were scaled by */
+    uint8_t *new_held;            /* [added_edges] 0: training, else 1 + enum held_out */
+    bool has_held;                /* an entry of new_held is not 0 */
+    struct value_notes notes;     /* times have the dataset's unit */
+    struct edge_split link_split; /* by which new edges are held out */
+    /* the statistics that features of each type were scaled by */
+    struct feature_statistics statistics[NODE_TYPE_COUNT_MAX];
     struct {
-        size_t gone, source, target, edge_place, columns, row_node, row, new_held; /* elements */
+        /* room of the arrays, in elements */
+        size_t gone, source, target, edge_place, columns, row_node, row, new_held;
     } room;
 };
 
-/* Reads all files into reader->delta. Fails: ERROR_INPUT naming file and line; ERROR_INVALID for a dataset that cannot be
- * updated; ERROR_NO_MEMORY; ERROR_NOT_FOUND, ERROR_IO. */
+/* Reads all files into reader->delta. Fails: ERROR_INPUT naming file and line; ERROR_INVALID for a
+ * dataset that cannot be updated; ERROR_NO_MEMORY; ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code update_reader_run(struct update_reader *reader, struct error *err);
 void update_reader_release(struct update_reader *reader);
-/* Counts bytes of what is held. Fails: ERROR_NO_MEMORY above half of the budget. */
+/* Adds `bytes` to the memory that the update uses. Fails: ERROR_NO_MEMORY above half of the
+ * budget. */
 MUST_CHECK enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
                                               struct error *err);
 
-/* The files one by one (update_nodes.c, update_edges.c, update_rows.c), in the order in which they are read. */
+/* Read the files one by one (update_nodes.c, update_edges.c, update_rows.c), in this order. */
 MUST_CHECK enum error_code update_nodes_remove(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_nodes_add(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_rows_take(struct update_reader *reader, struct error *err);
 MUST_CHECK enum error_code update_edges_remove(struct update_reader *reader, struct error *err);
-/* Before all of them: which links are held out. */
+/* Finds which links are held out. Call it before all of the files. */
 MUST_CHECK enum error_code update_links_open(struct update_reader *reader, struct error *err);
-/* Where a new edge of a dataset that learns pairs goes: 0 to training, else 1 + enum held_out. *is_held: of links, the two are held out
- * already in its relation, and it is no new example; with times it may still be the first of them, by which ingest.edge_split: random tells
- * it. `time` of the edge, or 0. */
+/* Returns where a new edge of a dataset that learns pairs goes: 0 for training, else 1 + enum
+ * held_out. *is_held: the link of its pair is held out already in its relation, so the edge is no
+ * new example. With ingest.edge_split: random and times *is_held is false, because the new edge may
+ * be the earliest of the pair, which is the example. `time` is that of the edge, or 0. */
 int update_links_place(const struct update_reader *reader, uint32_t source, uint32_t target,
                        uint32_t relation, int64_t time, bool *is_held);
-/* Behind update_links_settle(): a new edge that is held out has no given negatives. Fails: ERROR_INPUT naming its line where those of its split
- * have some. */
+/* Checks that no new edge goes to a split whose edges have listed negatives, since the new edge
+ * would have none. Call it after update_links_settle(). Fails: ERROR_INPUT naming the line of the
+ * edge. */
 MUST_CHECK enum error_code update_links_check_new(struct update_reader *reader, struct error *err);
-/* When nodes and edges that go are known. Fails: ERROR_INPUT naming the line of a node that is the last given negative of an edge. */
+/* Checks the removed nodes and edges against listed negatives, once they are known. Fails:
+ * ERROR_INPUT naming the line of a node that is the last negative of an edge. */
 MUST_CHECK enum error_code update_links_check_gone(struct update_reader *reader, struct error *err);
-/* Labels of new edges (update_labels.c), by the settings. */
+/* Prepares the labels of new edges (update_labels.c), by the settings. */
 MUST_CHECK enum error_code update_labels_open(struct update_reader *reader, struct error *err);
-/* The name of their column in a header, or NULL: edges have none, or those are their weights. */
+/* Returns the name of the label column in a header. Returns NULL if edges have no labels, or if the
+ * weights are the labels. */
 const char *update_labels_column(const struct update_reader *reader);
-/* Counts the column among those of the fields of a file. Fails: ERROR_INPUT naming file and line when there is none. */
+/* Counts the label column among the fields of a file. Fails: ERROR_INPUT naming file and line when
+ * there is none. */
 MUST_CHECK enum error_code update_labels_expect(const struct update_reader *reader,
                                                 struct edge_fields *fields, const char *where,
                                                 int64_t line, struct error *err);
-/* Makes the label of edge 0 of `value` what the dataset stores. Fails: ERROR_INPUT naming file and line for a class that the dataset has not. */
+/* Changes the label of edge 0 of `value` to the form that the dataset stores. Fails: ERROR_INPUT
+ * naming file and line for a class that the dataset does not have. */
 MUST_CHECK enum error_code update_labels_take(struct update_reader *reader, const char *where,
                                               int64_t line, const struct edge_columns *value,
                                               struct error *err);
-/* A pass over the edges of the version that the update is for. */
+/* Returns a pass over the edges of the version that the update is for. */
 struct merged_edges update_edges_pass(const struct update_reader *reader);
-/* Whether a piece of them has an edge of this key and relation. */
+/* Returns whether a chunk of them has an edge with this key and relation. */
 bool update_chunk_has(const struct update_reader *reader, const struct edge_chunk *chunk,
                       uint64_t key, uint32_t relation);
-/* Whether it has one of this key that stays, in any relation that is a reverse, or in any that is none. */
+/* Returns whether the chunk has an edge with this key that stays; `is_reverse`: in any relation
+ * that is a reverse, else in any that is none. */
 bool update_chunk_keeps(const struct update_reader *reader, const struct edge_chunk *chunk,
                         uint64_t key, bool is_reverse);
-/* Whether edges of this key and relation go by themselves. */
+/* Returns whether the update removes the edges of this key and relation by naming them. */
 bool update_edges_go(const struct update_reader *reader, uint64_t key, uint32_t relation);
-/* Behind update_edges_add(): new edges of links that are trained on are trained on, whatever they draw. */
+/* Puts new edges into training, whatever they drew, if a link of the same ends is trained on. Call
+ * it after update_edges_add(). */
 MUST_CHECK enum error_code update_links_settle(struct update_reader *reader, struct error *err);
-/* Whether the link of this key and relation is held out; of a reverse that of which it is. */
+/* Returns whether the link of this key and relation is held out. A reverse is held out if its edge
+ * is. */
 bool update_links_has(const struct update_reader *reader, uint64_t key, uint32_t relation);
-/* One number for all edges of the same ends. */
+/* Returns one number for all edges with the same ends. */
 uint64_t update_edge_key(const struct update_reader *reader, uint32_t source, uint32_t target);
-/* The key of a reverse turned, as that of the edge of which it is, and the other way; that of any other edge itself. */
+/* Returns the key with its two ends exchanged for an edge of a reverse relation, which is the key
+ * of the forward edge, and the other way round; the key itself for any other edge. */
 uint64_t update_pair_key(const struct update_reader *reader, uint64_t key, uint32_t relation);
 MUST_CHECK enum error_code update_edges_add(struct update_reader *reader, struct error *err);
 

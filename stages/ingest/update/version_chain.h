@@ -1,17 +1,18 @@
 /*
  * version_chain - which versions of a dataset follow each other, and the step from one to the next.
  *
- *   switch current/next/<digits of a version> = the version that was made of it     set once, by compare-and-set
- *   switch current/version/<digits of the root> = the newest version                follows the links
+ *   ref current/next/<digits of a version> = the version that was made of it     set once, by
+ *                                                                                compare-and-set
+ *   ref current/version/<digits of the root> = the newest version                follows the links
  *
  * The link decides. Two updates that are made of the same version at the same time both store their
  * version, but only one of them sets the link. The other one is not part of the chain: it is
  * discarded and made again from the version that won.
  *
- * The newest version is found from the switch of the root, then along the links. So an older switch
- * that was put back, a lost switch and a lost link are each harmless. Where both are lost, the
- * deltas in the store say which version stands on which. If they allow two answers, the search
- * fails and names both: nobody guesses which of the two was meant.
+ * The newest version is found from the ref of the root, then along the links. So an older ref that
+ * was put back, a lost ref and a lost link are each harmless. If both are lost, the deltas in the
+ * store show which version was made of which. If they allow two answers, the search fails and names
+ * both: a guess could lose the newer one.
  */
 #ifndef STAGES_INGEST_UPDATE_VERSION_CHAIN_H
 #define STAGES_INGEST_UPDATE_VERSION_CHAIN_H
@@ -26,16 +27,16 @@
  * versions could be the newest; ERROR_IO. */
 MUST_CHECK enum error_code version_chain_newest(const struct version_place *place, char id[ID_SIZE],
                                                 struct error *err);
-/* Whether the links lead from one version to another, or the two are the same. */
+/* Sets *leads to whether the links lead from one version to the other, or the two are the same. */
 MUST_CHECK enum error_code version_chain_leads(struct store *store, const char *from,
                                                const char *to, bool *leads, struct error *err);
 /* Finds the version where the links end: the newest one unless links are lost. */
 MUST_CHECK enum error_code version_chain_last(const struct version_place *place, char id[ID_SIZE],
                                               struct error *err);
-/* Finds the version that `id` was made of, and its place in the chain (1: made of the root): by its
- * delta, or, where that cannot be read, by the links. *has_delta tells which. *depth is 0 where the
- * links are lost, too: then `base` is the one version that it may be, and only the id of what the
- * files make of it confirms that. */
+/* Finds the version that `id` was made of, and its depth in the chain (1: made of the root). The
+ * delta of `id` tells both; if it cannot be read, the links do. *has_delta: the delta was read. If
+ * the links are lost, too, *depth is 0, and `base` is the only version that is possible; the caller
+ * must then confirm it by the id that the update's files make. */
 MUST_CHECK enum error_code version_chain_base(const struct version_place *place, const char *id,
                                               char base[ID_SIZE], uint64_t *depth, bool *has_delta,
                                               struct error *err);
@@ -44,8 +45,8 @@ MUST_CHECK enum error_code version_chain_base(const struct version_place *place,
 MUST_CHECK enum error_code version_chain_claim(const struct version_place *place, const char *base,
                                                const char *id, bool *lost, char other[ID_SIZE],
                                                struct error *err);
-/* Sets the links and the switch that lead to `newest` where they are lost or damaged, or were
- * never set by an older program. */
+/* Sets the links and the ref that lead to `newest`, if they are lost or damaged, or if an older
+ * program never set them. */
 MUST_CHECK enum error_code version_chain_mend(const struct version_place *place, const char *newest,
                                               struct error *err);
 

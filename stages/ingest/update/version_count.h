@@ -1,9 +1,11 @@
 /*
- * version_count - what the schema of a version and its report say, counted without writing anything.
+ * version_count - counts what the schema and the report of a version contain, without writing
+ * anything.
  *
- * One pass over the base's edges counts those of the version (their number, self loops, nodes without any, degrees where features are made of
- * them) and finds where its chunks begin; another over labels and splits counts these. Rows of features are not read: of the share of zeros
- * that the report has, that of the base's rows is taken as it was.
+ * One pass over the base's edges counts those of the version (number, self loops, nodes without
+ * edges, and degrees if features are made of them) and finds where its chunks begin. Another pass
+ * counts labels and splits. Rows of features are not read: the share of zeros in the report is that
+ * of the base.
  */
 #ifndef STAGES_INGEST_UPDATE_VERSION_COUNT_H
 #define STAGES_INGEST_UPDATE_VERSION_COUNT_H
@@ -17,37 +19,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A version on the way. */
+/* A version that is being made. */
 struct version_draft {
     struct store *store;
     const struct pipeline_settings *settings;
     const char *id;
     const struct dataset_delta *delta;
-    const struct update_places *places; /* NULL: what is refused was accepted before */
+    /* NULL: the delta was accepted before, so nothing is refused */
+    const struct update_places *places;
     enum version_form form;
     uint64_t memory_bytes;
     bool is_merged, makes_features;
     struct version_fold *fold;
     struct dataset_schema schema; /* of the version */
     struct dataset_summary summary;
-    /* Where chunks of the base's edges begin, and those of the version. */
+    /* The first nodes of the chunks of edges, for the base and for the version. */
     uint32_t *base_first; /* [base chunks + 1] */
     uint32_t *first;      /* [chunk_count + 1] once counted */
     size_t first_room;
     uint64_t chunk_count;
-    uint64_t chunk_edges, largest_chunk; /* of the chunk at hand, and of all */
-    uint8_t *is_linked; /* [nodes / 8 + 1] a bit a node: it has an edge to another */
-    uint32_t *in_degree,
-        *out_degree; /* [nodes] where features are made of them; out_degree NULL of an undirected graph */
+    uint64_t chunk_edges, largest_chunk; /* edges of the current chunk, and of the largest */
+    uint8_t *is_linked; /* [nodes / 8 + 1] one bit a node: it has an edge to another node */
+    /* [nodes] if features are made of degrees; out_degree is NULL for an undirected graph */
+    uint32_t *in_degree, *out_degree;
     struct repeated_edges repeated;
-    uint64_t *
-        train_class; /* [classes] of labelled edges of classes: how many that are trained on have each; else NULL */
+    /* [classes] number of training edges with each class, for labelled edges with classes; else
+     * NULL */
+    uint64_t *train_class;
 };
 
-/* Whether ingest makes the features of a type: they may be other for every node of a version, and are stored with it. */
+/* Returns whether ingest makes the features of a type. Such features may change for every node with
+ * each version, so they are stored with it. */
 bool version_makes_features(const struct dataset_schema *schema, uint32_t type);
-/* Fills the schema, the summary and where chunks begin. Fails: ERROR_INPUT where ingest.duplicates refuses an edge that is added, or no training
- * edge is left; ERROR_CORRUPT, ERROR_NO_MEMORY, ERROR_UNAVAILABLE. */
+/* Fills the schema, the summary and the starts of chunks. Fails: ERROR_INPUT if ingest.duplicates
+ * refuses an added edge, or no training edge is left; ERROR_CORRUPT, ERROR_NO_MEMORY,
+ * ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code version_count(struct version_draft *m, struct error *err);
 
 #endif

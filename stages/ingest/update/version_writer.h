@@ -1,17 +1,22 @@
 /*
- * version_writer - a version of a dataset, stored as what is other in it or whole.
+ * version_writer - stores a version of a dataset, as its changes or whole.
  *
- *   base (whole) <── delta <── delta = version ──> dataset/<id>/merge, dataset/<id>/schema                      merged
- *                                              ──> dataset/<id>/edges/..., features/..., labels, ..., schema    whole
+ *   base (whole) <── delta <── delta = version
+ *        ──> merged: dataset/<id>/merge, dataset/<id>/schema
+ *        ──> whole:  dataset/<id>/edges/..., features/..., labels, ..., schema
  *
- * It is what ingest makes of the whole graph, read from nothing with the nodes (of each type) and edges in this order: those of the base that
- * stay, then those that are added. Chunks of edges, labels, splits and ids have the same bytes. So have features; where they
- * are scaled (normalise_rows, standardise), a version keeps the measure of its root, as a model that was trained on it needs,
- * where ingest would measure anew. Links that are held out stay so, and are what ingest would draw while no node was removed.
+ * A version equals what ingest makes of the whole graph if it reads the nodes (of each type) and
+ * edges in this order: those of the base that stay, then the added ones. Chunks of edges, labels,
+ * splits and ids have the same bytes. Features have the same bytes, too, with one exception: if
+ * they are scaled (normalise_rows, standardise), a version keeps the statistics of its root,
+ * because a model that was trained on the root needs them, whereas ingest would compute new ones.
+ * Held-out links stay held out; they are those that ingest would draw as long as no node was
+ * removed.
  *
- * Merged, two small records stand beside the delta, which says all that changes: so an update writes as much as it changes. What the
- * version's other records would hold is made by whoever reads them (store/versions/merged_records.h). Features that ingest makes (degrees,
- * random numbers) may be other for every node: they are written in both forms.
+ * A merged version has two small records beside the delta, which has all changes, so an update
+ * writes as much as it changes. Readers compute the version's other records
+ * (store/versions/merged_records.h). Features that ingest makes (degrees, random numbers) may
+ * change for every node, so both forms store them.
  */
 #ifndef STAGES_INGEST_UPDATE_VERSION_WRITER_H
 #define STAGES_INGEST_UPDATE_VERSION_WRITER_H
@@ -25,27 +30,32 @@
 
 #include <stdint.h>
 
-/* Deltas between a version and what it is merged from, at most: each is a record to be read. */
+/* The largest number of deltas between a version and the whole one that it is merged from. Each
+ * delta is a record to be read. */
 enum { MERGED_DEPTH_MAX = 256 };
 
 enum version_form {
-    VERSION_AS_FITS, /* merged, unless its deltas come to more than partition.compact of the bytes of its dataset, or there are more than
-                        MERGED_DEPTH_MAX of them; one that is merged already stays so */
+    /* merged, unless its deltas have more than partition.compact of the bytes of its dataset, or
+     * there are more than MERGED_DEPTH_MAX of them; a version that is merged already stays so */
+    VERSION_AS_FITS,
     VERSION_MERGED,
     VERSION_WHOLE
 };
 
-/* Where an update was read from, for messages about what was accepted line by line. */
+/* The files that an update was read from, for messages about lines that were accepted before. */
 struct update_places {
     const struct update_paths *paths;
     const int64_t *edge_place; /* [edges of the delta] in `paths` */
     const struct living_nodes *nodes;
-    const char *removal; /* a file of what goes; NULL: nothing does */
+    const char *removal; /* the file of removals; NULL: nothing is removed */
 };
 
-/* `settings`: those that the root was made with. Above `memory_bytes` a chunk that is written whole is refused. `delta` is stored. The schema is stored last. Replaces nothing that is there. `places` of a delta that was read just now; NULL of
- * one that was accepted before. Fails: ERROR_INPUT where ingest.duplicates refuses an edge that is added, or no edge is left to train on, naming where
- * it stands; ERROR_CORRUPT; ERROR_NO_MEMORY, ERROR_IO, ERROR_UNAVAILABLE. */
+/* Stores a version. `settings` are those that the root was made with. A chunk that is written whole
+ * and needs more than `memory_bytes` is refused. `delta` is stored already. The schema is stored
+ * last, because a version with a schema is complete. Existing records are not replaced. `places`
+ * belongs to a delta that was read just now; it is NULL for one that was accepted before. Fails:
+ * ERROR_INPUT if ingest.duplicates refuses an added edge, or no edge is left to train on, naming
+ * the place; ERROR_CORRUPT; ERROR_NO_MEMORY, ERROR_IO, ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code
 version_writer_run(struct store *store, const struct pipeline_settings *settings,
                    const char *dataset_id, const struct dataset_delta *delta,
