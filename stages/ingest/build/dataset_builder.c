@@ -1,12 +1,12 @@
 /*
- * Everything of the input is taken and checked before the first record is stored, so that bad input
- * leaves nothing behind: edges and feature rows wait in scratch files, labels, splits and ids in
- * memory. Even repeated edges that are refused are looked for in a pass of their own.
+ * The whole input is read and checked before the first record is stored, so that bad input leaves
+ * nothing behind. Until then edges and feature rows are in scratch files, and labels, splits and
+ * ids in memory. Even repeated edges that are refused are searched in a pass of their own.
  *
- * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed
- * graphs with degree features), and what the input has of 4 for its label (4 a class of
- * multi-label), 1 and 4 for splits, 8 or its text for its id. Link prediction on one node type
- * takes 5 more until an edge shows that the graph is not bipartite.
+ * Memory beyond the budget, for each node: 4 bytes for its in-degree; 4 for its out-degree
+ * (directed graphs with degree features); and, as far as the input has them, 4 for its label (4 a
+ * class of multi-label), 1 and 4 for splits, 8 or its text for its id. Link prediction on one node
+ * type takes 5 more until an edge shows that the graph is not bipartite.
  */
 #include "stages/ingest/build/dataset_builder.h"
 
@@ -26,22 +26,22 @@
 
 struct dataset_builder {
     struct dataset_builder_config config;
-    struct dataset_schema schema; /* filled as things become known */
+    struct dataset_schema schema; /* filled step by step */
     char scratch[FILE_PATH_SIZE];
     struct dataset_edges edges;
     enum stated_direction stated;
     struct node_targets targets;
-    struct graph_members graphs; /* of a task of graphs, of which the targets are then */
-    struct feature_maker features[NODE_TYPE_COUNT_MAX]; /* of each type that is told apart */
+    struct graph_members graphs; /* for a task of graphs, whose targets are then those of graphs */
+    struct feature_maker features[NODE_TYPE_COUNT_MAX]; /* one for each type that stays apart */
     uint32_t selected_type;
-    bool uses_degree;    /* one of them */
-    struct node_ids ids; /* arrays are the builder's own */
+    bool uses_degree;    /* one of `features` needs degrees */
+    struct node_ids ids; /* its arrays belong to the builder */
     int64_t *id_integer;
     uint64_t *id_offset;
     char *id_text;
     struct column_encoding encoding;
     struct dataset_notes notes;
-    struct value_notes values; /* what readers find out about values */
+    struct value_notes values; /* notes of readers about values */
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -59,8 +59,8 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
     (void)text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge");
     schema->node_id_form = NODE_ID_CONSECUTIVE;
     schema->has_relations = config->settings->ingest.relations;
-    must(!time_format_read(config->settings->ingest.time_format,
-                           &builder->values.time)); /* checked */
+    /* the setting was checked before */
+    must(!time_format_read(config->settings->ingest.time_format, &builder->values.time));
     return store_scratch(config->store, builder->scratch, err);
 }
 
@@ -96,8 +96,9 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
+    /* store_sweep() removes what remains */
     if (builder->scratch[0])
-        error_ignore(file_remove_all(builder->scratch, NULL)); /* store_sweep() takes what stays */
+        error_ignore(file_remove_all(builder->scratch, NULL));
     memory_free(builder);
 }
 
@@ -144,7 +145,8 @@ enum error_code dataset_builder_folder(struct dataset_builder *builder, const ch
     return rc == ERROR_NONE ? file_make_folders(path, err) : rc;
 }
 
-/* With reverses, which are relations of their own, no edge is stored twice in one. */
+/* Returns whether each edge is stored in both directions. With reverses, which are relations of
+ * their own, no edge is stored twice in one relation. */
 static bool stores_both_ways(const struct pipeline_settings *settings, enum stated_direction stated)
 {
     if (settings->ingest.relations && settings->ingest.add_reverse)
@@ -153,7 +155,7 @@ static bool stores_both_ways(const struct pipeline_settings *settings, enum stat
            (settings->ingest.direction == DIRECTION_AUTO && stated == STATED_UNDIRECTED);
 }
 
-/* A maker for each type; those of types that are declared later take the place of the one of all
+/* Opens a maker for each type. When types are declared later, their makers replace the one for all
  * nodes. */
 static enum error_code open_features(struct dataset_builder *builder, struct error *err)
 {
@@ -303,7 +305,7 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
     return node_targets_set_split(&builder->targets, split, where, first_line, node, count, err);
 }
 
-/* In the direction in which edges are stored. */
+/* Returns the edge in the direction in which edges are stored. */
 static struct given_edge as_stored(const struct dataset_builder *builder,
                                    const struct given_edge *given)
 {
@@ -347,7 +349,7 @@ int32_t dataset_builder_find_edge_type(const struct dataset_builder *builder, co
     return dataset_edge_type_of(&builder->schema, dataset_builder_edge_types(builder), name, size);
 }
 
-/* The ids as they will be stored; without set_ids() the numbers themselves. */
+/* Returns the ids as they will be stored; without set_ids() they are the numbers themselves. */
 static struct node_ids own_ids(const struct dataset_builder *builder)
 {
     return (struct node_ids){.node_count = builder->schema.node_count,
@@ -439,7 +441,7 @@ static enum error_code choose_features(struct dataset_builder *builder, struct e
     return rc;
 }
 
-/* All that can be wrong with the input but repeated edges, before anything is stored. */
+/* Checks the whole input, except for repeated edges, before anything is stored. */
 static enum error_code check_all(struct dataset_builder *builder, struct error *err)
 {
     const struct pipeline_settings *settings = builder->config.settings;
@@ -521,7 +523,7 @@ static enum error_code summarise(struct dataset_builder *builder, bool one_way, 
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
-/* Says nothing of numbers that are stored as they were written. */
+/* Notes the unit of times, unless they are stored as they were written. */
 static void note_time_unit(struct dataset_builder *builder)
 {
     char meaning[32];
@@ -531,7 +533,7 @@ static void note_time_unit(struct dataset_builder *builder)
         must(text_copy(schema->time_unit, sizeof schema->time_unit, meaning));
 }
 
-/* The schema commits the dataset, and what was found out about the data goes with it. */
+/* Stores the schema, which commits the dataset, with the findings about the data. */
 static enum error_code store_schema(struct dataset_builder *builder, bool one_way,
                                     struct error *err)
 {
@@ -556,7 +558,7 @@ static enum error_code store_schema(struct dataset_builder *builder, bool one_wa
     return rc;
 }
 
-/* Of a task of pairs: the held-out edges, and what the schema says of them. */
+/* Finishes a task of pairs: stores the held-out edges and sets their counts in the schema. */
 static enum error_code finish_pairs(struct dataset_builder *builder, struct error *err)
 {
     struct edge_holdout *holdout = &builder->edges.holdout;

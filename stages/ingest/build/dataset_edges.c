@@ -95,7 +95,7 @@ static enum error_code check_end(const struct dataset_edges *edges, const char *
                      edges->schema->node_type[dataset_type_of(edges->schema, (uint32_t)node)].name);
 }
 
-/* Both ends are of the types that the relation connects. */
+/* Checks that both ends have the types that the relation connects. */
 static enum error_code check_ends(const struct dataset_edges *edges, const struct edge_piece *piece,
                                   size_t i, struct error *err)
 {
@@ -134,7 +134,8 @@ static enum error_code count_end(struct dataset_edges *edges, uint32_t node, str
     return ERROR_NONE;
 }
 
-/* A self loop that is removed stays in the spool, so that the place of an edge tells its line. */
+/* Counts an edge. A self loop that is removed still goes to the spool, so that the position of an
+ * edge in the spool gives its line. */
 static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, uint32_t target,
                                   struct error *err)
 {
@@ -153,7 +154,8 @@ static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, 
     return rc;
 }
 
-/* A rank is never below 0. */
+/* Notes the weight of an edge, and the line of the first negative weight. The rank of a weight is
+ * never negative, so ranks need no line. */
 static enum error_code note_weight(struct dataset_edges *edges, const struct edge_piece *piece,
                                    size_t i, struct error *err)
 {
@@ -168,8 +170,9 @@ static enum error_code note_weight(struct dataset_edges *edges, const struct edg
     return weight_scale_note(&edges->scale, weight[i], err);
 }
 
-/* Whether an edge is the same as the one before it: it would be removed later, and need not be put
- * aside. So a small packed file of one edge, a billion times, takes neither disk nor memory. */
+/* Returns whether an edge equals the one before it. It would be removed later, so it need not be
+ * spooled. A small compressed file with one edge a billion times therefore takes neither disk nor
+ * memory. */
 static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uint32_t target,
                          const struct edge_columns_view *columns, size_t i)
 {
@@ -180,7 +183,8 @@ static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uin
     return edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
-/* Counts an edge of a declared reverse as one of its forward relation. */
+/* Shows an edge to the detector. An edge of a declared reverse counts as one of its forward
+ * relation, turned round. */
 static void note_direction(struct dataset_edges *edges, uint32_t source, uint32_t target,
                            const struct edge_columns_view *columns, size_t i)
 {
@@ -197,7 +201,7 @@ static void note_direction(struct dataset_edges *edges, uint32_t source, uint32_
         reverse_detector_add(&edges->reversals, target, source, reverses->forward[type[i]]);
 }
 
-/* What is asked of edges beyond their ends. */
+/* Checks everything about an edge except its ends. */
 static enum error_code check_edge(struct dataset_edges *edges, const struct edge_piece *piece,
                                   size_t i, struct error *err)
 {
@@ -209,20 +213,23 @@ static enum error_code check_edge(struct dataset_edges *edges, const struct edge
     return rc == ERROR_NONE ? note_weight(edges, piece, i, err) : rc;
 }
 
-/* Nothing is: the edges of one graph of one relation, without columns. */
+/* Returns whether edges have nothing but their ends to check: one graph, one relation, no
+ * columns. */
 static bool are_bare(const struct dataset_edges *edges)
 {
     return edge_widths_bytes(&edges->spool.width) == 0 && !edges->labels.task && !edges->graphs &&
            !edges->schema->has_relations;
 }
 
-/* What edges change lies anywhere in memory: it is asked for before the first of them is taken. */
+/* The counters of an edge's ends may be anywhere in memory. They are prefetched for so many edges
+ * ahead. */
 enum { EDGES_AHEAD = 64 };
 
 static void ask_for(const struct dataset_edges *edges, const int64_t *id, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (id[i] >= 0 && id[i] < edges->schema->node_count) { /* else it is refused in its turn */
+        if (id[i] >= 0 &&
+            id[i] < edges->schema->node_count) { /* an id out of range is refused in its turn */
             __builtin_prefetch(&edges->in_degree[id[i]], 1);
             __builtin_prefetch(&edges->is_linked[id[i] / 8], 1);
         }
@@ -260,7 +267,7 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
                : rc;
 }
 
-/* What the first piece has, all have. */
+/* Sets the columns by the first piece; all pieces must have the same ones. */
 static enum error_code set_columns(struct dataset_edges *edges, const struct edge_widths *width,
                                    struct error *err)
 {
@@ -274,8 +281,8 @@ static enum error_code set_columns(struct dataset_edges *edges, const struct edg
                : rc;
 }
 
-/* A piece whose edges say their relation, where the reverses have another than what they are the
- * reverses of. */
+/* Gives a piece without relations the relation 0 for all edges, if ingest adds reverses: the edges
+ * must then have a relation, because their reverses have another one. */
 static enum error_code give_type(struct dataset_edges *edges, struct edge_piece *piece,
                                  struct error *err)
 {
@@ -308,7 +315,8 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
     if (rc == ERROR_NONE)
         rc = set_columns(edges, &piece->columns.width, err);
     if (rc == ERROR_NONE &&
-        edges->duplicates == EDGES_REFUSE) /* nobody else asks for lines later */
+        edges->duplicates ==
+            EDGES_REFUSE) /* later messages about edges need lines only in this case */
         rc = input_lines_add(&edges->lines, piece->where, piece->first_line, piece->count, err);
     progress_note("edges", edges->spool.edge_count, 0);
     const bool is_bare = are_bare(edges);
@@ -326,12 +334,12 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
     return rc;
 }
 
-/* Edge `i` of a piece, which is the edge `index` of the input. */
+/* Is called with edge `i` of a piece, which is the edge `index` of the input. */
 typedef enum error_code (*spool_visitor)(void *context, uint64_t index,
                                          const struct spool_piece *piece, size_t i,
                                          struct error *err);
 
-/* Reads all edges once more, in input order. */
+/* Visits all spooled edges in input order. */
 static enum error_code walk_spool(struct dataset_edges *edges, spool_visitor visit, void *context,
                                   struct error *err)
 {
@@ -351,7 +359,7 @@ static enum error_code walk_spool(struct dataset_edges *edges, spool_visitor vis
     return rc;
 }
 
-/* The end that an edge has at its source when it is stored both ways. */
+/* Counts an edge at its source, too, where its reverse ends when it is stored both ways. */
 static enum error_code count_back(void *context, uint64_t index, const struct spool_piece *piece,
                                   size_t i, struct error *err)
 {
@@ -440,7 +448,7 @@ static enum error_code store_row(void *context, uint32_t node, const struct edge
 
 struct repetition { /* the first two edges that repeat each other */
     bool undirected;
-    const struct edge_sorter *sorter; /* has the edge */
+    const struct edge_sorter *sorter; /* has the repeated edge */
     uint64_t index[2];
     int found;
 };
@@ -495,8 +503,8 @@ static uint64_t sum_in_degrees(const struct dataset_edges *edges, uint64_t *larg
     return sum;
 }
 
-/* What the budget leaves for sorting once a chunk and the buffers have their share. `later_bytes`:
- * of arrays that are not filled yet. */
+/* Computes the bytes that the budget leaves for sorting after one chunk and the buffers.
+ * `later_bytes`: size of arrays that are allocated but not yet filled, so not yet resident. */
 static enum error_code share_out(const struct dataset_edges *edges,
                                  const struct edge_chunk_needs *needs, uint64_t later_bytes,
                                  uint64_t budget, uint64_t *sorting, struct error *err)
@@ -522,8 +530,8 @@ enum error_code dataset_edges_expect(const struct dataset_edges *edges, uint64_t
                                      uint64_t memory_bytes, struct error *err)
 {
     const struct dataset_schema *schema = edges->schema;
-    const uint64_t known =
-        edge_count < UINT32_MAX ? edge_count : UINT32_MAX; /* a chunk has fewer */
+    /* a chunk has fewer edges */
+    const uint64_t known = edge_count < UINT32_MAX ? edge_count : UINT32_MAX;
     const struct edge_chunk_needs needs = {.node_count = schema->node_count,
                                            .edge_count = known << schema->undirected,
                                            .width = edges->spool.width};
@@ -540,7 +548,7 @@ static enum error_code sort_edges(struct dataset_edges *edges, struct edge_sorte
         rc = edge_sorter_run(sorter, err);
         if (rc == ERROR_INPUT)
             rc = name_repeated(edges, sorter, err);
-        sorter->duplicates = EDGES_KEEP; /* there are none */
+        sorter->duplicates = EDGES_KEEP; /* the pass above found no duplicates */
     }
     sorter->visit = store_row;
     sorter->context = edges;
@@ -595,7 +603,7 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
     schema->removed_duplicates = sorter.removed_duplicates + edges->passed_over;
     schema->edge_width = edges->spool.width;
     schema->edge_chunk_count = edges->writer.chunk_count;
-    edge_chunk_writer_release(&edges->writer); /* the features want the memory */
+    edge_chunk_writer_release(&edges->writer); /* frees memory for the features */
     edge_spool_close(&edges->spool);
     weight_scale_release(&edges->scale);
     return rc;

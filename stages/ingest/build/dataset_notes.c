@@ -13,7 +13,7 @@ void dataset_notes_release(struct dataset_notes *notes)
     *notes = (struct dataset_notes){0};
 }
 
-/* Several passes over a file may say the same thing. */
+/* Returns whether there is such a note. Several passes over a file may make the same note. */
 static bool is_known(const struct dataset_notes *notes, const char *text)
 {
     for (size_t i = 0; i < notes->count; i++)

@@ -32,7 +32,7 @@ static void count_node(struct dataset_summary *summary, const struct node_target
     if (!task->has_label(row))
         return;
     summary->labelled_nodes++;
-    if (task->is_class_number) { /* one class, which need not be looked for */
+    if (task->is_class_number) { /* the label is the one class: no search */
         first = *(const uint32_t *)row;
         end = first + 1;
     }
@@ -108,7 +108,8 @@ static void say_graph(const struct lines *lines)
         say(lines, true, "the input has no edges: each node is on its own");
 }
 
-/* No warnings here: the driver says at each run what its model does not use. */
+/* Lists the columns of the edges. There are no warnings here: the driver reports at each run what
+ * its model does not use. */
 static void say_columns(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
@@ -118,8 +119,9 @@ static void say_columns(const struct lines *lines)
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (sampler->needs >> c & 1)
             unused.of[c] = 0;
+    /* the relations are not listed as a column */
     if (schema->has_relations)
-        unused.of[EDGE_TYPE] = 0; /* the relations themselves */
+        unused.of[EDGE_TYPE] = 0;
     edge_widths_text(&unused, columns, sizeof columns);
     if (columns[0])
         say(lines, false,
@@ -136,7 +138,7 @@ static void say_columns(const struct lines *lines)
             schema->node_type_count);
 }
 
-/* A line for each node type and relation. */
+/* Writes a line for each node type and relation. */
 static void say_relations(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
@@ -185,8 +187,8 @@ static void say_features(const struct lines *lines)
         say(lines, true, "all features are zero");
 }
 
-/* Warns of weights of very different sizes if the model reads them. Settings that cannot be trained
- * with are refused elsewhere. */
+/* Warns of weights of very different sizes if the model reads them. Settings that do not allow
+ * training are refused elsewhere. */
 static void warn_of_weights(const struct lines *lines)
 {
     struct edge_use use;
@@ -214,7 +216,7 @@ static void warn_of_rounded(const struct lines *lines)
         text_count((int64_t)loss->count, count));
 }
 
-/* "0: 351, 1: 217, ..." */
+/* Writes "0: 351, 1: 217, ...". */
 static const char *class_sizes(const struct dataset_summary *summary, char text[SUMMARY_LINE_SIZE])
 {
     size_t at = 0;
@@ -227,7 +229,7 @@ static const char *class_sizes(const struct dataset_summary *summary, char text[
     return text;
 }
 
-/* "3, 7, 12 and 5 more": the classes of which `count` is 0. */
+/* Writes "3, 7, 12 and 5 more", the classes whose `count` is 0. Returns how many there are. */
 static uint32_t name_empty(const struct dataset_summary *summary, const uint64_t *count,
                            char text[SUMMARY_LINE_SIZE])
 {
@@ -289,7 +291,7 @@ static void warn_of_classes(const struct lines *lines)
             untrained, subject, text);
 }
 
-/* "edges of follows", or "edges" of a graph without relations. */
+/* Writes "edges of follows", or "edges" for a graph without relations. */
 static const char *edges_of(const struct dataset_schema *schema, uint16_t relation,
                             char text[SUMMARY_LINE_SIZE])
 {
@@ -298,7 +300,7 @@ static const char *edges_of(const struct dataset_schema *schema, uint16_t relati
     return text;
 }
 
-/* Whether links are held out in both directions, and why. */
+/* Says whether links are held out in both directions, and why. */
 static void say_edges_back(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
@@ -315,8 +317,8 @@ static void say_edges_back(const struct lines *lines)
         schema->pairs_together ? "never holds out each by itself" : "always holds out both");
 }
 
-/* Held-out edges whose answer stands in training. Files that hold out what most edges back give
- * away are likely a slip. */
+/* Says how many held-out edges are already answered in training. If files hold out edges of which
+ * most have their reverse in training, that is likely a slip. */
 static void say_overlap(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
@@ -348,7 +350,8 @@ static void say_repeats(const struct lines *lines)
             " others: pairs that are no edges, and "
             "candidates, have nodes of the right side",
             summary->side[0], summary->side[1]);
-    if (summary->has_groups) /* without cycles that says nothing */
+    if (summary
+            ->has_groups) /* a graph with few edges has no cycles, and then two groups mean nothing */
         say(lines, lines->schema->input_edge_rows >= 2 * (uint64_t)lines->schema->node_count,
             "the nodes make two groups, and no edge joins two nodes of one group, but the input "
             "does "
@@ -407,7 +410,7 @@ static void say_targets(const struct lines *lines)
             task_subject(schema->task), words);
     say(lines, false, "splits: %" PRIu32 " train, %" PRIu32 " valid, %" PRIu32 " test",
         schema->train_count, schema->valid_count, schema->test_count);
-    if (lines->settings->ingest.class_count) /* nothing is trained on it */
+    if (lines->settings->ingest.class_count) /* the dataset is not for training */
         return;
     if (task->is_in_class)
         warn_of_classes(lines);

@@ -33,7 +33,7 @@ static enum error_code take_node_types(const struct declared_types *types,
     return ERROR_NONE;
 }
 
-/* What is wrong with relation `i` of the schema beside those before it and the settings. */
+/* Checks relation `i` of the schema against those before it and the settings. */
 static enum error_code check_relation(const struct pipeline_settings *settings,
                                       const struct dataset_schema *schema, uint32_t i,
                                       struct error *err)
@@ -77,7 +77,7 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Behind the relations that there are. */
+/* Appends a reverse for each relation. */
 static enum error_code add_reverses(struct dataset_schema *schema, struct error *err)
 {
     const uint32_t given = schema->edge_type_count;
@@ -126,7 +126,7 @@ enum error_code declared_types_take(const struct declared_types *types,
     return rc == ERROR_NONE && schema->has_relations ? check_relations(settings, schema, err) : rc;
 }
 
-/* That of ingest.target_type. */
+/* Sets the target type that ingest.target_type names. */
 static enum error_code take_target(const char *name, struct dataset_schema *schema,
                                    struct error *err)
 {

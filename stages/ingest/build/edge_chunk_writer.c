@@ -8,7 +8,8 @@ static uint32_t node_capacity(const struct edge_chunk_needs *needs)
     return needs->node_count < EDGE_CHUNK_NODES_MAX ? needs->node_count : EDGE_CHUNK_NODES_MAX;
 }
 
-/* A row above the limit is a chunk of its own. */
+/* Returns the edges that a chunk must hold: the limit, or the largest row if it is above the limit,
+ * because such a row is a chunk of its own. */
 static uint64_t edge_capacity(const struct edge_chunk_needs *needs)
 {
     const uint64_t most = edge_chunk_edges_max(&needs->width);

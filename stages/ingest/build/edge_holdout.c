@@ -59,13 +59,14 @@ void edge_holdout_release(struct edge_holdout *holdout)
     *holdout = (struct edge_holdout){0};
 }
 
-/* Whether edges that join the same nodes at several times are examples each. */
+/* Returns whether each of several edges with the same ends is an example. */
 static bool has_repeats(const struct edge_holdout *holdout)
 {
     return holdout->keeps_repeats || edge_holdout_has_labels(holdout);
 }
 
-/* Whether the held-out edges have times, as edges of these widths do: links that are given beside them have none. */
+/* Returns whether the held-out edges have times, given the columns of edges. Links that files list
+ * have none. */
 static bool has_times(const struct edge_holdout *holdout, const struct edge_widths *width)
 {
     return edge_widths_are_timed(width) &&
@@ -77,15 +78,17 @@ bool edge_holdout_has_labels(const struct edge_holdout *holdout)
     return holdout->labels && holdout->labels->task;
 }
 
-/* Floats that a held-out edge carries as a message. */
+/* Returns the number of floats that a held-out edge has as a message. */
 static size_t message_floats(const struct edge_holdout *holdout, const struct edge_widths *width)
 {
     return holdout->keeps_messages ? width->of[EDGE_WEIGHT] + (size_t)width->of[EDGE_FEATURE] : 0;
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists
+ * ------------------------------------------------------------------------------------ */
 
-/* `floats`: of each edge, beside what every edge has. */
+/* Checks that the lists fit their share of the budget. `floats`: values of each edge on top of its
+ * ends, type and time. */
 static enum error_code check_room(const struct edge_holdout *holdout, int split, bool is_timed,
                                   size_t floats, struct error *err)
 {
@@ -131,7 +134,8 @@ void edge_holdout_find_reverses(struct edge_holdout *holdout)
         dataset_reverses(holdout->schema, &holdout->reverses);
 }
 
-/* Both ends of a given edge are of the types that its relation connects, which is no reverse. */
+/* Checks that the relation of a listed edge is no reverse, and that both ends have the types that
+ * it connects. */
 static enum error_code check_relation(struct edge_holdout *holdout, const struct given_edge *edge,
                                       struct error *err)
 {
@@ -233,7 +237,8 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
     return ERROR_NONE;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ------------------------------------------------------------------------------------- */
 
 int edge_holdout_draw(const struct edge_split *split, uint64_t seed, bool both_ways,
                       uint32_t source, uint32_t target)
@@ -253,7 +258,7 @@ static int split_by_time(const struct edge_holdout *holdout, int64_t time)
     return time <= holdout->time_end[1] ? HELD_OUT_VALID : HELD_OUT_TEST;
 }
 
-/* As an edge from `source`. */
+/* Returns the split of an edge by the last edges of `source`. */
 static int split_of_last(const struct edge_holdout *holdout, uint32_t source, uint32_t target)
 {
     const int place = last_edges_place(&holdout->last[source], target);
@@ -285,7 +290,7 @@ int edge_holdout_split(const struct edge_holdout *holdout, uint32_t source, uint
     return there > back ? there : back;
 }
 
-/* Adds one column of an edge to the array of `held`, whose next edge it is. */
+/* Appends one column of an edge to the array of `held`. */
 static enum error_code add_column(const struct edge_columns_view *columns, enum edge_column column,
                                   uint64_t edge, size_t count, float **array, size_t *capacity,
                                   struct error *err)
@@ -309,7 +314,7 @@ static enum error_code add_message(struct held_edges *held, const struct edge_co
                             : rc;
 }
 
-/* An edge of a row; `labelled`: with what else is known of it. */
+/* Lists an edge of a row as held out, with its label and other columns. */
 static enum error_code note(struct edge_holdout *holdout, int split, uint32_t source,
                             uint32_t target, const struct edge_columns_view *columns, uint64_t edge,
                             struct error *err)
@@ -336,7 +341,7 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
     return add_edge(held, source, target, visited_type(columns, edge), err);
 }
 
-/* An edge that stays. */
+/* Counts the class of an edge that stays. */
 static void count_class(struct edge_holdout *holdout, const struct edge_columns_view *columns,
                         uint64_t edge)
 {
@@ -352,7 +357,8 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                   struct error *err)
 {
     uint32_t to = 0;
-    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* the last link of a type */
+    /* the link (source and type) noted last */
+    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX};
     enum error_code rc = ERROR_NONE;
     if (!holdout->is_wanted)
         return ERROR_NONE;

@@ -64,7 +64,7 @@ enum error_code edge_labels_give(struct edge_labels *labels, struct edge_piece *
 enum error_code edge_labels_check(struct edge_labels *labels, const struct edge_piece *piece,
                                   size_t i, struct error *err)
 {
-    char row[sizeof(float)]; /* as the task has it */
+    char row[sizeof(float)]; /* the label in the task's form */
     if (!labels->task)
         return ERROR_NONE;
     const float value = ((const float *)piece->columns.data[EDGE_LABEL])[i];

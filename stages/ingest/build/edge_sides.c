@@ -53,7 +53,7 @@ static uint32_t find_root(struct edge_sides *sides, uint32_t node, bool *is_oppo
     *is_opposite = false;
     while (sides->parent[node] != node) {
         const uint32_t parent = sides->parent[node];
-        if (has(sides->is_opposite, parent)) /* the node hangs from its grandparent now */
+        if (has(sides->is_opposite, parent)) /* the node's parent is now its grandparent */
             sides->is_opposite[node / 8] ^= (uint8_t)(1U << node % 8);
         sides->parent[node] = sides->parent[parent];
         *is_opposite ^= has(sides->is_opposite, node);

@@ -11,11 +11,12 @@
 struct node_range {
     uint32_t first, end;
     uint64_t edge_count, largest_row;
-    uint64_t *row_end;           /* [end - first]; while rows fill: where the next edge goes */
+    /* [end - first]; while rows are filled: the place of the row's next edge */
+    uint64_t *row_end;
     uint64_t *order;             /* [largest_row] */
     uint64_t *scratch;           /* [largest_row] */
     uint32_t *neighbor;          /* [edge_count] */
-    struct edge_columns columns; /* likewise */
+    struct edge_columns columns; /* [edge_count] */
 };
 
 enum { ALIGNMENT = 8 }; /* of each array in the block */
@@ -44,7 +45,7 @@ uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter)
     return bytes_of(sorter->spool, sorter->node_count, edges, largest_row);
 }
 
-/* Takes nodes from `first` on while they fit `memory_bytes`. */
+/* Takes nodes from `first` on as long as their rows fit `memory_bytes`. */
 static enum error_code plan_range(const struct edge_sorter *sorter, uint32_t first,
                                   struct node_range *range, struct error *err)
 {
@@ -98,7 +99,8 @@ static void lay_out(const struct edge_sorter *sorter, struct node_range *range, 
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-/* Several threads are worth their pieces while those are small. */
+/* Each thread holds a piece of the spool. More threads are used only while these pieces are
+ * small. */
 enum { SHARES_MAX = 8, SHARE_BYTES_MAX = 1 << 20 };
 
 static int share_count(const struct edge_spool *spool, const struct thread_pool *pool)
@@ -114,17 +116,17 @@ uint64_t edge_sorter_piece_bytes(const struct edge_spool *spool, const struct th
     return (uint64_t)share_count(spool, pool) * edge_spool_piece_bytes(spool);
 }
 
-/* The rows of a range, filled by shares of its nodes. */
+/* The rows of a range that threads fill, each for its share of the nodes. */
 struct filling {
     const struct edge_sorter *sorter;
     struct node_range *range;
     int share_count;
     uint32_t bound[SHARES_MAX + 1];       /* share s is the nodes [bound[s], bound[s + 1]) */
-    struct spool_piece piece[SHARES_MAX]; /* one a share */
+    struct spool_piece piece[SHARES_MAX]; /* one for each share */
     struct first_failure failure;
 };
 
-/* Edges whose places are known and that wait for their cache lines. */
+/* Edges whose places are computed and whose cache lines are being fetched. */
 enum { WAITING = 256 };
 struct waiting {
     uint64_t place[2 * WAITING];
@@ -135,12 +137,12 @@ struct waiting {
 static uint64_t take_place(struct node_range *range, uint32_t node)
 {
     const uint64_t place = range->row_end[node - range->first]++;
-    must(place < range->edge_count); /* the counts are of these very edges */
+    must(place < range->edge_count); /* the rows were sized by counting these same edges */
     return place;
 }
 
-/* Edges have nothing but their ends: each goes where its row goes on, which is anywhere in memory. So the cache lines of many
- * are asked for before the first is written. */
+/* Writes edges without columns into their rows. The rows are spread over memory, so the cache lines
+ * of many edges are prefetched before the first edge is written. */
 static void drop_bare(const struct filling *filling, uint32_t first, uint32_t end,
                       const struct spool_piece *piece)
 {
@@ -177,7 +179,7 @@ static void drop_bare(const struct filling *filling, uint32_t first, uint32_t en
     }
 }
 
-/* `type_step` is added to the edge's type. */
+/* Writes an edge into its row. `type_step` is added to the edge's type. */
 static void drop(struct node_range *range, uint32_t node, uint32_t neighbor,
                  const struct edge_columns_view *columns, uint64_t i, uint32_t type_step)
 {
@@ -205,7 +207,7 @@ static void drop_all(const struct filling *filling, uint32_t first, uint32_t end
     }
 }
 
-/* Puts rows without columns in order, so that hand_on() finds them so. */
+/* Sorts rows without columns in place, so that hand_on() finds them sorted. */
 static void sort_bare(const struct filling *filling, uint32_t first, uint32_t end)
 {
     const struct node_range *range = filling->range;
@@ -215,7 +217,7 @@ static void sort_bare(const struct filling *filling, uint32_t first, uint32_t en
     }
 }
 
-/* thread_pool_body: the whole spool, for the nodes of one share. */
+/* A thread_pool_body: reads the whole spool and fills the rows of one share. */
 static void fill_share(void *context, int64_t share, int thread)
 {
     struct filling *filling = context;
@@ -236,7 +238,7 @@ static void fill_share(void *context, int64_t share, int thread)
     first_failure_keep(&filling->failure, rc, share, &err);
 }
 
-/* Shares of about as many edges. */
+/* Divides the range into shares with about the same number of edges. */
 static void plan_shares(struct filling *filling)
 {
     const struct node_range *range = filling->range;
@@ -275,7 +277,7 @@ static struct edge_row row_of(const struct node_range *range, uint32_t index)
     };
 }
 
-/* Whether it was added for another edge. */
+/* Returns whether the edge is the reverse that was added for another edge. */
 static bool is_reverse_edge(const struct edge_sorter *sorter, const struct edge_row *row,
                             uint32_t position)
 {
@@ -295,7 +297,7 @@ static enum error_code refuse(struct edge_sorter *sorter, uint32_t node, const s
     return error_set(err, ERROR_INPUT, "edge %u -> %u is repeated", row->neighbor[position], node);
 }
 
-/* Keeps the first of each group of equal edges; they are neighbours in `order`. */
+/* Keeps the first of each group of equal edges, which are adjacent in `order`. */
 static enum error_code remove_repeated(struct edge_sorter *sorter, uint32_t node,
                                        const struct edge_row *row, uint64_t *order, uint32_t *kept,
                                        struct error *err)
@@ -306,7 +308,8 @@ static enum error_code remove_repeated(struct edge_sorter *sorter, uint32_t node
         if (to > 0 && edge_row_same(row, (uint32_t)order[to - 1], position)) {
             if (sorter->duplicates == EDGES_REFUSE)
                 return refuse(sorter, node, row, position, err);
-            /* The way back of an undirected edge is not counted again, nor is a reverse. */
+            /* The reverse of an undirected edge is not counted again, and neither is an added
+             * reverse. */
             if ((!sorter->both_ways || row->neighbor[position] <= node) &&
                 !is_reverse_edge(sorter, row, position))
                 sorter->removed_duplicates++;

@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "store/records/dataset_types.h"
 
-/* Whether the split is one that draws pairs of nodes. */
+/* Returns whether the split draws pairs of nodes. */
 static bool draws_pairs(const struct pipeline_settings *settings)
 {
     struct edge_split split;
@@ -22,7 +22,7 @@ static bool are_most(const struct reverse_share *share)
     return share->back > share->edges - share->back;
 }
 
-/* Makes each of the two the reverse of the other, unless it has another already. */
+/* Makes each of the two relations the reverse of the other, unless it has one already. */
 static void pair_up(struct dataset_schema *schema, uint32_t relation, uint32_t back)
 {
     if (!schema->has_relations || relation == back)

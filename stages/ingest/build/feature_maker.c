@@ -27,7 +27,7 @@ static bool wants_scaling(const struct feature_maker *maker,
     return *settings->ingest.feature_statistics && (maker->normalise || maker->standardise);
 }
 
-/* Of node types once they are known. */
+/* Reads ingest.feature_statistics, once the node types are known. */
 static enum error_code read_scaling(struct feature_maker *maker,
                                     const struct pipeline_settings *settings, struct error *err)
 {
@@ -62,7 +62,7 @@ void feature_maker_close(struct feature_maker *maker)
 
 /* ---- given rows ----------------------------------------------------------------------------- */
 
-/* `line` is that of a text file, or a row. */
+/* Checks a row. `line` is its line in a text file, or its row number. */
 static enum error_code expect_finite(const float *row, uint32_t dim, const char *where,
                                      int64_t line, struct error *err)
 {
@@ -86,7 +86,7 @@ static enum error_code add_row(struct feature_maker *maker, const char *where, c
                : rc;
 }
 
-/* The first row tells the width of all. */
+/* Checks the width of a row; the first row sets the width of all. */
 static enum error_code expect_dim(struct feature_maker *maker, const char *where, uint32_t dim,
                                   struct error *err)
 {
@@ -136,7 +136,7 @@ enum error_code feature_maker_put(struct feature_maker *maker, const char *where
 
 /* ---- what the features are ------------------------------------------------------------------ */
 
-/* What nodes have whose features are neither given nor said to be made. */
+/* Returns the choice for nodes whose features are neither given nor asked for. */
 static enum feature_choice choice_without(const struct feature_maker *maker,
                                           const struct pipeline_settings *settings)
 {
@@ -147,7 +147,7 @@ static enum feature_choice choice_without(const struct feature_maker *maker,
     return maker->type ? of_type[settings->ingest.missing_features] : FEATURES_DEGREE_RANDOM;
 }
 
-/* What the features are scaled by, instead of their own numbers. */
+/* Takes the statistics from ingest.feature_statistics instead of computing them from the rows. */
 static enum error_code take_scaling(struct feature_maker *maker,
                                     const struct pipeline_settings *settings, struct error *err)
 {
@@ -233,7 +233,7 @@ static void make_row(const struct feature_maker *maker, uint32_t node, float *ro
     fill_random(maker, node, row + (maker->use_degree ? DEGREE_DIM : 0));
 }
 
-/* Rows [first, first + count) into `rows`; called for consecutive pieces. */
+/* Makes rows [first, first + count) into `rows`; must be called for consecutive pieces. */
 static enum error_code make_rows(struct feature_maker *maker, uint32_t first, uint32_t count,
                                  float *rows, struct error *err)
 {
@@ -247,11 +247,11 @@ static enum error_code make_rows(struct feature_maker *maker, uint32_t first, ui
 
 /* ---- standardisation ------------------------------------------------------------------------ */
 
-struct column { /* of one feature */
+struct column { /* statistics of one feature */
     double mean;
-    double deviation; /* 0: constant */
-    double sum;       /* of values, then of distances from the mean */
-    double squares;   /* of distances from the mean */
+    double deviation; /* 0: the feature is constant */
+    double sum;       /* of values; in the second pass, of distances from the mean */
+    double squares;   /* of squared distances from the mean */
     float least, most;
 };
 
@@ -261,9 +261,9 @@ struct pass {
     struct store *store;
     const char *dataset_id;
     uint64_t chunk;
-    float least;     /* of all numbers */
-    bool normalised; /* it is known: rows are normalised on the way */
-    bool measured;   /* means and deviations are known: rows are standardised on the way */
+    float least;     /* the smallest of all numbers */
+    bool normalised; /* `least` is known: rows are normalised as they are made */
+    bool measured;   /* means and deviations are known: rows are standardised as they are made */
 };
 
 typedef enum error_code (*chunk_body)(struct pass *pass, uint32_t first, uint32_t count,
@@ -375,8 +375,9 @@ static enum error_code for_each_chunk(struct pass *pass, chunk_body body, float 
     return rc;
 }
 
-/* Fills means and deviations in two passes. The sum of distances, 0 but for rounding, corrects the sum
- * of squares for the rounding of the mean (Chan, Golub and LeVeque 1983). */
+/* Computes means and deviations in two passes. The sum of distances, which is 0 except for
+ * rounding, corrects the sum of squares for the rounding of the mean (Chan, Golub and LeVeque
+ * 1983). */
 static enum error_code measure_columns(struct pass *pass, float *rows, struct error *err)
 {
     const double count = (double)pass->maker->node_count;
@@ -397,7 +398,8 @@ static enum error_code measure_columns(struct pass *pass, float *rows, struct er
     return rc;
 }
 
-/* --- statistics that are given, and those that are kept --- */
+/* ---- statistics: given ones, stored ones
+ * ------------------------------------------------------ */
 
 static void take_given(struct pass *pass)
 {

@@ -31,7 +31,7 @@ static uint16_t given_type(const struct edge_holdout *holdout, uint64_t entry)
     return holdout->listed[(entry - 1) & 1].type[(entry - 1) >> 1];
 }
 
-/* The place of the entry of a pair, or the free one where it would be. */
+/* Returns the slot of a pair, or the free slot where it belongs. */
 static uint64_t *find_given(const struct edge_holdout *holdout, uint64_t pair, uint16_t type)
 {
     uint64_t at = place_of(holdout, pair, type);
@@ -88,7 +88,7 @@ static enum error_code refuse_leak(void *context, const struct visited_edge *edg
                      holdout->schema->undirected ? " in either direction" : "");
 }
 
-/* Those that the input has, by a line below 0. */
+/* Marks a listed edge that the input has, by changing the sign of its line. */
 static enum error_code mark_found(void *context, const struct visited_edge *edge, struct error *err)
 {
     struct edge_holdout *holdout = context;
@@ -102,7 +102,7 @@ static enum error_code mark_found(void *context, const struct visited_edge *edge
     return ERROR_NONE;
 }
 
-/* Labels stand in the input alone. */
+/* Checks that all listed edges were found: their labels are in the input and nowhere else. */
 static enum error_code expect_found(const struct edge_holdout *holdout, struct error *err)
 {
     char from[NODE_ID_TEXT_SIZE], to[NODE_ID_TEXT_SIZE];
@@ -134,8 +134,9 @@ enum error_code given_holdout_check(struct edge_holdout *holdout, struct edge_sp
     if (rc == ERROR_NONE)
         rc = spool_walk(spool, edge_holdout_has_labels(holdout) ? mark_found : refuse_leak, holdout,
                         err);
+    /* the table stays, because the rows need it */
     if (rc == ERROR_NONE && edge_holdout_has_labels(holdout))
-        return expect_found(holdout, err); /* the table stays for the rows */
+        return expect_found(holdout, err);
     memory_free(holdout->given);
     holdout->given = NULL;
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {

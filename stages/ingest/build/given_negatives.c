@@ -58,7 +58,8 @@ static enum error_code check_node(const struct dataset_schema *schema,
                      edge->where, edge->line, name, node, (int64_t)schema->node_count - 1);
 }
 
-/* Of a graph with relations: all nodes of a line take the place of one end, so they are of its type. */
+/* Checks the types of the nodes in a line, in a graph with relations. All nodes replace the same
+ * end, so all must have its type. */
 static enum error_code check_types(const struct dataset_schema *schema,
                                    const struct given_edge *edge, const int64_t *node, size_t count,
                                    struct error *err)
@@ -198,7 +199,7 @@ void given_negatives_see(struct given_negatives *given, uint32_t source, uint32_
         list->line[line] = -list->line[line];
 }
 
-/* The lists of lines order[0 .. count), in that order. */
+/* Reorders the lists: list i becomes that of line order[i]. */
 static enum error_code reorder(struct negative_list *list, const uint64_t *order, struct error *err)
 {
     uint64_t *start = NULL;
@@ -223,7 +224,7 @@ static enum error_code reorder(struct negative_list *list, const uint64_t *order
     return ERROR_NONE;
 }
 
-/* The line of each held-out edge, which is turned as its line has it. */
+/* Finds the line of each held-out edge, and gives the edge the direction that its line has. */
 static enum error_code find_lines(struct negative_list *list, int split, const struct node_ids *ids,
                                   struct held_edges *held, uint64_t *order, struct error *err)
 {
@@ -247,7 +248,7 @@ static enum error_code find_lines(struct negative_list *list, int split, const s
     return ERROR_NONE;
 }
 
-/* All were seen, by a line below 0. */
+/* Checks that the edge of each line was seen, which a negative line number marks. */
 static enum error_code check_seen(const struct negative_list *list, const struct node_ids *ids,
                                   const char *why, struct error *err)
 {

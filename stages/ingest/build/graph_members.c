@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-/* The largest number is below that of nodes, as each graph has one. */
+/* Stores the graph of each node. Each graph has a node, so a number must be below the number of
+ * nodes. */
 static enum error_code take_numbers(struct graph_members *members, const char *where,
                                     int64_t first_line, const int64_t *graph, struct error *err)
 {

@@ -6,11 +6,11 @@
 
 enum { SAME = 1, BACK = 2 };
 
-/* One split while it is counted. */
+/* The search in one split. */
 struct overlap_search {
     const struct edge_holdout *holdout;
     struct edge_index index;
-    uint8_t *found; /* [index.count], of equal edges at the first one in the order of the index */
+    uint8_t *found; /* [index.count]; for equal edges, at the first one in the order of the index */
 };
 
 static void mark(const struct overlap_search *search, uint32_t source, uint32_t target,
@@ -71,7 +71,7 @@ static enum error_code count_split(const struct edge_holdout *holdout,
     return rc;
 }
 
-/* Whether some held-out edge may have its nodes joined in training. */
+/* Returns whether a training edge may join the nodes of a held-out edge. */
 static bool may_overlap(const struct edge_holdout *holdout)
 {
     const bool tears_pairs =

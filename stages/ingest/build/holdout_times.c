@@ -19,10 +19,10 @@ static int64_t from_ordered(uint64_t place)
 }
 
 struct digit_counts {
-    uint64_t prefix; /* of the times that are counted, above `shift` + DIGIT_BITS */
+    uint64_t prefix; /* the bits above `shift` + DIGIT_BITS of the times that are counted */
     unsigned shift;
     uint64_t all;
-    uint64_t *count; /* [1 << DIGIT_BITS] by the next digit */
+    uint64_t *count; /* [1 << DIGIT_BITS], by the next digit */
 };
 
 static enum error_code count_digit(void *context, const struct visited_edge *edge,
@@ -37,8 +37,8 @@ static enum error_code count_digit(void *context, const struct visited_edge *edg
     return ERROR_NONE;
 }
 
-/* The largest of the first `percent` percent of the times: digit after digit, in four passes over
- * the edges. */
+/* Finds the largest of the first `percent` percent of the times: one digit in each of four passes
+ * over the edges. */
 static enum error_code find_time(struct edge_spool *spool, int percent, uint64_t *count,
                                  int64_t *time, struct error *err)
 {

@@ -23,7 +23,7 @@ static enum error_code add_name(struct input_lines *lines, const char *where, st
     return ERROR_NONE;
 }
 
-/* Room for one more piece, up to the most there may be. */
+/* Makes room for one more piece, up to INPUT_PIECES_MAX. */
 static enum error_code reserve(struct input_lines *lines, struct error *err)
 {
     if (lines->piece_count == INPUT_PIECES_MAX)
@@ -58,7 +58,7 @@ enum error_code input_lines_add(struct input_lines *lines, const char *where, in
         lines->edge_count += count;
         return ERROR_NONE;
     }
-    must(lines->piece); /* reserve() made it */
+    must(lines->piece); /* reserve() allocated it */
     lines->piece[lines->piece_count++] = (struct input_piece){
         .first_edge = lines->edge_count,
         .first_line = first_line,
@@ -91,7 +91,7 @@ bool input_lines_find(const struct input_lines *lines, uint64_t index, const cha
 
 void input_lines_place(char *out, size_t size, const char *where, int64_t line)
 {
-    enum { NUMBER = 21 }; /* bytes of any, and its colon */
+    enum { NUMBER = 21 }; /* room for any line number and its colon */
     const size_t length = strlen(where), most = size - NUMBER - 1;
     (void)snprintf(out, size, "%s:%" PRId64, where + (length > most ? length - most : 0), line);
 }

@@ -20,7 +20,7 @@ void label_table_release(struct label_table *table)
     *table = (struct label_table){0};
 }
 
-/* Makes table->column the row at hand. */
+/* Converts table->column into table->row. */
 static enum error_code take_row(struct label_table *table, struct error *err)
 {
     return task_of(table->task)
@@ -32,7 +32,7 @@ static void keep_row(struct label_table *table, uint64_t node)
     memcpy(table->label + node * table->width, table->row, table->width * sizeof *table->row);
 }
 
-/* No node has a label yet. */
+/* Sets that no node has a label yet. */
 static enum error_code clear(struct label_table *table, struct error *err)
 {
     for (uint32_t i = 0; i < table->column_count; i++)

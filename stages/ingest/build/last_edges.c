@@ -35,7 +35,8 @@ static enum error_code note_last(void *context, const struct visited_edge *visit
     while (at < last->count && is_later(&last->edge[at], &edge))
         at++;
     if (at == LAST_COUNT ||
-        (at < last->count && !is_later(&edge, &last->edge[at]))) /* one that repeats it */
+        (at < last->count &&
+         !is_later(&edge, &last->edge[at]))) /* it repeats the edge in this place */
         return ERROR_NONE;
     if (last->count < LAST_COUNT)
         last->count++;
@@ -64,8 +65,8 @@ static enum error_code note_earlier(void *context, const struct visited_edge *vi
     return ERROR_NONE;
 }
 
-/* Returns 1 + the target of the last pair, other than `but_plus`, that has all its edges among the
- * first `count`. 0: there is none. */
+/* Returns 1 + the target of the last pair, other than that of `but_plus`, that has all its edges
+ * among the first `count`; 0 if there is none. */
 static uint32_t last_pair(const struct last_edges *last, uint32_t count, uint32_t but_plus)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -79,7 +80,7 @@ static uint32_t last_pair(const struct last_edges *last, uint32_t count, uint32_
     return 0;
 }
 
-/* A source keeps one edge at least. */
+/* Chooses the pairs for test and validation. A source keeps one edge at least. */
 static void choose(struct last_edges *last)
 {
     uint32_t stay = last->has_others;

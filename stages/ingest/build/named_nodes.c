@@ -34,7 +34,7 @@ static int shown(const struct field *field)
     return field->size < 40 ? (int)field->size : 40;
 }
 
-/* Appends why an integer was expected. */
+/* Appends to the message why an integer was expected. */
 static enum error_code say_origin(const struct named_nodes *nodes, const char *where,
                                   enum error_code rc, struct error *err)
 {
@@ -48,7 +48,8 @@ static enum error_code say_origin(const struct named_nodes *nodes, const char *w
                      same ? "" : nodes->origin);
 }
 
-/* A number would lose the zeros of 007. A user who says that ids are integers wants that. */
+/* Returns whether the field has leading zeros (007), which a number would lose. If the settings say
+ * that ids are integers, the user wants that. */
 static bool loses_zeros(const struct named_nodes *nodes, const struct field *field)
 {
     const bool is_signed = field->size > 0 && field->text[0] == '-';
@@ -79,7 +80,7 @@ static enum error_code refer_integer(struct named_nodes *nodes, const struct fie
 
 enum { SIDE_ID_SIZE = 4096 };
 
-/* Writes user:17 for the side `user` and the id 17. False if that is too long. */
+/* Writes user:17 for the side `user` and the id 17. Returns false if that is too long. */
 static bool put_side(const struct named_nodes *nodes, int side, const struct field *field,
                      char text[SIDE_ID_SIZE], struct field *out)
 {
@@ -94,7 +95,7 @@ static bool put_side(const struct named_nodes *nodes, int side, const struct fie
     return true;
 }
 
-/* Returns the side that an id names itself, or -1. */
+/* Returns the side whose name the id begins with, or -1. */
 static int side_of(const struct named_nodes *nodes, const struct field *field)
 {
     for (int side = 0; side < 2; side++) {
@@ -106,7 +107,8 @@ static int side_of(const struct named_nodes *nodes, const struct field *field)
     return -1;
 }
 
-/* A reference has the side in its lowest bit. */
+/* Returns the number of an id. Until the sides are joined, each side has a table of its own. (A
+ * reference has its side in the lowest bit.) */
 static int64_t find_text(const struct named_nodes *nodes, int side, const struct field *whole)
 {
     if (nodes->ids.is_finished || side == 0)
@@ -123,7 +125,7 @@ int64_t named_nodes_find_end(const struct named_nodes *nodes, int side, const st
     return put_side(nodes, side, field, text, &whole) ? find_text(nodes, side, &whole) : -1;
 }
 
-/* Finds the node of an id without its side: that of the only side that has the id. */
+/* Finds the node of an id without a side, which must belong to one side only. */
 static int64_t find_in_sides(const struct named_nodes *nodes, const struct field *field)
 {
     const int side = side_of(nodes, field);
@@ -155,7 +157,7 @@ enum error_code named_nodes_refer_end(struct named_nodes *nodes, int side,
     return rc == ERROR_NONE ? rc : error_context(err, rc, "%s:%" PRId64, where, line);
 }
 
-/* Refers to an id in a file that does not say by itself which side its ids are of. */
+/* Refers to an id in a file that does not say which side its ids belong to. */
 static enum error_code refer_side(struct named_nodes *nodes, const struct field *field,
                                   int64_t *reference, struct error *err)
 {
@@ -163,9 +165,10 @@ static enum error_code refer_side(struct named_nodes *nodes, const struct field 
     if (side >= 0)
         return node_id_assigner_number_text(side ? &nodes->other : &nodes->ids, field->text,
                                             field->size, reference, err);
+    /* the id exists */
     if ((named_nodes_find_end(nodes, 0, field) >= 0) !=
         (named_nodes_find_end(nodes, 1, field) >= 0))
-        return ERROR_NONE; /* it is there */
+        return ERROR_NONE;
     return error_set(
         err, ERROR_INPUT,
         "expected the node type before the id, %s:%.*s or %s:%.*s, found '%.*s', which "

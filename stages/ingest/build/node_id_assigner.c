@@ -25,7 +25,7 @@ void node_id_assigner_release(struct node_id_assigner *ids)
     *ids = (struct node_id_assigner){0};
 }
 
-/* The finaliser of SplitMix64: neighbouring ids land far apart. */
+/* The finaliser of SplitMix64, which spreads neighbouring ids over the table. */
 static uint64_t integer_hash(int64_t id)
 {
     uint64_t x = (uint64_t)id;
@@ -132,7 +132,8 @@ static enum error_code grow_marks(struct node_id_assigner *ids, struct error *er
     return rc;
 }
 
-/* The old table is given back before the new one is made: it can be built again from the ids. */
+/* Doubles the table. The old table is freed before the new one is allocated, which halves the peak:
+ * it can be rebuilt from the ids. */
 static enum error_code grow_slots(struct node_id_assigner *ids, struct error *err)
 {
     const uint64_t slot_count = ids->slot_count ? ids->slot_count * 2 : (uint64_t)FIRST_SLOTS;
@@ -150,7 +151,7 @@ static enum error_code grow_slots(struct node_id_assigner *ids, struct error *er
     return ids->of_strings ? ERROR_NONE : grow_marks(ids, err);
 }
 
-/* Room for one more id. */
+/* Makes room for one more id. */
 static enum error_code reserve(struct node_id_assigner *ids, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -262,8 +263,8 @@ static void insertion_sort(int64_t *id, uint64_t count)
     }
 }
 
-/* Radix exchange: in place, where qsort would take as much memory again. `bit` is the highest that
- * may differ; the sign bit counts the other way round. */
+/* Sorts by radix exchange, which works in place; qsort would take as much memory again. `bit` is
+ * the highest bit that may differ; the sign bit has the opposite order. */
 static void sort_by_bits(int64_t *id, uint64_t count, int bit)
 {
     if (count <= 32) {
@@ -306,7 +307,7 @@ int64_t node_id_assigner_find_integer(const struct node_id_assigner *ids, int64_
 {
     must(!ids->of_strings);
     if (ids->is_finished &&
-        node_id_assigner_is_consecutive(ids)) /* no look-up for ids that are numbers already */
+        node_id_assigner_is_consecutive(ids)) /* ids that equal their numbers need no look-up */
         return id >= 0 && id < (int64_t)ids->count ? id : -1;
     return find_integer(ids, id);
 }

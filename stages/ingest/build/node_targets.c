@@ -20,7 +20,7 @@ static const char *subject_of(const struct node_targets *targets)
     return targets->subject ? targets->subject : "node";
 }
 
-/* What the input calls a node, or a graph. */
+/* Returns the name that the input gives a node, or a graph. */
 static const char *name_of(const struct node_targets *targets, uint32_t node,
                            char text[NODE_ID_TEXT_SIZE])
 {
@@ -49,7 +49,7 @@ enum error_code node_targets_set_labels(struct node_targets *targets, const char
                                         struct error *err)
 {
     const struct task *task = task_of(labels->task);
-    must(!targets->label); /* labels come once */
+    must(!targets->label); /* labels are set once */
     if (labels->count != targets->node_count)
         return error_set(err, ERROR_INPUT,
                          "%s: expected %u labels, one for each %s, found %" PRIu64, where,
@@ -158,7 +158,7 @@ static enum error_code mark(struct node_targets *targets, enum split split, int6
     return ERROR_NONE;
 }
 
-/* 0 or 1 for each node: what others keep as train_mask. */
+/* Returns whether there is a 0 or 1 for each node, which other tools store as train_mask. */
 static bool is_mask(const struct node_targets *targets, const int64_t *node, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -172,7 +172,7 @@ enum error_code node_targets_set_split(struct node_targets *targets, enum split 
                                        uint64_t count, struct error *err)
 {
     struct split_list *list = &targets->split[split];
-    must(!list->where); /* a split comes once */
+    must(!list->where); /* each split is set once */
     enum error_code rc = copy_text(&list->where, where, err);
     if (rc == ERROR_NONE && is_mask(targets, node, count))
         return error_set(
@@ -212,8 +212,8 @@ static enum error_code check_task(const struct node_targets *targets, enum task_
                      found ? found->name : "");
 }
 
-/* Nodes for each split out of `count`: rounded down, and the one or two that are left go where most was
- * cut off. Training gets one in any case. */
+/* Divides `count` nodes among the splits: shares are rounded down, and the one or two remaining
+ * nodes go to the splits that lost most. Training gets at least one. */
 static void share_out(uint64_t count, const int percent[SPLIT_COUNT], uint64_t wanted[SPLIT_COUNT])
 {
     int64_t cut[SPLIT_COUNT];
@@ -254,8 +254,9 @@ static bool is_dealt(const struct node_targets *targets, uint32_t node, int64_t 
     return class_number == ANY_CLASS || label == class_number;
 }
 
-/* Walks over the labelled nodes (of a class): each goes to a split with the chance of the places that are left in it
- * (selection sampling: Knuth, TAOCP 2, 3.4.2, algorithm S), which makes the counts exact. */
+/* Draws the split of each labelled node (of a class) in turn. The chance of a split is its share of
+ * the places left (selection sampling: Knuth, TAOCP 2, 3.4.2, algorithm S), so the counts are
+ * exact. */
 static void deal(struct node_targets *targets, int64_t class_number, const int percent[SPLIT_COUNT],
                  uint64_t seed)
 {
@@ -280,7 +281,7 @@ static enum error_code deal_classes(struct node_targets *targets, const int perc
                                     uint64_t seed, struct error *err)
 {
     const struct task *task = task_of(targets->task);
-    if (!task) /* no node has a label, which is said elsewhere */
+    if (!task) /* no node has a label; that is reported elsewhere */
         return ERROR_NONE;
     if (!task->is_class_number)
         return error_set(err, ERROR_INVALID,
@@ -335,7 +336,7 @@ static enum error_code deal_by_time(struct node_targets *targets, uint64_t label
 {
     struct dated *dated = NULL;
     uint64_t wanted[SPLIT_COUNT], end[SPLIT_COUNT], count = 0;
-    must(targets->time); /* the settings were checked */
+    must(targets->time); /* the settings were checked before */
     share_out(labelled, percent, wanted);
     const enum error_code rc = memory_new(&dated, labelled + 1, "times of nodes", err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < targets->node_count; node++)
@@ -366,7 +367,7 @@ enum error_code node_targets_draw_splits(struct node_targets *targets,
         labelled += node_targets_has_label(targets, node);
     enum error_code rc = ERROR_NONE;
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
-        must(!targets->split[s].where); /* readers leave the splits alone then */
+        must(!targets->split[s].where); /* readers set no split in this case */
         rc = copy_text(&targets->split[s].where, "ingest.split", err);
         if (rc == ERROR_NONE)
             rc = memory_new(&targets->split[s].node, labelled, "a split", err);
@@ -386,7 +387,7 @@ enum error_code node_targets_draw_splits(struct node_targets *targets,
     return ERROR_NONE;
 }
 
-/* Rewrites the lists in ascending order, by a walk over the nodes. */
+/* Sorts the lists of the splits, by one pass over the nodes. */
 static void sort_splits(struct node_targets *targets)
 {
     uint32_t at[SPLIT_COUNT] = {0};
@@ -432,7 +433,7 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
     if (rc != ERROR_NONE)
         return rc;
     struct node_splits splits = {
-        0}; /* stored empty too: partition need not know of datasets without */
+        0}; /* empty splits are stored, too, so that partition has no special case for them */
     for (int s = 0; s < SPLIT_COUNT; s++) {
         splits.count[s] = targets->split[s].count;
         splits.node[s] = targets->split[s].node;

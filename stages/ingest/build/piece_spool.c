@@ -5,13 +5,16 @@
 
 #include <string.h>
 
-enum { MEMORY_BYTES = 1 << 20, ENDS_AT_ONCE = 1024 /* as narrow ones are put and taken */ };
+enum {
+    MEMORY_BYTES = 1 << 20,
+    ENDS_AT_ONCE = 1024 /* narrow ends are converted in runs of so many */
+};
 
 struct piece_header {
     int64_t first_line;
     uint64_t count;
-    uint64_t where_size; /* of the path behind it; 0: that of the piece before */
-    uint64_t is_narrow;  /* all ends are from 0 to 2^32 - 1, and take 4 bytes */
+    uint64_t where_size; /* of the path that follows; 0: the path of the piece before */
+    uint64_t is_narrow;  /* all ends are in 0 .. 2^32 - 1, and take 4 bytes */
 };
 
 static enum error_code open_file(struct piece_spool *spool, struct dataset_builder *builder,
@@ -99,7 +102,7 @@ enum error_code piece_spool_rewind(struct piece_spool *spool, struct error *err)
     return spool->file.is_open ? scratch_file_rewind(&spool->file, err) : ERROR_NONE;
 }
 
-/* As much as one put() took, which is in memory or in the file. */
+/* Reads what one put() wrote, which is either in memory or in the file as a whole. */
 static enum error_code take(struct piece_spool *spool, void *out, size_t size, struct error *err)
 {
     if (spool->memory_read == spool->memory_size)
@@ -110,7 +113,8 @@ static enum error_code take(struct piece_spool *spool, void *out, size_t size, s
     return ERROR_NONE;
 }
 
-/* Narrow ends come into the upper half of their room, and are widened from there, front to back. */
+/* Reads ends. Narrow ends are read into the upper half of their array and widened from front to
+ * back, so no second array is needed. */
 static enum error_code take_ends(struct piece_spool *spool, int64_t *end, size_t count,
                                  bool is_narrow, struct error *err)
 {

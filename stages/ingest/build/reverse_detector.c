@@ -9,7 +9,7 @@ enum { FORWARD = 1, BACKWARD = 2, MOST = REVERSE_DETECTOR_SLOTS / 4 * 3 };
 struct pair_seen {
     uint32_t low, high; /* the pair; low < high, so that {0, 0} is an empty slot */
     uint16_t type;
-    uint16_t directions; /* FORWARD: low to high */
+    uint16_t directions; /* FORWARD: from low to high */
 };
 
 enum error_code reverse_detector_open(struct reverse_detector *detector, struct error *err)
@@ -33,7 +33,8 @@ static uint64_t hash_of(uint32_t low, uint32_t high)
     return x ^ (x >> 31);
 }
 
-/* Returns the first slot that a pair may have, by its high bits; the low ones choose the sample. */
+/* Returns the first slot that a pair may have, by the high bits of its hash; the low bits choose
+ * the sample. */
 static uint64_t home_of(uint32_t low, uint32_t high)
 {
     return hash_of(low, high) >> 40 & (REVERSE_DETECTOR_SLOTS - 1);
@@ -51,7 +52,8 @@ static struct pair_seen *find(const struct reverse_detector *detector, uint32_t 
     return &detector->slot[at];
 }
 
-/* Takes a pair out: what was pushed on by it closes up (Knuth, TAOCP 3, 6.4, algorithm R). */
+/* Removes a pair, and moves the pairs after it that the slot had displaced (Knuth, TAOCP 3, 6.4,
+ * algorithm R). */
 static void remove_at(struct reverse_detector *detector, uint64_t hole)
 {
     const uint64_t last = REVERSE_DETECTOR_SLOTS - 1;
@@ -66,7 +68,7 @@ static void remove_at(struct reverse_detector *detector, uint64_t hole)
     detector->count--;
 }
 
-/* Looks at half of the pairs from now on. */
+/* Halves the sample of pairs, to make room in the table. */
 static void thin_out(struct reverse_detector *detector)
 {
     detector->mask = detector->mask << 1 | 1;
@@ -105,8 +107,8 @@ bool reverse_detector_is_one_way(const struct reverse_detector *detector)
     return detector->count > 0 && detector->both_ways == 0;
 }
 
-/* Counts the types of the edges back of those in slot `at`: back [type_count] for the slot's
- * type. */
+/* Counts the types of the edges back of the edges in slot `at`: back [type_count] belongs to the
+ * slot's type. */
 static void count_back(const struct reverse_detector *detector, const struct pair_seen *pair,
                        uint32_t type_count, uint32_t *back)
 {

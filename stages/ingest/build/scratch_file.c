@@ -31,14 +31,16 @@ enum error_code scratch_file_open(struct scratch_file *file, const char *path, s
 void scratch_file_close(struct scratch_file *file)
 {
     if (file->is_open) {
-        (void)close(file->fd); /* nothing in it is needed any more */
+        /* the content is not needed any more, so an error in closing loses nothing */
+        (void)close(file->fd);
         (void)unlink(file->path);
     }
     memory_free(file->buffer);
     *file = (struct scratch_file){0};
 }
 
-/* All that is bulky in ingest goes through scratch files, piece by piece. */
+/* Returns the error after a stop signal. All large data in ingest goes through scratch files piece
+ * by piece, so this is where the signal is noticed. */
 static enum error_code asked_to_stop(struct error *err)
 {
     return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
@@ -72,7 +74,7 @@ enum error_code scratch_file_append(struct scratch_file *file, const void *data,
 enum error_code scratch_file_write_at(struct scratch_file *file, uint64_t offset, const void *data,
                                       size_t size, struct error *err)
 {
-    must(file->buffered == 0); /* a file is appended to, or written at places */
+    must(file->buffered == 0); /* a file is either appended to or written at offsets */
     if (stop_signal_seen())
         return asked_to_stop(err);
     for (size_t done = 0; done < size;) {
