@@ -61,7 +61,7 @@ enum error_code dataset_summary_count(struct dataset_summary *summary,
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-struct lines { /* one run */
+struct lines { /* the state of one run */
     const struct dataset_summary *summary;
     const struct dataset_schema *schema;
     const struct pipeline_settings *settings;

@@ -64,13 +64,13 @@ enum error_code counted_lines_visit(const char *path, size_t field_count, counte
                : rc;
 }
 
-struct naming { /* one run */
+struct naming { /* the state of one run */
     const char *path;
-    char *text; /* the names, one behind the other */
+    char *text; /* the names, one after the other */
     size_t text_size, text_capacity;
     struct name {
         size_t at, size;
-        int64_t line; /* 0: not there yet */
+        int64_t line; /* 0: not read yet */
     } * name;         /* [count], by id */
     size_t count, capacity, seen;
 };

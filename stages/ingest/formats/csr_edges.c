@@ -8,15 +8,15 @@
 
 enum { PIECE = 1 << 14 };
 
-struct csr { /* one run */
+struct csr { /* the state of one run */
     const struct csr_files *files;
     uint64_t node_count;
     struct npy_reader indptr, indices, data;
     bool has_weights;
     struct edge_buffer buffer;
-    uint64_t window;      /* the entry that the arrays below begin with */
-    size_t window_size;   /* entries in them */
-    int64_t *index, *row; /* [PIECE]; row of COO alone */
+    uint64_t window;      /* number of the first entry in the arrays below */
+    size_t window_size;   /* number of entries in them */
+    int64_t *index, *row; /* [PIECE]; row only for COO */
     float *weight;        /* [PIECE] */
 };
 
@@ -35,7 +35,7 @@ static enum error_code check_vector(const struct npy_reader *reader, uint64_t co
                : ERROR_NONE;
 }
 
-/* Is there another number than 1? */
+/* Finds out whether the data has a number other than 1. */
 static enum error_code find_weights(struct csr *csr, struct error *err)
 {
     const uint64_t count = csr->data.header.element_count;
@@ -74,7 +74,8 @@ static enum error_code open_arrays(struct csr *csr, struct error *err)
     return rc == ERROR_NONE ? find_weights(csr, err) : rc;
 }
 
-/* Has entry `at` in the window of PIECE entries that is in memory: they are asked for one behind the other. */
+/* Makes sure that entry `at` is in the window of PIECE entries that is in memory. Callers ask for
+ * entries in ascending order. */
 static enum error_code load(struct csr *csr, uint64_t at, struct error *err)
 {
     const uint64_t left = csr->indices.header.element_count - at;
@@ -91,7 +92,7 @@ static enum error_code load(struct csr *csr, uint64_t at, struct error *err)
     return rc;
 }
 
-/* `row`: of the entry; of COO its own array says it. */
+/* Adds an entry. `row` is its row; for COO the array `row` has it instead. */
 static enum error_code add_entry(struct csr *csr, uint64_t entry, int64_t row, struct error *err)
 {
     const enum error_code rc = load(csr, entry, err);
@@ -157,7 +158,8 @@ enum error_code csr_edges_push(const struct csr_files *files, uint64_t node_coun
     width.of[EDGE_WEIGHT] = csr.has_weights ? 1 : 0;
     if (rc == ERROR_NONE)
         rc = edge_buffer_init(&csr.buffer, builder, files->indices, &width, err);
-    csr.data.loss = &dataset_builder_notes(builder)->loss; /* find_weights() has read them before */
+    /* find_weights() has read the data before and must not count its loss */
+    csr.data.loss = &dataset_builder_notes(builder)->loss;
     if (rc == ERROR_NONE)
         rc = files->is_coo ? push_entries(&csr, 0, csr.indices.header.element_count, 0, err)
                            : push_rows(&csr, err);

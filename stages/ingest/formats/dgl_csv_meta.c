@@ -15,7 +15,7 @@ static const struct yaml_node *get(const struct yaml_node *map, const char *key)
     return node;
 }
 
-/* `other` where there is no such key. */
+/* Returns the text of the key, or `other` if there is none. */
 static const char *text_or(const struct yaml_node *map, const char *key, const char *other)
 {
     const struct yaml_node *node = get(map, key);
@@ -68,14 +68,15 @@ static enum error_code take_path(const char *folder, const struct dgl_csv_meta *
     return file_path(file->path, err, "%s/%s", folder, name);
 }
 
-/* etype: [user, likes, item]; absent where there is one type. */
+/* Reads etype: [user, likes, item]. It may be missing if there is one node type. */
 static enum error_code take_relation(const struct dgl_csv_meta *meta, const struct yaml_node *item,
                                      struct dgl_csv_file *file, struct error *err)
 {
     const struct yaml_node *list = get(item, "etype"), *part = NULL;
     size_t size = 0;
+    /* a relation between nodes of the one type */
     if (!list)
-        return ERROR_NONE; /* between nodes of the one type */
+        return ERROR_NONE;
     part = list->kind == YAML_LIST && list->count == 3 ? list->first : NULL;
     for (int i = 0; i < 3 && part && part->kind == YAML_SCALAR; i++, part = part->next)
         size += (size_t)snprintf(file->relation + size, sizeof file->relation - size, "%s%s",
@@ -87,7 +88,7 @@ static enum error_code take_relation(const struct dgl_csv_meta *meta, const stru
     return ERROR_NONE;
 }
 
-/* The items of a list below `key`, at least one. */
+/* Returns the list below `key`, which must have at least one item. */
 static enum error_code items_of(const struct dgl_csv_meta *meta, const char *key,
                                 const struct yaml_node **list, struct error *err)
 {

@@ -14,7 +14,7 @@ enum column { NODE_ID, LABEL, TRAIN_MASK, VALID_MASK, TEST_MASK, FEATURES, GRAPH
 
 struct table { /* one pass */
     const struct dgl_csv_nodes *nodes;
-    int place[COLUMN_COUNT]; /* of each among the fields, -1: it is not there */
+    int place[COLUMN_COUNT]; /* the field of each column; -1: no such column */
     size_t field_count;
     uint64_t row_count;
 };
@@ -87,7 +87,7 @@ static enum error_code visit(struct table *table, row_taker take, void *context,
 
 struct ids {
     struct dgl_csv_nodes *nodes;
-    char graph[32]; /* of the first line */
+    char graph[32]; /* the graph of the first line */
 };
 
 static enum error_code check_graph(struct ids *ids, const struct table *table,

@@ -3,18 +3,23 @@
  *
  *   meta.yaml
  *     separator: ","                                                     optional
- *     node_data: [{file_name: users.csv, ntype: user}]                   node_id_field: optional, node_id
- *     edge_data: [{file_name: likes.csv, etype: [user, likes, item]}]    src_id_field, dst_id_field: optional, src_id and dst_id
+ *     node_data: [{file_name: users.csv, ntype: user}]                   node_id_field: optional,
+ *                                                                        default node_id
+ *     edge_data: [{file_name: likes.csv, etype: [user, likes, item]}]    src_id_field,
+ *     dst_id_field:
+ *                                                                        optional, default src_id
+ *                                                                        and dst_id
  *   users.csv                          a header, then a line a node
  *     node_id                          any text; edges name nodes by it within their type
  *     label                            optional: a class, or several numbers "0,1,1"
  *     train_mask, val_mask, test_mask  optional: 0 and 1, or False and True
  *     feat                             optional: numbers "0.1,0.2,0.3"
- *   likes.csv                          a header, then a line an edge; a column called weight or time is read, too
+ *   likes.csv                          a header, then a line an edge; a column called weight or
+ *                                      time is read, too
  *
- * Other columns are not read. Outputs have the ids of the files; where several types have ids that
- * are not 0, 1, 2, ... in the order of lines, as type:id. Data sets of many graphs (graph_data, a
- * column graph_id with several values) are refused.
+ * Other columns are not read. Outputs have the ids of the files. If several types have ids that are
+ * not 0, 1, 2, ... in the order of lines, outputs have type:id. Data sets of many graphs
+ * (graph_data, a column graph_id with several values) are refused.
  *
  * Format: DGL's "Loading data from CSV files".
  */
@@ -34,13 +39,13 @@
 
 enum { ID_BYTES_MAX = 4096 };
 
-struct dgl_csv { /* one run */
+struct dgl_csv { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     struct dgl_csv_meta meta;
     struct typed_graph *graph;
     struct dgl_csv_nodes type[NODE_TYPE_COUNT_MAX]; /* [meta.node_count] */
-    struct named_nodes all;                         /* type:id, where ids are to come back so */
+    struct named_nodes all;                         /* the ids type:id, if outputs need them */
 };
 
 /* --- nodes --- */
@@ -86,7 +91,7 @@ static enum error_code note_type(struct dgl_csv *d, uint32_t t, struct error *er
     return rc;
 }
 
-/* Where lines are not numbered 0, 1, 2, ..., outputs have the ids of the files. */
+/* Gives the dataset the ids of the files, unless all lines are numbered 0, 1, 2, ... */
 static enum error_code set_ids(struct dgl_csv *d, struct error *err)
 {
     bool are_numbered = true;
@@ -105,7 +110,8 @@ static enum error_code set_ids(struct dgl_csv *d, struct error *err)
     return dataset_builder_set_ids(d->builder, &ids, err);
 }
 
-/* Without relations features have one width, and types without any get zeros. */
+/* Finds the width of features. Without relations it is the same for all types, and types without
+ * features get zeros. */
 static enum error_code find_dim(const struct dgl_csv *d, uint32_t *dim, struct error *err)
 {
     *dim = 0;
@@ -138,13 +144,13 @@ static enum error_code push_nodes(struct dgl_csv *d, struct error *err)
 
 /* --- edges --- */
 
-struct edge_file { /* one run */
+struct edge_file { /* the state of one run */
     const struct dgl_csv *d;
     const struct dgl_csv_file *file;
     struct edge_fields fields;
     uint32_t source_type, target_type, relation;
     bool keeps[EDGE_COLUMN_COUNT]; /* the columns that all files have */
-    struct edge_columns value;     /* of the edge at hand */
+    struct edge_columns value;     /* the columns of the current edge */
     struct edge_buffer buffer;
 };
 
@@ -247,7 +253,7 @@ static enum error_code push_lines(struct edge_file *e, struct error *err)
     return rc == ERROR_NONE ? edge_buffer_flush(&e->buffer, err) : rc;
 }
 
-/* The columns of one file, a bit for each. */
+/* Finds the columns of one file, one bit for each. */
 static enum error_code read_header(const struct dgl_csv *d, uint32_t number, unsigned *columns,
                                    struct error *err)
 {
@@ -267,8 +273,8 @@ static enum error_code read_header(const struct dgl_csv *d, uint32_t number, uns
     return rc;
 }
 
-/* Edges have the columns that all files have. The schema notes which relations lack one of the
- * others. */
+/* Finds the columns that all files have; edges get these. The schema notes which relations lack one
+ * of the others. */
 static enum error_code find_columns(const struct dgl_csv *d, bool keeps[EDGE_COLUMN_COUNT],
                                     struct error *err)
 {

@@ -1,19 +1,22 @@
 /*
- * distdgl_reader - a graph in the chunks that DistDGL's partitioning pipeline takes (format:
+ * distdgl_reader - a graph in the chunks that DistDGL's partitioning pipeline reads (format:
  * distdgl).
  *
  *   metadata.json
- *     node_type            ["user", "item"]                names, which lie one behind the other
- *     num_nodes_per_chunk  [[3, 2], [4]]                   of each type, nodes of each chunk; or num_nodes_per_type [5, 4]
+ *     node_type            ["user", "item"]       names; the types follow each other in this order
+ *     num_nodes_per_chunk  [[3, 2], [4]]          for each type, the nodes of each chunk; or
+ *                                                 num_nodes_per_type [5, 4]
  *     edge_type            ["user:likes:item"]
- *     num_edges_per_chunk  [[7, 8]]                        checked, where it is there
- *     edges                {"user:likes:item": {"format": {"name": "csv", "delimiter": " "}, "data": ["edges/0.txt", ...]}}
- *     node_data            {"user": {"feat": {"format": {"name": "numpy"}, "data": ["feat-0.npy", ...]}, "label": ...,
- *                          "train_mask": ..., "val_mask": ..., "test_mask": ...}}
+ *     num_edges_per_chunk  [[7, 8]]               checked, if given
+ *     edges                {"user:likes:item": {"format": {"name": "csv", "delimiter": " "},
+ *                          "data": ["edges/0.txt", ...]}}
+ *     node_data            {"user": {"feat": {"format": {"name": "numpy"}, "data": ["feat-0.npy",
+ *                          ...]}, "label": ..., "train_mask": ..., "val_mask": ..., "test_mask":
+ *                          ...}}
  *
- * Edges are numbered within the types of their ends. Paths are below the folder, or absolute.
- * Formats are csv (without a header) and numpy; parquet is refused by name. Data of edges, and
- * other data of nodes, are not read.
+ * Edges have the numbers that their ends have within their types. Paths are relative to the folder,
+ * or absolute. Formats are csv (without a header) and numpy; parquet is refused with a message that
+ * names it. Data of edges, and other data of nodes, are not read.
  *
  * Format: DGL's "Distributed graph partitioning pipeline" (tools/distpartitioning, chunk_graph.py).
  */
@@ -30,13 +33,13 @@
 
 enum { METADATA_BYTES_MAX = 64 << 20, CHUNKS_MAX = 1 << 16 };
 
-struct chunked { /* one run */
+struct chunked { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     char metadata[FILE_PATH_SIZE]; /* path of metadata.json */
     struct json_document *document;
     struct typed_graph *graph;
-    struct chunk_rows *chunk; /* [chunk_count], of features */
+    struct chunk_rows *chunk; /* [chunk_count], the chunks of features */
     size_t chunk_count, chunk_capacity;
 };
 
@@ -45,9 +48,9 @@ struct chunk_rows {
     char path[FILE_PATH_SIZE];
 };
 
-/* What `format` and `data` say of an array or of edges. */
+/* The entry of an array or of edges: its `format` and `data`. */
 struct chunk_files {
-    const char *name;             /* of what, for messages */
+    const char *name;             /* of the array, for messages */
     const struct json_node *data; /* a list of paths */
     bool is_csv;
     enum delimiter delimiter;
@@ -82,7 +85,7 @@ static const struct json_node *root_of(const struct chunked *c)
 
 /* --- types --- */
 
-/* The sum of a list of counts, one a chunk; or a count alone. */
+/* Adds up a list of counts, one for each chunk; or reads a single count. */
 static enum error_code sum_of(const struct chunked *c, const char *key,
                               const struct json_node *node, uint64_t *sum, struct error *err)
 {
@@ -99,14 +102,14 @@ static enum error_code sum_of(const struct chunked *c, const char *key,
     return ERROR_NONE;
 }
 
-/* Counts of a chunk, or of a type, under the names that DGL's tools had and have. */
+/* The names that DGL's tools have given to the counts of a chunk, or of a type. */
 enum { COUNT_NAMES = 3 };
 static const char *const node_counts[COUNT_NAMES] = {"num_nodes_per_chunk", "num_nodes_per_type",
                                                      "num_nodes"};
 static const char *const edge_counts[COUNT_NAMES] = {"num_edges_per_chunk", "num_edges_per_type",
                                                      "num_edges"};
 
-/* Whichever of the keys there is, as a list that is as long as that of `types`. */
+/* Finds the list of counts under one of the keys. It must be as long as the list `types`. */
 static enum error_code counts_of(const struct chunked *c, const char *const keys[COUNT_NAMES],
                                  const struct json_node *types, const struct json_node **out,
                                  const char **found, struct error *err)
@@ -261,7 +264,7 @@ static enum error_code read_edges(const struct chunked *c, struct error *err)
 
 /* --- nodes --- */
 
-/* What is done with a chunk of an array of nodes. */
+/* Handles a chunk of an array of nodes. */
 typedef enum error_code (*chunk_taker)(struct chunked *c, const struct typed_rows *rows,
                                        struct error *err);
 
@@ -311,7 +314,8 @@ static const struct known_array {
              {{"val_mask", "valid_mask"}, take_valid},
              {{"test_mask"}, take_test}};
 
-/* Rows of chunk i of a type: what num_nodes_per_chunk says, or all where there is one file. */
+/* Finds the number of rows of chunk i of a type: num_nodes_per_chunk has it, unless there is one
+ * file with all rows. */
 static enum error_code rows_of(const struct chunked *c, const struct chunk_files *files,
                                uint32_t type, size_t i, uint64_t *rows, struct error *err)
 {
@@ -324,7 +328,7 @@ static enum error_code rows_of(const struct chunked *c, const struct chunk_files
         return ERROR_NONE;
     if (!json_node_is_array(chunks) || json_count(chunks) != count)
         return wrong_files(c, files, "one file, or as many as num_nodes_per_chunk has counts", err);
-    (void)json_int64(json_at(chunks, i), &value); /* read_types() found it */
+    (void)json_int64(json_at(chunks, i), &value); /* read_types() has checked it */
     *rows = (uint64_t)value;
     return ERROR_NONE;
 }

@@ -41,7 +41,7 @@ void edge_ends_fill(const struct edge_ends *ends, const struct edge_columns *col
         type[i] = (uint16_t)ends->type;
 }
 
-/* On to the graph of the next edge; false behind the last edge of the last graph. */
+/* Advances to the graph of the next edge. Returns false after the last edge of the last graph. */
 static bool find_graph(struct edge_ends *ends)
 {
     const uint64_t before = ends->graph;

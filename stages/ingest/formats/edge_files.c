@@ -122,7 +122,7 @@ static enum error_code take_times(const struct npy_reader *reader, struct time_f
     return ERROR_NONE;
 }
 
-/* Integers, as the column has them. */
+/* Reads integers and stores them in the column's type. */
 static enum error_code read_integers(const struct npy_reader *reader, enum edge_column column,
                                      uint64_t first, size_t count, void *out, struct error *err)
 {
@@ -167,7 +167,7 @@ enum error_code edge_files_count_types(const struct edge_files *files, uint32_t 
     return rc;
 }
 
-/* Rows of one .npy file, whose rows are `width` wide. */
+/* Reads rows of one .npy file, each `width` wide. */
 static enum error_code read_array(const struct edge_files *files, enum edge_column column,
                                   uint64_t first, size_t count, void *out, struct error *err)
 {

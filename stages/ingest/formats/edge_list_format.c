@@ -7,7 +7,8 @@
 #include "stages/ingest/formats/input_format.h"
 #include "stages/ingest/formats/node_files.h"
 
-/* A setting that names the columns is believed. */
+/* Checks that a file may be an edge list, unless a setting names its columns: then the user is
+ * right. */
 static enum error_code check_edge_file(void *context, const char *path, size_t index,
                                        struct error *err)
 {

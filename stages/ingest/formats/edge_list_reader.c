@@ -16,19 +16,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct edge_list { /* one run */
+struct edge_list { /* the state of one run */
     const struct edge_list_input *input;
-    const char *name; /* of the file at hand */
+    const char *name; /* of the current file */
     enum id_type id_type;
     struct edge_list_survey survey; /* of the first file */
     struct named_nodes nodes;
     struct relation_words relations;
-    struct edge_columns value; /* of the edge at hand */
+    struct edge_columns value; /* the columns of the current edge */
     struct edge_columns_view value_view;
     struct edge_buffer buffer;
-    struct piece_spool aside; /* edges by the ids that they were read with */
-    uint64_t comments;        /* lines between rows that begin with # or % */
-    uint8_t *is_end; /* [nodes] 1: a source, 2: a target; where the header names two kinds */
+    struct piece_spool aside; /* the edges, with their ends as ids */
+    uint64_t comments;        /* number of lines between rows that begin with # or % */
+    /* [nodes] 1: a source, 2: a target; only if the header names two kinds of nodes */
+    uint8_t *is_end;
 };
 
 static enum error_code open_input(const struct edge_list *list, struct line_reader **out,
@@ -40,7 +41,7 @@ static enum error_code open_input(const struct edge_list *list, struct line_read
     return line_reader_open(list->name, out, err);
 }
 
-/* Calls `visit` for each file, list->name being its path. */
+/* Calls `visit` for each file, with its path in list->name. */
 static enum error_code for_each_file(struct edge_list *list, file_pattern_visitor visit,
                                      void *context, struct error *err)
 {
@@ -51,7 +52,8 @@ static enum error_code for_each_file(struct edge_list *list, file_pattern_visito
     return rc;
 }
 
-/* ---- the first file ------------------------------------------------------------------------------- */
+/* ---- the first file
+ * ------------------------------------------------------------------------------- */
 
 static enum error_code survey_file(void *context, const char *path, size_t index, struct error *err)
 {
@@ -62,7 +64,7 @@ static enum error_code survey_file(void *context, const char *path, size_t index
                                                 .settings = list->input->settings,
                                                 .features = list->input->edge_features,
                                                 .id_type = list->id_type};
-    /* Files behind the first one have its layout. */
+    /* Later files have the layout of the first one. */
     return index > 0 ? ERROR_NONE : edge_list_survey_read(&request, &list->survey, err);
 }
 
@@ -87,7 +89,7 @@ static bool is_header(const struct edge_list *list, const struct text_line *line
            memcmp(look->header, line->text, line->size) == 0;
 }
 
-/* Files that were put behind one another have their headers in the middle. */
+/* Reports a header in the middle of a file, which shows that files were concatenated. */
 static enum error_code repeated_header(const struct edge_list *list, struct line_reader *reader,
                                        const struct text_line *line, struct error *err)
 {
@@ -99,7 +101,7 @@ static enum error_code repeated_header(const struct edge_list *list, struct line
     return rc;
 }
 
-/* The first line of each file is the header, if there is one. */
+/* Checks that each file begins with the header, if there is one. */
 static enum error_code expect_header(const struct edge_list *list, const struct text_line *line,
                                      struct error *err)
 {
@@ -112,16 +114,19 @@ static enum error_code expect_header(const struct edge_list *list, const struct 
                      line->size < 200 ? (int)line->size : 200, line->text);
 }
 
-/* ---- lines of two integers ----------------------------------------------------------------------- */
+/* ---- lines of two integers
+ * ----------------------------------------------------------------------- */
 
-/* Up to 18 digits, which no overflow has, behind a sign; where they end, or NULL. */
+/* Parses an integer of up to 18 digits, which cannot overflow, with an optional sign. Returns its
+ * end, or NULL. */
 static const char *take_integer(const char *at, const char *end, int64_t *out)
 {
     enum { DIGITS_MAX = 18 };
     const bool is_negative = at < end && *at == '-';
     int64_t value = 0;
     at += is_negative;
-    if (at + 1 < end && *at == '0' && at[1] >= '0' && at[1] <= '9') /* 007 goes the long way */
+    if (at + 1 < end && *at == '0' && at[1] >= '0' &&
+        at[1] <= '9') /* 007 may be a string, so the general parser decides */
         return NULL;
     const char *stop = end - at > DIGITS_MAX ? at + DIGITS_MAX : end;
     const char *digit = at;
@@ -131,8 +136,9 @@ static const char *take_integer(const char *at, const char *end, int64_t *out)
     return digit > at ? digit : NULL;
 }
 
-/* Whether the line is two such integers with one separator between them, and nothing else. Most lines of most tables are: they
- * are read without looking for fields. All others go the long way, and so do their mistakes. */
+/* Returns whether the line is two such integers with one separator between them, and nothing else.
+ * Most lines of most tables are, and this reads them without splitting fields. The general parser
+ * reads all other lines and reports their errors. */
 static bool are_two_integers(const struct text_line *line, enum delimiter delimiter, int64_t *first,
                              int64_t *second)
 {
@@ -145,7 +151,7 @@ static bool are_two_integers(const struct text_line *line, enum delimiter delimi
     return separates && delimiter != DELIMITER_COLONS && take_integer(at + 1, end, second) == end;
 }
 
-/* Whether such lines are all that is wanted. */
+/* Returns whether only such lines are expected. */
 static bool has_two_columns(const struct edge_list *list)
 {
     const struct edge_fields *fields = &list->survey.roles.fields;
@@ -163,9 +169,10 @@ static enum error_code put_two_aside(struct edge_list *list, const int64_t value
     return rc == ERROR_NONE ? edge_buffer_add(&list->buffer, line, source, target, NULL, err) : rc;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ---------------------------------------------------------------------------------------- */
 
-/* Notes the ids, and puts the edge aside until these are numbered. */
+/* Notes the ids, and spools the edge until these are numbered. */
 static enum error_code put_aside(struct edge_list *list, const struct field *field, int64_t line,
                                  struct error *err)
 {
@@ -226,7 +233,7 @@ static enum error_code visit_file(void *context, const char *path, size_t index,
         if (rc == ERROR_NONE)
             rc = put_aside(list, field, line.number, err);
     }
-    if (rc == ERROR_NONE && list->buffer.builder) /* a piece of edges is of one file */
+    if (rc == ERROR_NONE && list->buffer.builder) /* a piece has edges of one file only */
         rc = edge_buffer_flush(&list->buffer, err);
     line_reader_close(reader);
     return rc;
@@ -245,9 +252,10 @@ static enum error_code read_edges(struct edge_list *list, struct dataset_builder
     return rc == ERROR_NONE ? for_each_file(list, visit_file, list, err) : rc;
 }
 
-/* ---- numbers for ids ------------------------------------------------------------------------------- */
+/* ---- numbers for ids
+ * ------------------------------------------------------------------------------- */
 
-/* Whether both ends of an edge are of the kinds that the header names. */
+/* Checks that both ends of an edge are of the kinds that the header names. */
 static enum error_code note_ends(struct edge_list *list, int64_t source, int64_t target,
                                  struct error *err)
 {
@@ -268,7 +276,7 @@ static enum error_code note_ends(struct edge_list *list, int64_t source, int64_t
         edge_role_line(look, fields->source, fields->target, false, one_space));
 }
 
-/* Puts numbers in the place of what ids and relations were read as. */
+/* Replaces the references of ids and relations by their numbers. */
 static enum error_code number_piece(struct edge_list *list, size_t count, struct error *err)
 {
     struct edge_buffer *buffer = &list->buffer;
@@ -290,7 +298,7 @@ static enum error_code number_piece(struct edge_list *list, size_t count, struct
 static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {
-    struct edge_buffer *buffer = &list->buffer; /* empty by now */
+    struct edge_buffer *buffer = &list->buffer; /* empty at this point */
     struct edge_piece piece = {.count = 1};
     enum error_code rc = piece_spool_rewind(&list->aside, err);
     if (rc == ERROR_NONE && list->survey.roles.names_two_kinds)
@@ -323,7 +331,7 @@ static void begin_nodes(struct edge_list *list, uint64_t memory_bytes)
     list->nodes.origin_last = survey->look.last_line;
 }
 
-/* The ids of all files, numbered. */
+/* Numbers the ids of all files. */
 static enum error_code number_nodes(struct edge_list *list, uint64_t memory_bytes,
                                     struct dataset_builder *builder, struct error *err)
 {
@@ -345,9 +353,11 @@ static enum error_code number_nodes(struct edge_list *list, uint64_t memory_byte
     return rc;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------- */
+/* ---- types
+ * ------------------------------------------------------------------------------------------- */
 
-/* Nodes of two sides are two types, and each word in the column of relations is one. */
+/* Declares the types: nodes of two sides are two node types, and each word in the column of
+ * relations is a relation. */
 static enum error_code push_types(const struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {

@@ -11,19 +11,19 @@
 
 enum { LOOK_BYTES = 1 << 16, ROWS_MAX = 256, COLUMNS_MAX = 1024, DENSE_MIN = 4, MANY_COLUMNS = 8 };
 
-struct look { /* at the first rows of a file */
+struct look { /* what the first rows of a file show */
     const char *path;
     enum delimiter delimiter;
-    size_t width[ROWS_MAX]; /* columns */
+    size_t width[ROWS_MAX]; /* columns of each row */
     size_t row_count, bytes;
-    bool is_whole; /* all rows are there */
+    bool is_whole; /* the file has no more rows */
     /* rows with attributes in braces; rows whose first column has the name of the row's column */
     size_t braces, names;
-    /* a field in quotes may have a line end, and then lines are not rows */
+    /* there are quoted fields, which may hold a line end, so a line may not be a row */
     bool has_quotes;
     bool has_words, has_others; /* cells that are no numbers; numbers that are not 0 or 1 */
-    bool is_no_openke;          /* some row is neither a count nor a triple behind it */
-    struct field head[COLUMNS_MAX], field[COLUMNS_MAX]; /* of the first row, of the one at hand */
+    bool is_no_openke;          /* the rows are not a count followed by triples */
+    struct field head[COLUMNS_MAX], field[COLUMNS_MAX]; /* of the first row, of the current row */
     char *text;                                         /* of the first row */
 };
 
@@ -44,7 +44,7 @@ static bool has_braces(const struct text_line *row)
     return open && open > row->text && open[-1] == ' ' && row->text[row->size - 1] == '}';
 }
 
-/* Whether the row begins with the name of its column. The first row may lack the corner. */
+/* Returns whether the row begins with the name of its column. The first row may lack the corner. */
 static bool has_name(const struct look *look, size_t count)
 {
     const size_t columns = look->width[0];
@@ -54,7 +54,7 @@ static bool has_name(const struct look *look, size_t count)
            fields_are_equal(&look->head[at], &look->field[0]);
 }
 
-/* One number, and rows of three behind it. */
+/* Returns whether the rows are one number, followed by rows of three numbers. */
 static bool fits_openke(const struct look *look, const struct text_line *row)
 {
     struct field field[4];
@@ -130,7 +130,8 @@ static enum error_code read_rows(struct look *look, struct error *err)
 
 /* --- shapes --- */
 
-/* No width is that of most rows: a table with some broken rows is no adjacency list. */
+/* Returns whether no width is that of most rows. A table with a few broken rows is not taken for an
+ * adjacency list. */
 static bool is_adjacency_list(const struct look *look)
 {
     size_t most = 0;
@@ -143,8 +144,8 @@ static bool is_adjacency_list(const struct look *look)
     return look->row_count >= 3 && 4 * most < 3 * look->row_count;
 }
 
-/* Whether all cells are numbers in rows of one width, and these are either as many as columns, or
- * the columns are many more than those of an edge list and hold 0 and 1 alone. */
+/* Returns whether all cells are numbers in rows of one width, and the rows are a matrix: there are
+ * as many rows as columns, or many more columns than in an edge list, all 0 or 1. */
 static bool is_matrix(const struct look *look)
 {
     const size_t columns = look->row_count ? look->width[0] : 0;
@@ -158,7 +159,8 @@ static bool is_matrix(const struct look *look)
                           : are_bits && columns >= MANY_COLUMNS;
 }
 
-/* This says what a file is that is no edge list, and what makes one of it. {0}: it may be one. */
+/* The kind of a file that is no edge list, and how to make one of it. {0}: it may be an edge
+ * list. */
 struct shape {
     const char *found, *advice;
 };

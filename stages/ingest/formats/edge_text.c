@@ -18,8 +18,8 @@ struct edge_text {
     uint32_t width;
     struct value_notes *notes;
     struct line_reader *reader;
-    struct text_line line; /* the next to read; behind the last, that one's number */
-    bool found;            /* false behind the last */
+    struct text_line line; /* the next line to read; after the last one, its number is kept */
+    bool found;            /* false after the last line */
 };
 
 static enum error_code take_width(struct edge_text *text, struct error *err)
@@ -36,7 +36,7 @@ static enum error_code take_width(struct edge_text *text, struct error *err)
                      edge_column[text->column].plural, count);
 }
 
-/* Of an open reader, which is the text's from now on also when that fails. */
+/* Opens a column on an open reader. Owns the reader from here on, also if it fails. */
 static enum error_code open_on(struct line_reader *reader, enum edge_column column,
                                struct edge_text **out, struct error *err)
 {

@@ -9,7 +9,7 @@ enum { PIECE_FLOATS = 1 << 20, PIECE_ENTRIES = 1 << 14 };
 
 /* Buffers of one push. */
 struct piece {
-    uint64_t rows;  /* that fit */
+    uint64_t rows;  /* number of rows that fit */
     float *row;     /* [rows, dim] */
     int64_t *begin; /* [rows + 1] */
     int64_t *index; /* [PIECE_ENTRIES] */
@@ -100,7 +100,7 @@ static enum error_code open_member(struct npy_reader *reader, const char *stem, 
     return rc == ERROR_NONE ? npy_reader_open(reader, path, err) : rc;
 }
 
-/* One more than the highest column of any entry. */
+/* Finds the highest column of any entry, plus one. */
 static enum error_code find_dim(const struct feature_file *file, uint64_t *dim, struct error *err)
 {
     const uint64_t count = file->indices.header.element_count;
@@ -165,7 +165,8 @@ void feature_file_close(struct feature_file *file)
     *file = (struct feature_file){0};
 }
 
-/* Row starts of rows [first, first + count], checked: they say where entries are read. */
+/* Reads the starts of rows [first, first + count], and checks them, because they determine where
+ * entries are read. */
 static enum error_code read_begins(const struct feature_file *file, uint64_t first, uint64_t count,
                                    int64_t *begin, struct error *err)
 {

@@ -9,12 +9,12 @@
 
 enum { PIECE_FLOATS = 1 << 20 };
 
-struct feature_table { /* one run */
+struct feature_table { /* the state of one run */
     const char *path;
     struct dataset_builder *builder;
-    uint64_t expected;   /* rows */
-    uint64_t row_count;  /* taken so far */
-    uint64_t piece_rows; /* of them not pushed yet */
+    uint64_t expected;   /* number of rows */
+    uint64_t row_count;  /* rows read so far */
+    uint64_t piece_rows; /* of these, rows not pushed yet */
     uint64_t piece_limit;
     uint32_t dim;
     float *row; /* [piece_limit, dim] */

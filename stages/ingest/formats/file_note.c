@@ -12,7 +12,8 @@
 
 enum { NOTE_SIZE = 256, NS_A_MS = 1000000, MS_A_S = 1000 };
 
-/* All of a file's state but its checksum, as text; `settled` says that nobody changed it for that long. */
+/* Writes the state of a file without its checksum, as text. *settled: nobody changed the file for
+ * `settled_ms`. */
 static bool describe(const char *path, int64_t settled_ms, char text[NOTE_SIZE], bool *settled)
 {
     struct stat status;
@@ -34,7 +35,7 @@ static bool describe(const char *path, int64_t settled_ms, char text[NOTE_SIZE],
     return true;
 }
 
-/* The checksum behind the same state. */
+/* Returns whether the note has the same state, and its checksum. */
 static bool recall(const struct file_notes *notes, const char *key, const char *state,
                    struct checksum *sum)
 {
@@ -53,7 +54,8 @@ static void remember(const struct file_notes *notes, const char *key, const char
     struct error err = {0};
     checksum_text(sum, digits);
     (void)snprintf(note, sizeof note, "%s %s", state, digits);
-    /* The last writer may win: the note says of which size and time of the file its checksum is. */
+    /* If two processes set the note, either one may win: the note names the size and times of the
+     * file that its checksum belongs to. */
     if (store_switch_set(notes->store, key, note, &err) != ERROR_NONE)
         log_debug("an input file is read again next time: %s", err.message);
 }

@@ -14,9 +14,9 @@ struct edge_table { /* one run over a CSV file */
     const struct named_nodes *names; /* NULL: ids are numbers */
     const struct edge_files *files;  /* NULL: none */
     struct edge_ends *ends;          /* NULL: ids are those of nodes */
-    const char *label;               /* what the field of labels is called; NULL: there is none */
+    const char *label;               /* the name of the field of labels; NULL: none */
     struct edge_fields fields;
-    struct edge_columns value; /* of the edge at hand */
+    struct edge_columns value; /* the columns of the current edge */
     struct edge_buffer buffer;
 };
 
@@ -80,7 +80,7 @@ static enum error_code check_end(const struct edge_table *table, int64_t line, c
                      table->path, line, what, type->name, first, end - 1, node);
 }
 
-/* Of the edge at hand; 0 when there are no types. */
+/* Returns the type of the current edge; 0 when there are no types. */
 static uint16_t type_of(const struct edge_table *table)
 {
     const uint16_t *type = table->value.data[EDGE_TYPE];
@@ -184,7 +184,8 @@ enum error_code folder_edges_read_csv(const char *path, const struct folder_meta
     return rc;
 }
 
-/* [2, edges]; [edges, 2] else. An array of two rows and two columns is the first. */
+/* Returns whether the array is [edges, 2] rather than [2, edges]. An array of two rows and two
+ * columns is read as [2, edges]. */
 static bool is_by_rows(const struct npy_reader *reader)
 {
     return reader->header.shape[0] != 2;
@@ -195,7 +196,7 @@ static uint64_t edge_count(const struct npy_reader *reader)
     return reader->header.shape[is_by_rows(reader) ? 0 : 1];
 }
 
-/* The ends of edges [at, at + count), count <= EDGE_BUFFER_SIZE. */
+/* Reads the ends of edges [at, at + count), count <= EDGE_BUFFER_SIZE. */
 static enum error_code read_ends(const struct npy_reader *reader, uint64_t at, size_t count,
                                  int64_t *source, int64_t *target, struct error *err)
 {

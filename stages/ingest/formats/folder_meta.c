@@ -14,7 +14,7 @@
 
 enum { META_SIZE_MAX = 1 << 20, TYPE_COLUMNS_MAX = 5 };
 
-/* A whole number from `least` to `most`; left alone when absent or null. */
+/* Reads a whole number from 0 to `most`. Leaves *out unchanged if it is absent or null. */
 static enum error_code optional_count(const struct json_node *root, const char *path,
                                       const char *key, int64_t most, int64_t *out,
                                       struct error *err)
@@ -79,11 +79,11 @@ static enum error_code read_json(const char *path, struct folder_meta *meta, str
 
 /* A column of a type table. */
 struct type_column {
-    const char *word[3]; /* what the header may call it; NULL-terminated */
+    const char *word[3]; /* possible names in the header; NULL-terminated */
     bool may_be_missing;
 };
 
-/* A type table; `column` ends with one without a word. */
+/* A type table; a column without a name ends `column`. */
 struct type_table {
     const char *stem, *header; /* the header that is recommended */
     struct type_column column[TYPE_COLUMNS_MAX + 1];
@@ -111,13 +111,14 @@ struct type_row {
     const char *path;
     int64_t line;
     const struct field *field; /* [fields of the line] */
-    const int *place;          /* [columns of the table] among them, -1: it is not there */
+    /* [columns of the table] the field of each column; -1: no such column */
+    const int *place;
 };
 
 typedef enum error_code (*type_visitor)(struct folder_meta *meta, const struct type_row *row,
                                         struct error *err);
 
-/* Left alone where the table has no such column. */
+/* Reads a count. Leaves *out unchanged if the table has no such column. */
 static enum error_code take_count(const struct type_row *row, int column, const char *what,
                                   uint64_t least, uint64_t most, uint64_t *out, struct error *err)
 {
@@ -149,7 +150,8 @@ static enum error_code take_name(const struct type_row *row, int column, char *o
     return ERROR_NONE;
 }
 
-/* Edge types name node types, so a name is of one. */
+/* Checks that no earlier node type has this name, because edge types refer to node types by
+ * name. */
 static enum error_code check_new(const struct folder_meta *meta, const struct type_row *row,
                                  const struct node_type *type, struct error *err)
 {
@@ -249,7 +251,7 @@ static bool is_called(const struct type_column *column, const struct field *fiel
     return false;
 }
 
-/* Each field of the header is one of the columns, and none is there twice. */
+/* Checks that each field of the header is one of the columns, and that no column comes twice. */
 static enum error_code take_header(struct type_reader *reader, const struct text_line *line,
                                    struct error *err)
 {
@@ -286,7 +288,7 @@ static enum error_code take_line(const struct type_reader *reader, struct folder
     return visit(meta, &row, err);
 }
 
-/* A missing file is fine. */
+/* Reads a type table. A missing file is allowed. */
 static enum error_code read_types(const char *path, const struct type_table *table,
                                   struct folder_meta *meta, type_visitor visit, struct error *err)
 {
@@ -309,7 +311,7 @@ static enum error_code read_types(const char *path, const struct type_table *tab
     return rc;
 }
 
-/* Types cover all nodes: the last must end where the nodes do. */
+/* Checks that the types cover all nodes: the last must end at the last node. */
 static enum error_code check_cover(const char *path, const struct folder_meta *meta,
                                    struct error *err)
 {
@@ -360,10 +362,11 @@ enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, s
 enum error_code folder_meta_read_relations(const char *folder, struct folder_meta *meta,
                                            struct error *err)
 {
+    /* names alone do not show which node types the edge types connect */
     if (meta->edge_type_count || meta->node_type_count > 1)
-        return ERROR_NONE; /* names alone do not say between which types */
+        return ERROR_NONE;
     const enum error_code rc = read_table(folder, &relation_table, meta, take_edge_name, err);
-    if (meta->edge_type_count) /* they are between the nodes of the one type */
+    if (meta->edge_type_count) /* edges are between the nodes of the one type */
         (void)folder_meta_name_types(meta, 0);
     return rc;
 }

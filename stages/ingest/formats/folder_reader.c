@@ -24,20 +24,20 @@
 
 static const char *const table_endings[] = {".csv", ".csv.gz", ".csv.zst", ".npy", NULL};
 
-struct folder { /* one run */
+struct folder { /* the state of one run */
     const char *path;
     enum task_kind task;
     bool of_graphs;             /* labels and splits are of graphs */
-    bool draws_splits;          /* the files of splits are left alone */
-    bool has_relations;         /* types are told apart */
-    const char *sparse_columns; /* the setting */
+    bool draws_splits;          /* the files of splits are not read */
+    bool has_relations;         /* node types and relations stay apart */
+    const char *sparse_columns; /* ingest.sparse_columns */
     struct folder_meta meta;
     struct named_nodes names; /* empty: ids are the numbers of nodes */
     struct dataset_builder *builder;
 };
 
-/* Types of the schema: those of the type files, and names for what has none. The builder has to know
- * them before the first edge. */
+/* Declares the types: those of the type files, and default names for the others. The builder has to
+ * know them before the first edge. */
 static enum error_code set_types(struct folder *folder, const char *edges,
                                  const struct edge_files *files, struct error *err)
 {
@@ -98,7 +98,7 @@ static enum error_code read_names(struct folder *folder, struct error *err)
     return dataset_builder_set_ids(folder->builder, &ids, err);
 }
 
-/* NULL when the folder gives no ids. */
+/* Returns the ids, or NULL when the folder has none. */
 static const struct named_nodes *names_of(const struct folder *folder)
 {
     return folder->names.ids.count ? &folder->names : NULL;
@@ -138,7 +138,8 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
     return rc;
 }
 
-/* Columns that the features of a node type (NULL: of the only one) must have; 0: as many as their files say. */
+/* Sets *out to the columns that the features of a node type (NULL: of the only one) must have; 0:
+ * the number in their files. */
 static enum error_code find_columns(const struct folder *folder, const char *type, bool is_sparse,
                                     uint32_t *out, struct error *err)
 {
@@ -155,8 +156,8 @@ static enum error_code find_columns(const struct folder *folder, const char *typ
                      folder->path, of_setting, of_meta);
 }
 
-/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none.
- * `type`: as in find_columns(). */
+/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none. `type`:
+ * as in find_columns(). */
 static enum error_code open_features(const struct folder *folder, const char *type,
                                      const char *dense_stem, const char *sparse_stem,
                                      uint64_t row_count, struct feature_file *file, bool *found,
@@ -200,7 +201,7 @@ static enum error_code read_plain_features(const struct folder *folder, struct e
     return rc;
 }
 
-/* Features of each node type, and their common width. */
+/* Opens the features of each node type, and finds their common width. */
 static enum error_code open_typed(const struct folder *folder, struct feature_file *file,
                                   uint32_t *dim, struct error *err)
 {
@@ -232,8 +233,9 @@ static enum error_code read_typed_features(const struct folder *folder, struct e
     enum error_code rc = open_typed(folder, file, &dim, err);
     for (uint32_t i = 0; rc == ERROR_NONE && dim && i < folder->meta.node_type_count; i++) {
         dataset_builder_select_type(folder->builder, i);
+        /* this type has no features */
         if (folder->has_relations && !file[i].dim)
-            continue; /* this type has none */
+            continue;
         rc = file[i].dim ? feature_file_push(&file[i], folder->builder, err)
                          : feature_file_push_zeros(folder->builder, folder->path,
                                                    folder->meta.node_type[i].node_count, dim, err);
@@ -243,7 +245,7 @@ static enum error_code read_typed_features(const struct folder *folder, struct e
     return rc;
 }
 
-/* A folder with node types may still keep one feature file for all nodes. */
+/* Pushes the features. A folder with node types may also have one feature file for all nodes. */
 static enum error_code read_features(const struct folder *folder, bool has_node_types,
                                      struct error *err)
 {
@@ -261,7 +263,7 @@ static enum error_code read_features(const struct folder *folder, bool has_node_
                                       : read_plain_features(folder, err);
 }
 
-/* Of a task of graphs: which each node is of. */
+/* Reads the graph of each node, for a task of graphs. */
 static enum error_code read_graphs(const struct folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE];

@@ -4,21 +4,26 @@
  *
  *   metadata.yaml
  *     graph:
- *       nodes: [{num: 34}]                                   or, of several types, each with `type: user`
- *       edges: [{format: csv | numpy, path: edges.csv}]      csv without a header, or [2, edges]; from source to target; with types each
- *                                                            has `type: "user:likes:item"`, and nodes are numbered within theirs
+ *       nodes: [{num: 34}]                             or, for several types, each with `type:
+ *                                                      user`
+ *       edges: [{format: csv | numpy, path: edges.csv}]      csv without a header, or [2, edges];
+ *                                                            from
+ *                                                      source to target; with types each has
+ *                                                      `type: "user:likes:item"`, and the ends are
+ *                                                      numbered within their types
  *     feature_data:
  *       - {domain: node, name: feat, format: numpy, path: feat.npy}
- *     tasks:                                                 the first whose seeds are nodes
+ *     tasks:                                           the first whose seeds are nodes
  *       - num_classes: 2
- *         train_set: [{data: [{name: seeds, format: numpy, path: ...}, {name: labels, format: numpy, path: ...}]}]
+ *         train_set: [{data: [{name: seeds, format: numpy, path: ...},
+ *                             {name: labels, format: numpy, path: ...}]}]
  *         validation_set: ...
  *         test_set: ...
  *
- * Labels of nodes outside of the three sets are not known to it. Names that GraphBolt had before
- * 0.1 (seed_nodes) are read, too. The reader refuses, by name and line, what it does not read:
- * files of torch, seeds that are pairs. Features of nodes that have another name than feat, and
- * those of edges, are left out.
+ * The format has no labels of nodes outside of the three sets. Names that GraphBolt had before 0.1
+ * (seed_nodes) are read, too. The reader refuses, by name and line, what it cannot read: torch
+ * files, seeds that are pairs. Features of nodes that have another name than feat, and features of
+ * edges, are not read.
  *
  * Format: DGL's "OnDiskDataset specification".
  */
@@ -35,14 +40,14 @@
 
 enum { METADATA_BYTES_MAX = 1 << 20 };
 
-/* A file that the metadata name. */
+/* A file that the metadata names. */
 struct array_file {
     char path[FILE_PATH_SIZE];
     bool is_csv;
-    int line; /* of the metadata */
+    int line; /* line in the metadata */
 };
 
-struct graphbolt { /* one run */
+struct graphbolt { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     char metadata[FILE_PATH_SIZE]; /* path of metadata.yaml */
@@ -78,7 +83,7 @@ static enum error_code wrong(const struct graphbolt *g, const struct yaml_node *
                      at ? at->line : 1, expected);
 }
 
-/* The items of a list that must be one. */
+/* Finds the items of a key that must be a list. */
 static enum error_code list_of(const struct graphbolt *g, const struct yaml_node *map,
                                const char *key, const struct yaml_node **first, struct error *err)
 {
@@ -132,7 +137,7 @@ static enum error_code read_metadata(struct graphbolt *g, struct error *err)
 
 /* --- the graph --- */
 
-/* The items of graph.nodes or graph.edges, at least one. */
+/* Finds the items of graph.nodes or graph.edges, of which there must be at least one. */
 static enum error_code items_of(const struct graphbolt *g, const char *key,
                                 const struct yaml_node **out, struct error *err)
 {
@@ -145,7 +150,7 @@ static enum error_code items_of(const struct graphbolt *g, const char *key,
                  err);
 }
 
-/* What `type:` says; NULL for null, which stands for the only one. */
+/* Returns the value of `type:`; NULL for null, which stands for the only type. */
 static const char *type_of(const struct yaml_node *item)
 {
     const char *text = text_of(item, "type");
@@ -237,7 +242,7 @@ static bool is_named(const struct yaml_node *item, const char *name, const char 
     return found && (strcmp(found, name) == 0 || (older && strcmp(found, older) == 0));
 }
 
-/* The item of `data:` with that name; NULL when there is none. */
+/* Returns the item of `data:` with that name; NULL when there is none. */
 static const struct yaml_node *data_named(const struct yaml_node *set, const char *name,
                                           const char *older)
 {
@@ -249,7 +254,7 @@ static const struct yaml_node *data_named(const struct yaml_node *set, const cha
     return NULL;
 }
 
-/* Seeds and labels of one item of a set. */
+/* Reads the seeds and labels of one item of a set. */
 static enum error_code read_item(const struct graphbolt *g, const struct yaml_node *item,
                                  enum split split, struct error *err)
 {
@@ -287,7 +292,7 @@ static enum error_code read_set(const struct graphbolt *g, const struct yaml_nod
     return rc;
 }
 
-/* The first task, or that called ingest.split_name. */
+/* Finds the task called ingest.split_name, or the first task. */
 static enum error_code find_task(const struct graphbolt *g, const struct yaml_node **task,
                                  struct error *err)
 {

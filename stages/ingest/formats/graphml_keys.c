@@ -16,7 +16,8 @@ const char *graphml_attribute(const char *const *attribute, const char *name)
     return NULL;
 }
 
-/* feat, feat_7, feat7; likewise features, and x with a number. */
+/* Returns whether a key has a name of features: feat, feat_7, feat7; features likewise, and x with
+ * a number. */
 static bool is_feature(const char *name)
 {
     static const char *const words[] = {"features", "feature", "feat", "x"};
@@ -79,8 +80,9 @@ enum error_code graphml_keys_add(struct graphml_keys *keys, const char *const *a
     struct graphml_key *key = &keys->key[keys->count++];
     *key = (struct graphml_key){.use = GRAPHML_NOTHING};
     (void)text_copy(key->id, sizeof key->id, id);
+    /* yEd stores drawings in such keys */
     if (!name || !text_copy(key->name, sizeof key->name, name))
-        return ERROR_NONE; /* yEd keeps drawings so */
+        return ERROR_NONE;
     key->of_nodes = of_all || strcmp(of, "node") == 0;
     key->of_edges = of_all || strcmp(of, "edge") == 0;
     key->is_real = type && (strcmp(type, "float") == 0 || strcmp(type, "double") == 0);
@@ -98,7 +100,7 @@ static struct graphml_key *node_key_named(struct graphml_keys *keys, const char 
     return NULL;
 }
 
-/* The keys that a setting names, in its order. */
+/* Uses the keys that a setting names, in its order. */
 static enum error_code take_named(struct graphml_keys *keys, const char *setting, const char *name,
                                   size_t size, enum graphml_use use, uint32_t *count,
                                   const char *where, struct error *err)
@@ -130,7 +132,8 @@ static enum error_code take_labels(struct graphml_keys *keys, const char *labels
     return rc;
 }
 
-/* Features are numbers as they stand: what else a table may make of a column is refused. */
+/* Uses the keys that feature_columns names. Their values must be numbers; the encodings that the
+ * setting allows for a table are refused. */
 static enum error_code take_features(struct graphml_keys *keys, const char *features,
                                      const char *where, struct error *err)
 {
@@ -193,8 +196,8 @@ void graphml_keys_describe(const struct graphml_keys *keys, char *text, size_t s
     size_t at = 0;
     text[0] = '\0';
     for (size_t role = 0; role < sizeof roles / sizeof *roles; role++) {
-        const size_t use =
-            (role + 1) % (sizeof roles / sizeof *roles); /* what is not used is last */
+        /* unused keys come last */
+        const size_t use = (role + 1) % (sizeof roles / sizeof *roles);
         size_t count = 0;
         for (size_t i = 0; i < keys->count && at < size; i++) {
             const struct graphml_key *key = &keys->key[i];

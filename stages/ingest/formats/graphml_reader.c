@@ -1,5 +1,5 @@
 /*
- * graphml_reader - a graph in GraphML, plain, gzip or zstd, read as it passes (format: graphml).
+ * graphml_reader - a graph in GraphML, plain, gzip or zstd, read as a stream (format: graphml).
  *
  *   <graphml>
  *     <key id="d0" for="node" attr.name="label" attr.type="string"/>
@@ -8,19 +8,17 @@
  *       <node id="alice"><data key="d0">red</data></node>
  *       <edge source="alice" target="bob"><data key="d1">2.5</data></edge>
  *
- * attr.name says what is read (graphml_keys.h). Of nodes: label, class or y, a class by word or
- * number (class_words.h); feat, feat_0, feat_1,
- * ... or x_0, x_1, ..., numbers that are the features, in the order of their keys, of all nodes or
- * of none; train_mask, val_mask and
- * test_mask, booleans. Of edges: weight; an edge without one has the key's <default>, or 1. The
- * settings label_columns and
- * feature_columns name other keys. Keys that say none of these are not read. A label that is
- * different in each node is refused, since
- * it is a name (Gephi and networkx write such). Refused by line: a DOCTYPE (entities), several
- * graphs or graphs in nodes, hyperedges,
- * an edge whose own direction is another.
+ * attr.name determines which keys are read (graphml_keys.h). For nodes: label, class or y, a class
+ * by word or number (class_words.h); feat, feat_0, feat_1, ... or x_0, x_1, ..., the numbers of the
+ * features, in the order of their keys, for all nodes or none; train_mask, val_mask and test_mask,
+ * booleans. For edges: weight; an edge without one has the key's <default>, or 1. The settings
+ * label_columns and feature_columns name other keys. Further keys are not read. A label that is
+ * different in each node is refused, because it is a name (Gephi and networkx write such labels).
+ * These are refused by line: a DOCTYPE (entities), several graphs or graphs in nodes, hyperedges,
+ * an edge with a direction of its own that differs.
  *
- * The file is read twice: ids first. Format: http://graphml.graphdrawing.org/specification.html.
+ * The file is read twice: the first pass reads the ids. Format:
+ * http://graphml.graphdrawing.org/specification.html.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -42,33 +40,33 @@
 
 enum { TEXT_BYTES_MAX = 4096, PIECE_BYTES = 1 << 16 };
 
-struct members { /* of a split */
+struct members { /* of one split */
     int64_t *node;
     size_t count, capacity;
 };
 
-struct graphml { /* one run */
+struct graphml { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     const char *path;
-    struct xml_stream *stream; /* of the pass at hand */
-    bool notes_ids;            /* the first pass */
+    struct xml_stream *stream; /* of the current pass */
+    bool notes_ids;            /* this is the first pass */
     struct graphml_keys keys;
-    struct graphml_key *open_key;   /* whose <default> may come; in keys */
-    const struct graphml_key *data; /* of the <data> at hand; NULL: none that is read */
+    struct graphml_key *open_key;   /* the key whose <default> may follow; borrowed from keys */
+    const struct graphml_key *data; /* of the current <data>; NULL: none that is read */
     int graph_count;
     bool is_undirected;
     struct named_nodes names;
     struct class_words classes;
     struct label_table labels;
     struct members split[SPLIT_COUNT];
-    /* The node or edge at hand: */
+    /* The current node or edge. */
     bool in_node, in_edge;
     int64_t node, source, target, edge_line;
-    uint64_t labelled;            /* nodes with a label, in the first pass */
-    bool has_fractions;           /* among the labels */
+    uint64_t labelled;            /* nodes with a label, counted in the first pass */
+    bool has_fractions;           /* some label has a fraction */
     uint64_t unweighed;           /* edges without a weight */
-    bool has[GRAPHML_WEIGHT + 1]; /* a value, by use */
+    bool has[GRAPHML_WEIGHT + 1]; /* whether there is a value, by use */
     float *feature;               /* [keys.feature_count], NAN: no value yet */
     float weight;
     struct edge_buffer buffer;
@@ -110,7 +108,8 @@ static enum error_code take_number(const struct graphml *g, const struct graphml
     return ERROR_NONE;
 }
 
-/* Classes are words or numbers; several labels, and what a regression learns, are numbers. */
+/* Returns whether classes may be words. Several labels, and the targets of a regression, are
+ * numbers. */
 static bool are_words(const struct graphml *g)
 {
     const enum task_kind task = (enum task_kind)g->settings->ingest.task;
@@ -202,7 +201,7 @@ static enum error_code begin_graph(struct graphml *g, const char *const *attribu
                        direction ? direction : "nothing", err);
 }
 
-/* The node or edge that begins has no values yet. */
+/* Clears the values for the node or edge that begins. */
 static void forget_values(struct graphml *g)
 {
     g->weight = NAN;
@@ -278,8 +277,9 @@ static enum error_code begin_data(struct graphml *g, const char *const *attribut
 {
     const char *id = graphml_attribute(attribute, "key");
     g->data = id ? graphml_keys_find(&g->keys, id) : NULL;
+    /* data of the graph itself is not read */
     if (!g->in_node && !g->in_edge)
-        g->data = NULL; /* of the graph itself */
+        g->data = NULL;
     else if (!g->data)
         return wrong(g, "the id of a <key> as key of <data>", id ? id : "nothing", err);
     return ERROR_NONE;
@@ -321,7 +321,7 @@ static bool has_value(const struct graphml *g, const struct graphml_key *key)
                : g->has[key->use];
 }
 
-/* Labels and splits of a node without values of its own. */
+/* Takes the default labels and splits of a node without values of its own. */
 static enum error_code take_defaults(struct graphml *g, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -334,7 +334,7 @@ static enum error_code take_defaults(struct graphml *g, struct error *err)
     return rc;
 }
 
-/* Those of features that have no value. */
+/* Fills in the default values of features. */
 static enum error_code fill_features(const struct graphml *g, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -454,8 +454,8 @@ static enum error_code pass(struct graphml *g, bool notes_ids, struct error *err
     return rc;
 }
 
-/* A key that is called so by chance: y with fractions is a coordinate, and a label that no two
- * nodes share is a name. */
+/* Refuses keys that have the name of a label by accident: y with fractions is a coordinate, and a
+ * label that no two nodes share is a name. */
 static enum error_code check_labels(struct graphml *g, struct error *err)
 {
     struct graphml_key *label = NULL;

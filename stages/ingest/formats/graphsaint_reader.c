@@ -1,14 +1,13 @@
 /*
- * graphsaint_reader - a folder as GraphSAINT's authors hand graphs out (format: graphsaint):
- * Flickr, Yelp, Reddit, AmazonProducts.
+ * graphsaint_reader - a folder in the form in which GraphSAINT's authors distribute graphs (format:
+ * graphsaint): Flickr, Yelp, Reddit, AmazonProducts.
  *
- *   adj_full.npz      scipy's CSR of all edges, as they are stored: an undirected one has them both ways
+ *   adj_full.npz      scipy's CSR of all edges; an undirected edge is stored in both directions
  *   feats.npy         optional: [nodes, columns]
- *   class_map.json    optional: {"node": class} or {"node": [0, 1, ...]} of several labels
+ *   class_map.json    optional: {"node": class} or {"node": [0, 1, ...]} for several labels
  *   role.json         optional: {"tr": [node, ...], "va": [...], "te": [...]}
  *
- * adj_train.npz, the edges among training nodes, is not read: batches of training leave out none of
- * the others.
+ * adj_train.npz, the edges among training nodes, is not read, because training uses all edges.
  */
 #include "common/base/file.h"
 #include "common/base/json.h"
@@ -25,15 +24,15 @@
 #include <math.h>
 #include <string.h>
 
-struct graphsaint { /* one run */
+struct graphsaint { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
-    char archive[FILE_PATH_SIZE]; /* adj_full.npz */
-    struct npz_folder folder;     /* of its arrays */
+    char archive[FILE_PATH_SIZE]; /* path of adj_full.npz */
+    struct npz_folder folder;     /* its arrays */
     uint64_t node_count;
 };
 
-/* "" when there is no such file. */
+/* Finds a file; `path` is "" when it does not exist. */
 static enum error_code find_file(const struct graphsaint *g, const char *name,
                                  char path[FILE_PATH_SIZE], struct error *err)
 {
@@ -111,7 +110,7 @@ static enum error_code read_json(const char *path, struct json_document **out, s
 
 /* --- labels --- */
 
-/* The classes of one node: a number, or an array of 0 and 1. */
+/* Takes the classes of one node: a number, or an array of 0 and 1. */
 static enum error_code take_label(struct label_table *table, const char *key,
                                   const struct json_node *value, struct error *err)
 {

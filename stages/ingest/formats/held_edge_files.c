@@ -6,24 +6,25 @@
 
 #include <inttypes.h>
 
-struct held_file { /* one run */
+struct held_file { /* the state of one run */
     const char *path;
     enum split split;
     const struct named_nodes *names; /* NULL: ids are numbers */
     struct dataset_builder *builder;
     uint32_t type_count; /* 0: edges have no types */
     uint64_t count;
-    int64_t *node; /* of given negatives: those of a line */
+    int64_t *node; /* the listed negatives of a line */
     size_t capacity;
 };
 
-/* `side` of an edge: 0 is the source, 1 the target. */
+/* Finds a node by its id. `side`: 0 is the source of an edge, 1 the target. */
 static enum error_code find_node(const struct held_file *file, int side, const struct field *id,
                                  int64_t line, int64_t *node, struct error *err)
 {
     const int shown = id->size < 40 ? (int)id->size : 40;
+    /* the builder checks the range */
     if (!file->names && text_int64(id->text, id->size, node))
-        return ERROR_NONE; /* the builder knows the range */
+        return ERROR_NONE;
     if (file->names)
         *node = named_nodes_find_end(file->names, side, id);
     if (file->names && *node >= 0)
@@ -35,7 +36,7 @@ static enum error_code find_node(const struct held_file *file, int side, const s
                      file->path, line, shown, id->text);
 }
 
-/* Behind the two ends, where edges have types. */
+/* Reads the type, which follows the two ends if edges have types. */
 static enum error_code find_type(const struct held_file *file, struct delimited *values,
                                  int64_t line, uint16_t *type, struct error *err)
 {
@@ -55,7 +56,7 @@ static enum error_code find_type(const struct held_file *file, struct delimited 
                      has_field ? field.text : "", has_field ? "'" : "", file->type_count - 1);
 }
 
-/* What both kinds of lines begin with. */
+/* Reads the beginning that both kinds of lines share. */
 static enum error_code read_edge(struct held_file *file, const struct field *id,
                                  struct delimited *values, struct given_edge *edge,
                                  struct error *err)
@@ -113,7 +114,8 @@ static enum error_code visit(struct held_file *file, keyed_visitor take, struct 
     return rc;
 }
 
-/* Where the settings could not be refused, since an input of their format may have such edges of its own: this one has none. */
+/* Refuses given splits without files. The check of the settings cannot refuse them for formats
+ * whose inputs may have held-out edges of their own; this input has none. */
 static enum error_code need_files(const struct pipeline_settings *settings, struct error *err)
 {
     if (!pipeline_gives_edges(settings))

@@ -10,7 +10,8 @@
 
 enum { ID, NAME, TYPE, FEATURES, NO_TYPE = -1 };
 
-/* Returns how many fields the line has, which may be more than `field` holds. A quote is part of a name here. */
+/* Splits a line. Returns how many fields it has, which may be more than `field` holds. A quote is
+ * part of a name here. */
 static size_t split_tabs(const struct text_line *line, struct field field[HGB_FIELDS_MAX])
 {
     const char *at = line->text, *end = line->text + line->size;
@@ -65,7 +66,8 @@ enum error_code hgb_number(const char *path, int64_t line, const char *what,
 
 /* --- the first pass --- */
 
-/* The first node of a type says whether its type has features, and how many. */
+/* Notes the width of a type's features: its first node shows whether there are features, and how
+ * many. */
 static enum error_code note_dim(struct hgb_nodes *nodes, int64_t type, const struct field *field,
                                 size_t count, int64_t line, struct error *err)
 {
@@ -167,11 +169,11 @@ enum error_code hgb_nodes_set_ids(const struct hgb_nodes *nodes, struct dataset_
 
 /* --- the second pass --- */
 
-struct features { /* one run */
+struct features { /* the state of one run */
     const struct hgb_nodes *nodes;
     struct dataset_builder *builder;
-    uint32_t dim; /* of types without features; 0: they get none */
-    float *row;   /* as wide as the widest */
+    uint32_t dim; /* width for types without features; 0: they get none */
+    float *row;   /* room for the widest row */
 };
 
 static enum error_code push_row(void *context, const struct field *field, size_t count,

@@ -1,17 +1,19 @@
 /*
- * hgb_reader - a graph of several types as the Heterogeneous Graph Benchmark keeps it: a folder of
- * text files whose columns a tab
- * separates (format: hgb).
+ * hgb_reader - a graph of several types in the form of the Heterogeneous Graph Benchmark: a folder
+ * of text files whose columns are separated by tabs (format: hgb).
  *
- *   node.dat         id, name, type[, features]    0 <tab> Ann <tab> 0 <tab> 0.5,1,0      ids from 0, types from 0
+ *   node.dat         id, name, type[, features]    0 <tab> Ann <tab> 0 <tab> 0.5,1,0; ids from 0,
+ *                                                  types from 0
  *   link.dat         source, target, type[, weight]
- *   label.dat        id, name, type, classes       training nodes; `0,3` are two classes of a node, and the task has several labels
- *   label.dat.test   the same                      test nodes; there is no validation split: `split: random 60/20/20` makes one
+ *   label.dat        id, name, type, classes       training nodes; `0,3` are two classes of a node,
+ *                                                  and the task has several labels
+ *   label.dat.test   the same                      test nodes; there is no validation split:
+ *                                                  `split: random 60/20/20` makes one
  *   link.dat.test    links of the test, with ingest.edge_split: given
  *
- * All links of a type join the same two node types. Types and relations are called by their
- * numbers. Nodes lie by type; where
- * the ids do not, outputs still have the ids. Format: https://github.com/THUDM/HGB.
+ * All links of a type join the same two node types. Types and relations are named by their numbers.
+ * Nodes are ordered by type; if the ids are not, outputs still have the ids. Format:
+ * https://github.com/THUDM/HGB.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -31,20 +33,20 @@ enum { SOURCE, TARGET, LINK_TYPE, WEIGHT };
 enum { LABELLED_ID, LABELLED_NAME, LABELLED_TYPE, CLASSES };
 enum { NO_TYPE = -1, HGB_CLASSES_MAX = 4096 };
 
-struct hgb { /* one run */
+struct hgb { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     struct hgb_nodes nodes;
     struct typed_graph *graph;
-    char links[FILE_PATH_SIZE], held_links[FILE_PATH_SIZE]; /* "": not there */
+    char links[FILE_PATH_SIZE], held_links[FILE_PATH_SIZE]; /* "": no such file */
     char labels[SPLIT_COUNT][FILE_PATH_SIZE];
-    const char *path; /* of the file at hand */
-    /* Of link types: */
+    const char *path; /* of the current file */
+    /* The links, by type. */
     int source_type[EDGE_TYPE_COUNT_MAX], target_type[EDGE_TYPE_COUNT_MAX];
     uint32_t type_count;
     bool has_weights, has_no_weights;
     struct edge_buffer buffer;
-    /* Of labels: */
+    /* The labels. */
     uint32_t class_count;
     bool has_lists;
     enum split split;
@@ -65,7 +67,7 @@ static enum error_code read_ends(const struct hgb *h, const struct field *field,
                             : rc;
 }
 
-/* The first link of a type says which node types it joins. */
+/* Notes a link; the first link of a type determines which node types it joins. */
 static enum error_code note_link(void *context, const struct field *field, size_t count,
                                  int64_t line, struct error *err)
 {
@@ -136,7 +138,8 @@ static enum error_code hold_link(void *context, const struct field *field, size_
     return dataset_builder_hold_out(h->builder, HELD_OUT_TEST, &held, err);
 }
 
-/* Names are numbers, so that a relation stands as `0:3:1`: type 3 from node type 0 to 1. */
+/* Declares the types. Their names are numbers, so a relation is called `0:3:1`: type 3 from node
+ * type 0 to 1. */
 static enum error_code declare(struct hgb *h, struct error *err)
 {
     char name[64];
@@ -306,7 +309,8 @@ static enum error_code find_files(struct hgb *h, char nodes[FILE_PATH_SIZE], str
                             : rc;
 }
 
-/* Files beside the folder name nodes by the numbers that they have when they lie by type. */
+/* Refuses files beside the folder if nodes are renumbered by type, because such files would name
+ * nodes by the new numbers. */
 static enum error_code check_edge_files(const struct hgb *h, struct error *err)
 {
     bool any = false;

@@ -39,8 +39,8 @@ bool input_files_ends_in(const char *name, const char *ending)
 }
 
 struct walk {
-    const char *folder;   /* absolute, or as the user gave it */
-    const char *relative; /* of `folder` below the input; "" at the top */
+    const char *folder;   /* absolute, or in the form that the user gave */
+    const char *relative; /* path of `folder` below the input; "" at the top */
     const struct input_format *format;
     struct checksum_stream *sum;
     bool *has_features;
@@ -74,7 +74,8 @@ static enum error_code sum_one(void *context, const char *path, size_t index, st
     return sum_file(pattern->notes, pattern->sum, path, pattern->name, err);
 }
 
-/* All files of a pattern. What they are called counts no more than what one file is called. */
+/* Adds all files of a pattern under one name: the names of the files do not count, as that of a
+ * single file does not. */
 static enum error_code sum_pattern(const struct file_notes *notes, struct checksum_stream *sum,
                                    const char *path, const char *name, struct error *err)
 {
@@ -82,7 +83,7 @@ static enum error_code sum_pattern(const struct file_notes *notes, struct checks
     return file_pattern_visit(path, sum_one, &pattern, err);
 }
 
-/* Readers take data from no file with another ending. */
+/* Returns whether a file has an ending of the format; readers read no other files. */
 static bool is_data(const struct walk *walk, const char *name)
 {
     for (const char *const *ending = walk->format->endings; *ending; ending++)
@@ -129,7 +130,8 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
     return sum_file(walk->notes, walk->sum, path, relative, err);
 }
 
-/* An input of one file, and what is known of its nodes; a file beside it goes by its setting, not by its name. */
+/* Adds an input of one file, and the files of its nodes. A file beside the input counts under the
+ * name of its setting, not under its own. */
 static enum error_code sum_file_input(const struct pipeline_settings *settings,
                                       const struct file_notes *notes, struct checksum_stream *sum,
                                       struct error *err)
@@ -155,7 +157,7 @@ static enum error_code sum_file_input(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Held-out edges and given negatives lie beside any input. */
+/* Adds files of held-out edges and negatives, which any input may have. */
 static enum error_code sum_held_edges(const struct pipeline_settings *settings,
                                       const struct file_notes *notes, struct checksum_stream *sum,
                                       struct error *err)
@@ -180,7 +182,7 @@ static enum error_code sum_held_edges(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* What features are scaled by lies beside any input, too. */
+/* Adds ingest.feature_statistics, which any input may have, too. */
 static enum error_code sum_statistics(const struct pipeline_settings *settings,
                                       const struct file_notes *notes, struct checksum_stream *sum,
                                       struct error *err)

@@ -15,10 +15,10 @@
 
 enum { HINT_SIZE = 256 };
 
-struct rows { /* one run */
+struct rows { /* the state of one run */
     struct keyed_file *features;
-    struct keyed_file *ids;                 /* of an array; NULL: text */
-    const struct column_encoding *encoding; /* of text; NULL: numbers as they stand */
+    struct keyed_file *ids;                 /* for an array; NULL: text */
+    const struct column_encoding *encoding; /* for text; NULL: plain numbers */
     const struct named_nodes *nodes;
     struct dataset_builder *builder;
     struct npy_reader array; /* closed for text */
@@ -88,7 +88,7 @@ static enum error_code name_second_row(struct rows *rows, int64_t node, int64_t 
                      file->path, line, named_nodes_text(rows->nodes, node, text), first);
 }
 
-/* rows->row is that of `node`. */
+/* Stores rows->row as the row of `node`. */
 static enum error_code put_row(struct rows *rows, int64_t node, int64_t line, struct error *err)
 {
     if (rows->has_row[node])
@@ -99,7 +99,7 @@ static enum error_code put_row(struct rows *rows, int64_t node, int64_t line, st
                                         rows->row, rows->dim, err);
 }
 
-/* The same of the node that `id` names in `path`. */
+/* Does the same for the node that `id` names in `path`. */
 static enum error_code put_named(struct rows *rows, const struct field *id, const char *path,
                                  int64_t line, struct error *err)
 {
@@ -139,7 +139,7 @@ static enum error_code encode(const struct rows *rows, struct delimited *values,
                             : error_context(err, rc, "%s:%" PRId64, rows->features->path, line);
 }
 
-/* Adds the line that helps where a value is no number. */
+/* Adds advice about a value that is no number: the line to add. */
 static enum error_code advise(const struct rows *rows, const struct field *field, size_t column,
                               enum error_code code, struct error *err)
 {
@@ -171,7 +171,7 @@ static enum error_code advise(const struct rows *rows, const struct field *field
     return error_add(err, code, ADVISE_NUMBER);
 }
 
-/* Numbers as they stand; a value that is none is named with what takes it. */
+/* Parses plain numbers. If a value is none, the message names the setting that would encode it. */
 static enum error_code parse_numbers(struct rows *rows, struct delimited *values, int64_t line,
                                      struct error *err)
 {
@@ -235,7 +235,8 @@ static enum error_code take_array_row(void *context, const struct field *id,
     return rc == ERROR_NONE ? put_named(rows, id, rows->ids->path, line, err) : rc;
 }
 
-/* Row i is that of the node with the id i, as noted; of nodes that the input has numbered, of the i-th. */
+/* Pushes an array in order: row i belongs to the node with the id i, as noted, or to the i-th node
+ * if the input has numbered them. */
 static enum error_code take_array_in_order(struct rows *rows, struct error *err)
 {
     const struct named_nodes *nodes = rows->nodes;

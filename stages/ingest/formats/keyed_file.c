@@ -72,9 +72,10 @@ struct field keyed_file_column(const struct keyed_file *file, size_t column, cha
     return (struct field){number, (size_t)size};
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values
+ * ------------------------------------------------------------------------------------- */
 
-/* Puts one value: nothing for a word that says that it is missing, and a point for a decimal comma. */
+/* Writes one value: nothing for a missing word, and a point for a decimal comma. */
 static size_t put_value(struct keyed_file *file, const struct field *field, char *out)
 {
     double number = 0.0;
@@ -90,7 +91,8 @@ static size_t put_value(struct keyed_file *file, const struct field *field, char
     return field->size;
 }
 
-/* The values that are picked, as a line with commas, and behind it the room that quotes in quotes take. */
+/* Joins the picked values into a line with commas. The room after the line is for delimited, which
+ * unquotes values. */
 static enum error_code gather(struct keyed_file *file, struct delimited *out, struct error *err)
 {
     size_t need = 1, at = 0;
@@ -137,7 +139,7 @@ static enum error_code take_chosen(struct keyed_file *file, const struct text_li
     return rc == ERROR_NONE ? visit(context, &id, &values, line->number, err) : rc;
 }
 
-/* The first line of a file is the header of the first one. */
+/* Checks that the first line of a later file is the header of the first file. */
 static enum error_code expect_header(const struct keyed_file *file, const struct text_line *line,
                                      struct error *err)
 {
@@ -151,7 +153,7 @@ static enum error_code expect_header(const struct keyed_file *file, const struct
                      is_kept ? "'" : "", line->size < 200 ? (int)line->size : 200, line->text);
 }
 
-/* Where the first file has no header the others have none. */
+/* Checks that a later file has no header if the first file has none. */
 static enum error_code expect_none(const struct keyed_file *file, const struct named_nodes *nodes,
                                    const struct text_line *line, const struct field *id,
                                    struct error *err)
@@ -201,7 +203,8 @@ static enum error_code take_line(struct keyed_file *file, const struct named_nod
     return visit(context, &id, &cursor, line->number, err);
 }
 
-/* Whether the line is passed over. In a file of ids alone only blank lines at the end are. */
+/* Sets *passed to whether the line is skipped. In a file of ids alone, only blank lines at the end
+ * are skipped. */
 static enum error_code pass_over(const struct keyed_file *file, const struct text_line *line,
                                  int64_t *blank, bool *passed, struct error *err)
 {
@@ -214,7 +217,7 @@ static enum error_code pass_over(const struct keyed_file *file, const struct tex
                      file->path, *blank);
 }
 
-struct visit { /* of all files of a pattern */
+struct visit { /* a visit of all files of a pattern */
     struct keyed_file *file;
     const struct named_nodes *nodes;
     keyed_visitor visit;

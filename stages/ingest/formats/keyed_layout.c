@@ -10,7 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words
+ * ------------------------------------------------------------------------------------- */
 
 static bool is_any(const struct field *field, const char *const *words)
 {
@@ -26,14 +27,16 @@ static bool ends_in(const struct field *field, const char *end)
     return field->size > size && memcmp(field->text + field->size - size, end, size) == 0;
 }
 
-/* userId and userID are names of columns, COVID and David are none. */
+/* Returns whether a name ends like a column of ids: userId and userID do, COVID and David do
+ * not. */
 static bool ends_in_id(const struct field *name)
 {
     return name->size > 2 && islower((unsigned char)name->text[name->size - 3]) &&
            (ends_in(name, "Id") || ends_in(name, "ID"));
 }
 
-/* A name that columns of ids alone have. `node` of a table of edges is another matter. */
+/* Returns whether only a column of ids has this name. (In a table of edges `node` may mean
+ * something else.) */
 static bool is_plain_id(const struct field *name)
 {
     static const char *const words[] = {"id", "node", "node_id", "nodeid", "nid", NULL};
@@ -52,7 +55,8 @@ static bool is_number(const struct field *field)
     return text_double(field->text, field->size, &value);
 }
 
-/* ---- columns by name -------------------------------------------------------------------------- */
+/* ---- columns by name
+ * -------------------------------------------------------------------------- */
 
 static bool is_text(const char *text)
 {
@@ -67,7 +71,7 @@ static bool has_choice(const struct keyed_file *file)
     return any;
 }
 
-/* The name of an entry is what stands before its last colon, or all of it. */
+/* Takes the name of the next entry: the text before its last colon, or the whole entry. */
 static bool next_name(const char **text, struct field *out)
 {
     struct named_entry entry;
@@ -154,7 +158,7 @@ static enum error_code keep_header(struct keyed_file *file, const struct text_li
     return rc;
 }
 
-/* The first row's fields, in file->field; the first is empty where the header lacks its name. */
+/* Splits the first row into file->field; the first field is empty if the header lacks its name. */
 static enum error_code split_first(struct keyed_file *file, const struct text_line *line,
                                    struct error *err)
 {
@@ -169,17 +173,19 @@ static enum error_code split_first(struct keyed_file *file, const struct text_li
     return ERROR_NONE;
 }
 
-/* Whether no value is taken as it stands: words are missing, or numbers have decimal commas. */
+/* Returns whether values may have to be rewritten: there are missing words, or numbers have decimal
+ * commas. */
 static bool changes_values(const struct keyed_file *file)
 {
     return (file->missing_words && file->missing_words[0]) || file->look.decimal_comma;
 }
 
-/* ---- header ------------------------------------------------------------------------------------ */
+/* ---- header
+ * ------------------------------------------------------------------------------------ */
 
-struct others {           /* rows behind the first */
-    uint64_t rows, known; /* looked at; of them those of nodes that are known */
-    bool repeats;         /* a value of the first row stands in its column again */
+struct others {           /* the rows after the first */
+    uint64_t rows, known; /* rows examined; those whose node is known */
+    bool repeats;         /* some row has the first row's value in the same column */
     bool starts_with_integer;
 };
 
@@ -238,14 +244,15 @@ static enum error_code ask_for_header(const struct keyed_file *file, const struc
         file->path, line->number, shown, line->text, size, id->text, size, id->text);
 }
 
-/* Whether nine of ten other rows have a value that some row above has: such columns are classes. */
+/* Returns whether the second column repeats its values as classes do: it has at most about half as
+ * many distinct values as rows. */
 static bool are_classes(const struct keyed_file *file)
 {
     const struct table_look *look = &file->look;
     return look->judged == 2 && look->rows >= 4 && look->column[1].distinct * 2 <= look->rows + 1;
 }
 
-/* Of words above words. */
+/* Judges a first row of words above rows of words. */
 static enum error_code judge_words(struct keyed_file *file, const struct named_nodes *nodes,
                                    const struct text_line *line, const struct field *first,
                                    bool *is_header, struct error *err)
@@ -261,8 +268,8 @@ static enum error_code judge_words(struct keyed_file *file, const struct named_n
                : ask_for_header(file, line, &first[0], err);
 }
 
-/* Whether there are words, none of which is an id: where ids of nodes follow, that is a header,
- * and not a slip of the pen. */
+/* Returns whether there are words and none of them is an id. If ids of nodes follow, such a line is
+ * a header, not a typing error. */
 static bool names_no_node(const struct named_nodes *nodes, struct delimited values)
 {
     struct field field;
@@ -275,7 +282,8 @@ static bool names_no_node(const struct named_nodes *nodes, struct delimited valu
     return has_words;
 }
 
-/* A first row that calls a later column so is a header: the ids are not in the first column. */
+/* Returns whether the row names a later column like ids. Then it is a header, and the ids are not
+ * in the first column. */
 static bool names_ids(struct delimited values)
 {
     struct field field;
@@ -285,7 +293,7 @@ static bool names_ids(struct delimited values)
     return false;
 }
 
-/* The first row of a table whose columns no setting names. */
+/* Decides whether the first row of a table is a header, if no setting names columns. */
 static enum error_code judge_first(struct keyed_file *file, const struct named_nodes *nodes,
                                    const struct text_line *line, bool *is_header, struct error *err)
 {
@@ -312,7 +320,7 @@ static enum error_code judge_first(struct keyed_file *file, const struct named_n
                : judge_words(file, nodes, line, field, is_header, err);
 }
 
-/* The same of a file of ids alone. */
+/* Does the same for a file of ids alone. */
 static enum error_code judge_id(struct keyed_file *file, const struct named_nodes *nodes,
                                 const struct text_line *line, bool *is_header, struct error *err)
 {
@@ -331,9 +339,11 @@ static enum error_code judge_id(struct keyed_file *file, const struct named_node
     return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all
+ * --------------------------------------------------------------------------------------- */
 
-/* The first column is of ids where nothing is said. A header that calls another column so has to be asked about. */
+/* Without a setting the first column has the ids. If the header gives another column a name of ids,
+ * the file is refused, because the user has to choose. */
 static enum error_code check_id_column(const struct keyed_file *file, const struct text_line *line,
                                        struct error *err)
 {
@@ -354,7 +364,8 @@ static enum error_code check_id_column(const struct keyed_file *file, const stru
 
 static enum error_code look(struct keyed_file *file, struct error *err)
 {
-    const bool has_words_alone = file->form == KEYED_WORDS && !has_choice(file); /* or none */
+    /* or have no values */
+    const bool has_words_alone = file->form == KEYED_WORDS && !has_choice(file);
     const struct table_request request = {.path = file->path,
                                           .data = file->data,
                                           .size = file->size,
@@ -367,7 +378,8 @@ static enum error_code look(struct keyed_file *file, struct error *err)
     return table_look_read(&request, &file->look, err);
 }
 
-/* A header may lack the name of the first column (table_look.h). A row lacks nothing. */
+/* Checks the width of a row. A header may lack the name of the first column (table_look.h); a row
+ * must be complete. */
 static enum error_code check_width(const struct keyed_file *file, const struct text_line *line,
                                    bool is_header, struct error *err)
 {
@@ -401,7 +413,8 @@ enum error_code keyed_layout_find(struct keyed_file *file, const struct named_no
     enum error_code rc = ERROR_NONE;
     file->is_known = true;
     file->header_line = 0;
-    file->delimiter = DELIMITER_TAB; /* an id on its own line may hold commas and blanks */
+    /* the whole line is one id, which may have commas and blanks */
+    file->delimiter = DELIMITER_TAB;
     if (file->form == KEYED_ID_ONLY) {
         rc = judge_id(file, nodes, line, &is_header, err);
         return rc == ERROR_NONE && is_header ? keep_header(file, line, err) : rc;

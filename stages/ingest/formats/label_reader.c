@@ -12,20 +12,21 @@
 
 enum { PIECE_ELEMENTS = 1 << 17 };
 
-struct labels { /* one run */
+struct labels { /* the state of one run */
     struct label_table table;
     uint64_t row_count;
     int64_t first_line; /* of row 0: 1 in text, 0 in npy */
 };
 
-/* Takes table.column as the next node's. */
+/* Stores table.column as the labels of the next node. */
 static enum error_code take_row(struct labels *labels, struct error *err)
 {
     const uint64_t row = labels->row_count++;
     return label_table_take(&labels->table, row, labels->first_line + (int64_t)row, err);
 }
 
-/* Two columns of which the first counts the rows from 0 or 1, at the first row where that cannot be a label. */
+/* Returns whether the first of two columns counts the rows from 0 or 1. Decides at the first row
+ * whose number could not be a label. */
 static bool has_ids(const struct labels *labels)
 {
     const double first = labels->table.column[0], row = (double)labels->row_count;
@@ -90,7 +91,8 @@ static enum error_code read_text(struct labels *labels, struct error *err)
     return rc;
 }
 
-/* Rows [first, first + count) of an array, as doubles; one of the two buffers is used. */
+/* Reads rows [first, first + count) of an array, as doubles; only one of the two buffers is
+ * used. */
 static enum error_code take_rows(struct labels *labels, const struct npy_reader *reader,
                                  uint64_t first, uint64_t count, int64_t *whole, float *real,
                                  struct error *err)

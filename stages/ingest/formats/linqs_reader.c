@@ -2,12 +2,14 @@
  * linqs_reader - the folder of a citation graph of the LINQS group: Cora, CiteSeer, WebKB (format:
  * linqs).
  *
- *   NAME.content   a line a paper: id, words (0 and 1, or other numbers), class; tabs or blanks between them
- *   NAME.cites     a line an edge: the id of the paper that is cited, that of the paper that cites it
+ *   NAME.content   a line a paper: id, words (0 and 1, or other numbers), class; tabs or blanks
+ *                  between them
+ *   NAME.cites     a line an edge: the id of the paper that is cited, that of the paper that cites
+ *                  it
  *
- * Edges go from the citing paper to the cited one. Classes are words, numbered as class_words.h
- * says. Edges of papers that have no line in NAME.content, of which CiteSeer has some, are left
- * out, and the log says how many. There are no splits.
+ * Edges go from the citing paper to the cited one. Classes are words, numbered as in class_words.h.
+ * Edges of papers that have no line in NAME.content, of which CiteSeer has some, are dropped, and
+ * their number is logged. There are no splits.
  *
  * Format: README of https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz.
  */
@@ -29,7 +31,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct linqs { /* one run */
+struct linqs { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     char content[FILE_PATH_SIZE], cites[FILE_PATH_SIZE];
@@ -39,7 +41,7 @@ struct linqs { /* one run */
     uint32_t dim;
     float *row; /* [dim] */
     uint64_t row_count, unknown_count;
-    int64_t first_unknown; /* line */
+    int64_t first_unknown; /* line of the first unknown paper */
     struct edge_buffer buffer;
 };
 
@@ -67,7 +69,7 @@ static enum error_code visit(struct linqs *l, const char *path, line_taker take,
 
 struct search {
     const char *folder, *ending;
-    char *path; /* [FILE_PATH_SIZE], "" until there is one */
+    char *path; /* [FILE_PATH_SIZE], "" until a file is found */
 };
 
 static enum error_code look_at(void *context, const char *name, struct error *err)
@@ -95,7 +97,7 @@ static enum error_code find(const char *folder, const char *ending, char path[FI
 
 /* --- papers --- */
 
-/* id, the fields between, class. */
+/* Splits a line into id, the fields between, and class. */
 static enum error_code split_paper(const struct linqs *l, const struct text_line *line,
                                    struct field *id, struct delimited *words, uint32_t *count,
                                    struct field *class, struct error *err)
@@ -184,7 +186,7 @@ static enum error_code read_papers(struct linqs *l, struct error *err)
     return rc == ERROR_NONE ? dataset_builder_set_ids(l->builder, &ids, err) : rc;
 }
 
-/* Features, and labels where they are learnt. */
+/* Pushes the features, and the labels if they are learnt. */
 static enum error_code push_papers(struct linqs *l, struct error *err)
 {
     const bool has_labels = pipeline_reads_targets(l->settings);

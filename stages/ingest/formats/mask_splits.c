@@ -25,7 +25,7 @@ static enum error_code check_shape(const struct npy_reader *reader, uint64_t nod
                                               reader->path);
 }
 
-/* The nodes of the mask, ascending, into node [*count]. */
+/* Collects the nodes of the mask, ascending, in node [*count]. */
 static enum error_code collect(const struct npy_reader *reader, uint64_t row, uint64_t node_count,
                                int64_t *node, uint64_t *count, struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * matrix_market_reader - the adjacency matrix of a graph as NIST's Matrix Market has it (format:
+ * matrix_market_reader - the adjacency matrix of a graph in NIST's Matrix Market format (format:
  * matrix_market).
  *
  *   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric
@@ -7,10 +7,10 @@
  *   rows columns entries
  *   i j [value]           nodes count from 1: an edge from i to j, and its weight
  *
- * A symmetric matrix has each entry beside the diagonal once, which is an edge both ways; a general
- * one is directed, as SuiteSparse has it. Dense arrays, complex numbers, and matrices that are
- * skew-symmetric or Hermitian are no graphs. Plain or gzip. Labels, features and splits lie beside
- * it (node_files.h), by the numbers of nodes here.
+ * A symmetric matrix lists each entry off the diagonal once, and such an entry is an edge both
+ * ways; a general matrix is directed, as in SuiteSparse. Dense arrays, complex numbers, and
+ * matrices that are skew-symmetric or Hermitian are refused. Plain or gzip. Labels, features and
+ * splits are in files beside it (node_files.h), which use the node numbers of this file.
  *
  * Format: Boisvert, Pozo, Remington 1996, NISTIR 5935.
  */
@@ -28,7 +28,7 @@
 
 enum { HEADER_WORDS = 5, FIELD_MAX = 4 };
 
-struct matrix { /* one run */
+struct matrix { /* the state of one run */
     const char *path;
     struct line_reader *reader;
     bool has_values, is_symmetric;
@@ -43,7 +43,7 @@ static enum error_code header_error(const struct matrix *m, const char *expected
                      found->size < 60 ? (int)found->size : 60, found->text);
 }
 
-/* "%%MatrixMarket matrix coordinate real general" */
+/* Reads the header: "%%MatrixMarket matrix coordinate real general". */
 static enum error_code take_header(struct matrix *m, const struct text_line *line,
                                    struct error *err)
 {
@@ -67,7 +67,7 @@ static enum error_code take_header(struct matrix *m, const struct text_line *lin
     return ERROR_NONE;
 }
 
-/* The next line that is no comment and not empty. */
+/* Reads the next line that is neither a comment nor empty. */
 static enum error_code next_line(struct matrix *m, struct text_line *line, bool *found,
                                  struct error *err)
 {

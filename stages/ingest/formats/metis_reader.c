@@ -1,13 +1,14 @@
 /*
- * metis_reader - an undirected graph as METIS and Chaco keep it (format: metis).
+ * metis_reader - an undirected graph in the format of METIS and Chaco (format: metis).
  *
  *   % comments
- *   nodes edges [fmt [constraints]]     fmt: three digits, 1 where there are vertex sizes, vertex weights, edge weights
+ *   nodes edges [fmt [constraints]]     fmt: three digits, 1 if there are vertex sizes, vertex
+ *                                       weights, edge weights
  *   [size] [weight ...] v1 [w1] v2 [w2] ...       line i is node i: its neighbours, from 1
  *
- * An edge is in the lines of both its ends, with the same weight; what is in one of them alone is
- * refused. Sizes and weights of nodes are passed over. Plain or gzip. Labels, features and splits
- * lie beside it (node_files.h), by the numbers of nodes here.
+ * An edge is in the lines of both its ends, with the same weight. An edge that is in one line only
+ * is refused. Sizes and weights of nodes are skipped. Plain or gzip. Labels, features and splits
+ * are in files beside it (node_files.h), which use the node numbers of this file.
  *
  * Format: METIS 5 manual, section 4.1.1.
  */
@@ -23,20 +24,22 @@
 
 enum { HEADER_FIELDS = 4 };
 
-struct metis_file { /* one run */
+struct metis_file { /* the state of one run */
     const char *path;
     struct line_reader *reader;
     uint64_t nodes, edges;
     bool has_sizes, has_edge_weights;
-    int64_t node_weights; /* numbers before the neighbours */
-    uint64_t node;        /* whose line is read, from 1 */
-    uint64_t ends;        /* that were listed */
-    uint64_t low,
-        high; /* sums of hashes of the edges as their lower and their higher end list them */
+    int64_t node_weights; /* how many numbers precede the neighbours */
+    uint64_t node;        /* the node of the current line, from 1 */
+    uint64_t ends;        /* number of ends read */
+    /* sums of the hashes of the edges in the lines of their lower ends, and in those of their
+     * higher ends */
+    uint64_t low, high;
     struct edge_buffer buffer;
 };
 
-/* Of what both ends of an edge must say: sums of it are equal when every edge is in both lines. */
+/* Returns the hash of an edge and its weight, for a sum over the lower ends and one over the higher
+ * ends: the sums are equal if each edge is in both lines. */
 static uint64_t edge_hash(uint64_t low, uint64_t high, int64_t weight)
 {
     const uint64_t edge[3] = {low, high, (uint64_t)weight};
@@ -50,7 +53,7 @@ static enum error_code unexpected(const struct metis_file *m, const struct text_
                      line->number, expected, line->size < 60 ? (int)line->size : 60, line->text);
 }
 
-/* An empty line is a node without neighbours; a comment is nothing. */
+/* Reads the next line. An empty line is a node without neighbours; comments are skipped. */
 static enum error_code next_line(struct metis_file *m, struct text_line *line, bool *found,
                                  struct error *err)
 {
@@ -61,7 +64,7 @@ static enum error_code next_line(struct metis_file *m, struct text_line *line, b
     return rc;
 }
 
-/* "011": sizes no, node weights yes, edge weights yes. */
+/* Parses "011": no sizes, node weights, edge weights. */
 static bool take_form(struct metis_file *m, const struct field *form)
 {
     for (size_t i = 0; i < form->size; i++)
@@ -95,7 +98,7 @@ static enum error_code take_header(struct metis_file *m, const struct text_line 
     return ERROR_NONE;
 }
 
-/* Each edge is pushed by its lower end. */
+/* Pushes the edge if this is the line of its lower end. */
 static enum error_code take_neighbor(struct metis_file *m, const struct text_line *line,
                                      int64_t neighbor, int64_t weight, struct error *err)
 {

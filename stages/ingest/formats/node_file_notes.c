@@ -6,7 +6,7 @@
 
 enum { SHOWN_NAMES = 6, NAME_SHOWN = 40, LINE_SIZE = 768 };
 
-struct line { /* of a note */
+struct line { /* the text of a note */
     char text[LINE_SIZE];
     size_t at;
 };
@@ -22,7 +22,8 @@ static void put(struct line *line, const char *format, ...)
         line->at += (size_t)size < LINE_SIZE - line->at ? (size_t)size : LINE_SIZE - line->at - 1;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------ */
+/* ---- columns
+ * ------------------------------------------------------------------------------------ */
 
 static void put_name(struct line *line, const struct keyed_file *file, size_t column)
 {
@@ -33,7 +34,7 @@ static void put_name(struct line *line, const struct keyed_file *file, size_t co
         put(line, "column %zu", column + 1);
 }
 
-/* Whether a reader of the table takes a column for a value. */
+/* Returns whether a reader of the table uses the column. */
 static bool takes(const struct keyed_file *file, size_t column)
 {
     if (!file->is_known || column == file->id_field)
@@ -83,7 +84,7 @@ static size_t count_columns(const struct node_files *files, const struct keyed_f
     return count;
 }
 
-/* "a, b and c", or "1433 columns from a to z". */
+/* Writes "a, b and c", or "1433 columns from a to z". */
 static void put_columns(struct line *line, const struct node_files *files,
                         const struct keyed_file *table, column_test test, size_t count)
 {
@@ -138,7 +139,8 @@ static enum error_code say_columns(const struct node_files *files, const struct 
                                 line.text);
 }
 
-/* ---- ids ---------------------------------------------------------------------------------------- */
+/* ---- ids
+ * ---------------------------------------------------------------------------------------- */
 
 static enum error_code say_strangers(const struct node_file_ids *ids, const struct keyed_file *file,
                                      const struct named_nodes *nodes,
@@ -173,9 +175,10 @@ enum error_code node_file_notes_add(const struct node_files *files, const struct
     return rc;
 }
 
-/* ---- labels ------------------------------------------------------------------------------------- */
+/* ---- labels
+ * ------------------------------------------------------------------------------------- */
 
-/* The column that is the likeliest to be learnt: one called so, or else the last. */
+/* Returns the likeliest label column: one with a usual name, or else the last. */
 static size_t likeliest_label(const struct keyed_file *labels)
 {
     static const char *const words[] = {"class",    "label", ":LABEL", "target",

@@ -31,7 +31,7 @@ static void choose_columns(struct node_files *files, const struct pipeline_setti
     }
     files->labels.choice.take = settings->ingest.label_columns;
     files->features.choice.take = files->names ? files->names : settings->ingest.feature_columns;
-    /* A table of both: what one is, the other is not. */
+    /* If one table has both, the columns of one are left out of the other. */
     files->features.choice.leave[0] = settings->ingest.label_columns;
     files->features.choice.leave[1] = files->labels.choice.leave[1] = settings->ingest.time_column;
     files->features.choice.leave[2] = files->labels.choice.leave[2] = files->shares.columns;
@@ -54,7 +54,7 @@ enum error_code node_files_open(struct node_files *files, const struct pipeline_
         files->marks = file_of(settings->ingest.labels, KEYED_WORDS);
     for (int s = 0; s < SPLIT_COUNT; s++)
         files->split[s] = file_of(settings->ingest.split_file[s], KEYED_ID_ONLY);
-    if (!pipeline_reads_targets(settings)) { /* nothing is learnt of nodes */
+    if (!pipeline_reads_targets(settings)) { /* nothing is learnt about nodes */
         files->labels.path = files->marks.path = NULL;
         for (int s = 0; s < SPLIT_COUNT; s++)
             files->split[s].path = NULL;
@@ -105,7 +105,8 @@ enum error_code node_files_check(const struct pipeline_settings *settings, struc
     return ERROR_NONE;
 }
 
-/* ---- ids -------------------------------------------------------------------------------------- */
+/* ---- ids
+ * -------------------------------------------------------------------------------------- */
 
 struct note {
     struct named_nodes *nodes;
@@ -159,7 +160,8 @@ enum error_code node_files_note(struct node_files *files, struct named_nodes *no
                : keyed_features_note_rows(files->features.path, nodes, err);
 }
 
-/* ---- labels ----------------------------------------------------------------------------------- */
+/* ---- labels
+ * ----------------------------------------------------------------------------------- */
 
 struct labelling {
     struct keyed_file *file;
@@ -216,7 +218,7 @@ static enum error_code take_label(void *context, const struct field *id, struct 
     return label_table_take(table, (uint64_t)node, line, err);
 }
 
-/* For the line of a training node that has none. */
+/* Notes which nodes have a label, for the message about a training node without one. */
 static enum error_code note_labelled(struct node_files *files, const struct label_table *table,
                                      struct error *err)
 {
@@ -256,7 +258,8 @@ static enum error_code push_labels(struct node_files *files, const struct named_
     return rc;
 }
 
-/* ---- splits ----------------------------------------------------------------------------------- */
+/* ---- splits
+ * ----------------------------------------------------------------------------------- */
 
 struct selection {
     const struct keyed_file *file;
@@ -278,8 +281,7 @@ static enum error_code select_node(void *context, const struct field *id, struct
                          "node with an edge, a label or features"
                          ": " ADVICE "write the id of a node that has an edge, or remove the line",
                          selection->file->path, line, id->size < 40 ? (int)id->size : 40, id->text);
-    if (selection->count ==
-        selection->capacity) /* one more than all nodes: one stands there twice */
+    if (selection->count == selection->capacity) /* more ids than nodes: one of them comes twice */
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected at most %" PRIu64 " nodes, found more",
                          selection->file->path, line, selection->capacity);
@@ -307,14 +309,15 @@ enum error_code node_files_push_split(struct keyed_file *file, enum split split,
     return rc;
 }
 
-/* ---- what the labels' table says of splits ------------------------------------------------------ */
+/* ---- splits and times in the labels' table
+ * ----------------------------------------------------- */
 
 struct marking {
     struct node_files *files;
     const struct named_nodes *nodes;
-    int64_t *time; /* [node_count] of a split by time, or NULL */
+    int64_t *time; /* [node_count], for a split by time; or NULL */
     struct time_format time_format;
-    uint8_t *split;   /* [node_count] 0: none, else 1 + enum split */
+    uint8_t *split;   /* [node_count] 0: no split, else 1 + enum split */
     uint8_t *is_seen; /* [node_count] */
 };
 
@@ -477,9 +480,10 @@ static enum error_code push_marks(struct node_files *files, const struct named_n
     return rc;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it
+ * --------------------------------------------------------------------------------- */
 
-/* Which words are classes, and what columns become. */
+/* Finds which words are classes, and how columns are encoded. */
 static enum error_code find_encoding(struct node_files *files, const struct named_nodes *nodes,
                                      struct dataset_builder *builder, struct error *err)
 {

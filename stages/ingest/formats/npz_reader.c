@@ -1,19 +1,25 @@
 /*
- * npz_reader - a graph in one .npz archive (format: npz). The names of its arrays say which of
- * these it is:
+ * npz_reader - a graph in one .npz archive (format: npz). The names of its arrays show which of
+ * these layouts it has:
  *
- *   scipy        indptr, indices, shape, format [, data]       scipy.sparse.save_npz of a CSR or CSC matrix
- *                row, col, shape, format [, data]              of a COO matrix: edges and nothing else
+ *   scipy        indptr, indices, shape, format [, data]       scipy.sparse.save_npz of a CSR or
+ *                                                              CSC matrix
+ *                row, col, shape, format [, data]              of a COO matrix: edges and nothing
+ *                                                              else
  *   citations    adj_indptr, adj_indices, adj_shape [, adj_data]
  *                attr_indptr, attr_indices, attr_data, attr_shape | attr_matrix
- *                [, labels]                                    the graphs of Shchur et al. 2018 (PyG's Amazon, Coauthor,
- *                                                              CitationFull): undirected, as PyG takes them
- *   node_tasks   edges [edges, 2], node_features, node_labels, train_masks, val_masks, test_masks [splits, nodes]
- *                                                              those of Platonov et al. 2023 (PyG's HeterophilousGraphDataset):
- *                                                              undirected; the split is the first
+ *                [, labels]                                    the graphs of Shchur et al. 2018
+ *                                                              (PyG's Amazon, Coauthor,
+ *                                                              CitationFull): undirected, as PyG
+ *                                                              reads them
+ *   node_tasks   edges [edges, 2], node_features, node_labels,
+ *                train_masks, val_masks, test_masks [splits, nodes]
+ *                                                              those of Platonov et al. 2023 (PyG's
+ *                                                              HeterophilousGraphDataset):
+ *                                                              undirected; the first split is read
  *
- * Entries of a matrix are edges from row to column (csr_edges.h). Values are taken as they are: PyG
- * sets positive features of the second kind to 1.
+ * An entry of a matrix is an edge from its row to its column (csr_edges.h). Values are not changed,
+ * whereas PyG sets positive features of the second layout to 1.
  */
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -32,7 +38,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct archive { /* one run */
+struct archive { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     struct npz_folder folder;
@@ -54,7 +60,7 @@ static enum error_code has(const struct archive *a, const char *name, bool *foun
     return rc;
 }
 
-/* A square matrix: the nodes of a graph. */
+/* Reads the shape of a square matrix, which is the number of nodes. */
 static enum error_code square(const struct archive *a, const char *prefix, uint64_t *nodes,
                               struct error *err)
 {
@@ -111,7 +117,7 @@ static enum error_code run_scipy(struct archive *a, struct error *err)
 
 /* --- citations --- */
 
-/* scipy's "data" under the name that feature_file.h reads. */
+/* Renames scipy's "data" to the name that feature_file.h reads. */
 static enum error_code call_values(const struct archive *a, struct error *err)
 {
     char data[FILE_PATH_SIZE], values[FILE_PATH_SIZE];
@@ -248,7 +254,7 @@ static enum error_code run_node_tasks(struct archive *a, struct error *err)
 /* --- which --- */
 
 static const struct layout {
-    const char *mark; /* an array that no other layout has */
+    const char *mark; /* an array that only this layout has */
     enum error_code (*run)(struct archive *a, struct error *err);
 } layouts[] = {{"adj_indptr", run_citations},
                {"node_features", run_node_tasks},

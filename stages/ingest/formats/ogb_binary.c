@@ -2,7 +2,7 @@
 
 #include "stages/ingest/formats/feature_file.h"
 
-/* What the columns of edges are called there, and in a folder that edge_files.h reads. */
+/* The columns of edges by the names of their arrays, and as columns that edge_files.h reads. */
 static const struct {
     const char *array;
     enum edge_column column;
@@ -11,7 +11,7 @@ static const struct {
                {"edge_weight", EDGE_WEIGHT},
                {"edge_year", EDGE_TIME}};
 
-/* Unpacked under the name that edge_files.h knows. */
+/* Renames the unpacked arrays to the names that edge_files.h reads. */
 static enum error_code call_columns(const struct ogb_binary *binary, struct error *err)
 {
     enum error_code rc = ERROR_NONE;

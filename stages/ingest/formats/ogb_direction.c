@@ -3,9 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The column add_inverse_edge of the files master.csv of ogb/nodeproppred, linkproppred and graphproppred. */
+/* The column add_inverse_edge of the files master.csv of ogb/nodeproppred, linkproppred and
+ * graphproppred. */
 static const struct {
-    const char *name; /* with a star at its end: all that begin so */
+    const char *name; /* a star at the end stands for any ending */
     enum stated_direction stated;
 } sets[] = {{"ogbn_products", STATED_UNDIRECTED}, {"ogbn_proteins", STATED_UNDIRECTED},
             {"ogbn_arxiv", STATED_DIRECTED},      {"ogbn_mag", STATED_DIRECTED},
@@ -15,7 +16,7 @@ static const struct {
             {"ogbl_biokg", STATED_DIRECTED},      {"ogbg_mol*", STATED_UNDIRECTED},
             {"ogbg_ppa", STATED_UNDIRECTED},      {"ogbg_code*", STATED_DIRECTED}};
 
-/* ogbn-products is ogbn_products. */
+/* Returns whether two names of a set are the same: ogbn-products is ogbn_products. */
 static bool is_called(const char *name, size_t size, const char *known)
 {
     for (size_t i = 0; i < size; i++) {

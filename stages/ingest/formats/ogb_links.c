@@ -12,11 +12,11 @@ struct column { /* one array of a split */
     struct npy_reader reader;
     char where[FILE_PATH_SIZE];
     bool is_there;
-    uint64_t rows, width; /* elements of a row */
+    uint64_t rows, width; /* number of rows, elements of a row */
     int64_t *piece;       /* [rows of a piece, width] */
 };
 
-struct links { /* those of one split */
+struct links { /* the links of one split */
     const struct ogb_split_arrays *splits;
     struct dataset_builder *builder;
     enum split split;
@@ -24,7 +24,7 @@ struct links { /* those of one split */
     struct column edge, source, target, type, negative;
 };
 
-/* Opens an array of `dimensions`; without it nothing is done. */
+/* Opens an array of `dimensions`. If it is missing, does nothing. */
 static enum error_code open_column(const struct links *links, const char *name, uint32_t dimensions,
                                    struct column *column, struct error *err)
 {
@@ -78,7 +78,8 @@ static enum error_code open_ends(struct links *links, struct error *err)
                : rc;
 }
 
-/* What an edge is ranked among. The dataset has them whatever is inferred, so that it is one for each way to rank. */
+/* Opens the nodes that an edge is ranked among. The dataset stores them whatever infer.ranking is,
+ * so all ways of ranking share one dataset. */
 static enum error_code open_negatives(struct links *links, const struct pipeline_settings *settings,
                                       struct error *err)
 {

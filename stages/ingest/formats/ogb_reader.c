@@ -2,8 +2,9 @@
  * ogb_reader - the raw folder of an Open Graph Benchmark data set (format: ogb).
  *
  *   raw/edge.csv.gz           source,target a line, no header
- *   raw/num-node-list.csv.gz  one number; of tasks of graphs one a graph, whose nodes are numbered from 0 each
- *   raw/num-edge-list.csv.gz  the same of edges, checked
+ *   raw/num-node-list.csv.gz  one number; for tasks of graphs one for each graph, whose nodes are
+ *                             numbered from 0
+ *   raw/num-edge-list.csv.gz  the same for edges, checked
  *   raw/edge-feat.csv.gz      optional: one row of numbers an edge, its features
  *   raw/edge_reltype.csv.gz   optional: the type of an edge, a number from 0
  *   raw/edge_weight.csv.gz    optional: its weight
@@ -11,15 +12,16 @@
  *   raw/node-feat.csv.gz      optional: one row of numbers a node
  *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
  *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>, or that of ingest.split_name
- *   split/<name>/split_dict.pt, or train.pt, valid.pt and test.pt in their place: ogb_split_arrays.h; of links ogb_links.h
- *   raw/graph-label.csv.gz    of tasks of graphs, in place of node-label
+ *   split/<name>/split_dict.pt, or train.pt, valid.pt and test.pt instead: ogb_split_arrays.h; for
+ *                             links ogb_links.h
+ *   raw/graph-label.csv.gz    for tasks of graphs, instead of node-label
  *
- * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). In place of the files of raw/
+ * Each may also be unpacked (.csv), or packed by zstd (.csv.zst). Instead of the files of raw/
  * there may be arrays, raw/data.npz and raw/node-label.npz or raw/graph-label.npz (ogb_binary.h).
- * Sets of several node types: ogb_types.h. Whether edges go both ways OGB says in its package, not
- * here: of a folder with OGB's name it is known (ogb_direction.h); of another, with direction:
- * auto, a list that names no pair of nodes in both directions is taken as undirected, and that is
- * said. Format: ogb/io/read_graph_raw.py.
+ * Sets of several node types: ogb_types.h. OGB's package knows whether edges go both ways, but the
+ * folder does not say it. For a folder with OGB's name it is known here, too (ogb_direction.h). For
+ * another, with direction: auto, a list that names no pair of nodes in both directions is read as
+ * undirected, and a note says so. Format: ogb/io/read_graph_raw.py.
  */
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -45,28 +47,31 @@
 #include <inttypes.h>
 
 static const char *const endings[] = {".csv.gz", ".csv.zst", ".csv", NULL};
-/* Files beside the edges, with a line an edge. */
+/* The files beside the edges, with a line for each edge. */
 static const char *const column_stem[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "edge_weight",
                                                            [EDGE_TYPE] = "edge_reltype",
                                                            [EDGE_TIME] = "edge_year",
                                                            [EDGE_FEATURE] = "edge-feat"};
-enum { GRAPHS_READ = 1 << 16 /* to say how many graphs there are */, GRAPHS_MAX = 1 << 28 };
+enum {
+    GRAPHS_READ = 1 << 16 /* limit for a message that counts the graphs */,
+    GRAPHS_MAX = 1 << 28
+};
 
-struct ogb { /* one run */
+struct ogb { /* the state of one run */
     const char *path;
     char raw[FILE_PATH_SIZE];
     enum task_kind task;
     bool of_graphs;         /* labels and splits are of graphs */
     const char *split_name; /* ingest.split_name */
-    bool draws_splits;      /* the files of splits are left alone */
+    bool draws_splits;      /* the files of splits are not read */
     uint64_t node_count;
-    struct integer_column nodes, edges; /* counts, one a graph */
+    struct integer_column nodes, edges; /* one count for each graph */
     struct ogb_binary binary;
-    struct ogb_split_arrays splits; /* of torch */
+    struct ogb_split_arrays splits; /* from torch files */
     struct dataset_builder *builder;
 };
 
-/* The file of a stem; in binary form that of an array. */
+/* Finds the file of a stem; in binary form, the file of an array. */
 static enum error_code find_needed(const struct ogb *ogb, const char *stem, const char *array,
                                    char path[FILE_PATH_SIZE], struct error *err)
 {
@@ -79,7 +84,8 @@ static enum error_code find_needed(const struct ogb *ogb, const char *stem, cons
     return rc;
 }
 
-/* num-node-list or num-edge-list: one number, or of a task of graphs one a graph. *sum: of them all. */
+/* Reads num-node-list or num-edge-list: one number, or, for a task of graphs, one for each graph.
+ * *sum is their sum. */
 static enum error_code read_counts(const struct ogb *ogb, const char *stem, const char *array,
                                    struct integer_column *column, uint64_t *sum, struct error *err)
 {
@@ -106,7 +112,7 @@ static enum error_code read_counts(const struct ogb *ogb, const char *stem, cons
     return rc;
 }
 
-/* Of a task of graphs: which each node is of. */
+/* Sets the graph of each node, for a task of graphs. */
 static enum error_code set_graphs(const struct ogb *ogb, struct error *err)
 {
     int64_t *graph = NULL;
@@ -123,7 +129,8 @@ static enum error_code set_graphs(const struct ogb *ogb, struct error *err)
     return rc;
 }
 
-/* The highest type in the text file of types, plus one; 0 when there is none. */
+/* Sets *type_count to the highest type in the text file of types plus one, or to 0 without such a
+ * file. */
 static enum error_code count_types(const struct ogb *ogb, uint32_t *type_count, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -142,7 +149,8 @@ static enum error_code count_types(const struct ogb *ogb, uint32_t *type_count, 
     return rc;
 }
 
-/* The builder has to know the types before the first edge: as many as the highest number says. */
+/* Declares the types, as many as the highest number shows. The builder has to know them before the
+ * first edge. */
 static enum error_code set_types(const struct ogb *ogb, const struct edge_files *files,
                                  struct error *err)
 {
@@ -214,7 +222,7 @@ static enum error_code read_features(const struct ogb *ogb, struct error *err)
                                        : rc;
 }
 
-/* Labels and splits are of these. */
+/* Returns the number of nodes or graphs that have labels and splits. */
 static uint64_t subject_count(const struct ogb *ogb)
 {
     return ogb->of_graphs ? ogb->nodes.count : ogb->node_count;
@@ -232,7 +240,7 @@ static enum error_code read_labels(struct ogb *ogb, struct error *err)
     return label_reader_run(path, subject_count(ogb), 0, ogb->task, ogb->builder, err);
 }
 
-/* Of a file of torch. */
+/* Reads a split from a torch file. */
 static enum error_code read_split_array(const struct ogb *ogb, enum split split, struct error *err)
 {
     char path[FILE_PATH_SIZE], where[FILE_PATH_SIZE];
@@ -282,7 +290,8 @@ static enum error_code read_splits(struct ogb *ogb, struct error *err)
     return rc;
 }
 
-/* Held-out edges of a task of pairs: those of files that settings name, or those of the set's own split. */
+/* Pushes the held-out edges of a task of pairs: from files that settings name, or from the set's
+ * own split. */
 static enum error_code read_links(const struct pipeline_settings *settings, struct ogb *ogb,
                                   struct error *err)
 {
@@ -306,7 +315,8 @@ static enum error_code read_links(const struct pipeline_settings *settings, stru
     return rc == ERROR_NONE ? ogb_links_push(settings, &ogb->splits, ogb->builder, err) : rc;
 }
 
-/* Text and arrays are two forms of one graph: one of them would be ignored. */
+/* Refuses a folder with text and arrays: they are two forms of one graph, and one of them would be
+ * ignored. */
 static enum error_code check_form(const struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];

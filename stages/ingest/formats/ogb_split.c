@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-struct search { /* one run */
+struct search { /* the state of one run */
     const char *parent, *name;
     char *path;      /* [FILE_PATH_SIZE] */
-    char found[512]; /* the names there are */
+    char found[512]; /* the names that exist */
 };
 
 static enum error_code note(void *context, const char *name, struct error *err)

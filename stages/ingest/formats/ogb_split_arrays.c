@@ -19,7 +19,7 @@ static enum error_code find_file(const char *folder, const char *name, char path
     return rc;
 }
 
-/* Two files for one split: one of them would be ignored. */
+/* Refuses a text file beside the torch file of a split, because one of them would be ignored. */
 static enum error_code check_text(const char *folder, const char *name, const char *torch_file,
                                   struct error *err)
 {

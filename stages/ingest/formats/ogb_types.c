@@ -18,20 +18,20 @@
 static const char *const endings[] = {".csv.gz", ".csv.zst", ".csv", NULL};
 static const char separator[] = "___";
 
-struct ogb_types { /* one run */
+struct ogb_types { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     const char *raw;
     bool is_binary;
-    char types[FILE_PATH_SIZE];                        /* the file that lists them */
-    struct npz_folder counts, edges, features, labels; /* of arrays */
+    char types[FILE_PATH_SIZE];                        /* the file that lists the types */
+    struct npz_folder counts, edges, features, labels; /* unpacked arrays */
     char archive[4][FILE_PATH_SIZE];
-    struct ogb_split_arrays splits; /* of torch */
+    struct ogb_split_arrays splits; /* from torch files */
     struct typed_graph *graph;
     uint32_t type_count, relation_count;
     char type_name[NODE_TYPE_COUNT_MAX][TYPE_NAME_SIZE];
-    char (
-        *relation)[3 * TYPE_NAME_SIZE]; /* [EDGE_TYPE_COUNT_MAX], as names of folders and arrays */
+    /* [EDGE_TYPE_COUNT_MAX], in the form of names of folders and arrays */
+    char (*relation)[3 * TYPE_NAME_SIZE];
     char (*feature_path)[FILE_PATH_SIZE]; /* [NODE_TYPE_COUNT_MAX] */
 };
 
@@ -78,7 +78,7 @@ static enum error_code add_relation(struct ogb_types *o, int64_t line, const str
     return typed_graph_add_relation(o->graph, line, name, err);
 }
 
-/* Two lines: names, and the count of each. */
+/* Reads two lines: the names of the types, and their counts. */
 static enum error_code read_counts(struct ogb_types *o, struct error *err)
 {
     struct line_reader *reader = NULL;
@@ -141,7 +141,7 @@ static enum error_code read_triplets(struct ogb_types *o, struct error *err)
     return rc;
 }
 
-/* --- the same of arrays --- */
+/* --- types from arrays --- */
 
 /* Unpacks raw/<stem>.npz; *found is false without it. */
 static enum error_code unpack(struct ogb_types *o, int slot, const char *stem,
@@ -156,7 +156,7 @@ static enum error_code unpack(struct ogb_types *o, int slot, const char *stem,
                : rc;
 }
 
-/* The name of an array without .npy, as a field; false for another file. */
+/* Returns the name of an array without .npy as a field; false for another file. */
 static bool array_name(const char *file, char name[3 * TYPE_NAME_SIZE])
 {
     const size_t size = strlen(file);
@@ -228,9 +228,10 @@ static enum error_code read_types(struct ogb_types *o, struct error *err)
     return rc == ERROR_NONE ? file_list(o->edges.path, take_array_relation, o, err) : rc;
 }
 
-/* --- what they have --- */
+/* --- features, labels, splits --- */
 
-/* raw/<room>/<type>/<stem>.csv.gz, or the array of the type; "" when there is none. */
+/* Finds raw/<room>/<type>/<stem>.csv.gz, or the array of the type; path is "" when there is
+ * none. */
 static enum error_code find_rows(const struct ogb_types *o, const char *room, const char *type,
                                  const char *stem, const struct npz_folder *arrays,
                                  char path[FILE_PATH_SIZE], struct error *err)
@@ -306,7 +307,8 @@ static enum error_code take_labels(const struct ogb_types *o, uint32_t t, struct
     return rc == ERROR_NONE && path[0] ? typed_graph_take_labels(o->graph, &rows, NULL, err) : rc;
 }
 
-/* The nodes of a type in one split: of a text file, or of torch's. `where` is for messages; path "" has none. */
+/* Finds the nodes of a type in one split, in a text file or a torch file. `where` is for messages;
+ * path is "" when there are none. */
 static enum error_code find_split(const struct ogb_types *o, const char *folder, uint32_t t,
                                   enum split split, char path[FILE_PATH_SIZE],
                                   char where[FILE_PATH_SIZE], struct error *err)

@@ -1,12 +1,14 @@
 /*
- * openke_reader - a knowledge graph as OpenKE keeps it: a folder of text files, each with a count
+ * openke_reader - a knowledge graph in OpenKE's format: a folder of text files, each with a count
  * in its first line (format: openke).
  *
- *   train2id.txt      3                  so many lines follow
- *                     0 5 1              head, tail, relation: the relation stands last
+ *   train2id.txt      3                  the number of lines that follow
+ *                     0 5 1              head, tail, relation: the relation is last
  *   valid2id.txt, test2id.txt            the same; held out with ingest.edge_split: given
- *   entity2id.txt     14541              and a line `name id` for each entity; without it entities are called by their numbers
- *   relation2id.txt   237                the same of relations; without it they are called edge-0, edge-1, ...
+ *   entity2id.txt     14541              then a line `name id` for each entity; without this file
+ *                                        the names of entities are their numbers
+ *   relation2id.txt   237                the same for relations; without this file they are called
+ *                                        edge-0, edge-1, ...
  *
  * Entities and relations keep their numbers. Format: https://github.com/thunlp/OpenKE.
  */
@@ -23,14 +25,14 @@
 
 enum { HEAD, TAIL, RELATION, TRIPLE_FIELDS };
 
-struct openke { /* one run */
+struct openke { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     char file[SPLIT_COUNT][FILE_PATH_SIZE]; /* the triples of each split; "": not there */
-    struct named_nodes entities, relations; /* without ids: they have no names */
-    uint64_t entity_count, relation_count;  /* by their files, or by the highest number */
+    struct named_nodes entities, relations; /* without ids if there are no files of names */
+    uint64_t entity_count, relation_count;  /* from their files, or from the highest number */
     struct edge_buffer buffer;
-    const char *path; /* of the file at hand */
+    const char *path; /* of the current file */
     enum split split;
 };
 
@@ -174,7 +176,7 @@ static enum error_code push_edges(struct openke *o, struct error *err)
     return rc == ERROR_NONE ? edge_buffer_flush(&o->buffer, err) : rc;
 }
 
-/* Files that settings name come before those of the folder. */
+/* Pushes the held-out edges: from files that settings name, otherwise from the folder. */
 static enum error_code push_held(struct openke *o, struct error *err)
 {
     const struct pipeline_settings *settings = o->settings;

@@ -46,7 +46,7 @@ static struct field word_at(const struct relation_words *relations, uint64_t pla
                           (size_t)(words.offset[place + 1] - words.offset[place])};
 }
 
-/* The integer of a word. False if it is none. */
+/* Parses the word as an integer. Returns false if it is none. */
 static bool integer_at(const struct relation_words *relations, uint64_t place, int64_t *out)
 {
     const struct field word = word_at(relations, place);

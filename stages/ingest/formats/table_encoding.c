@@ -31,7 +31,7 @@ bool table_encoding_is_wanted(const struct pipeline_settings *settings)
 
 /* --- words --- */
 
-/* Distinct words, as ids of strings are kept. */
+/* Distinct words, stored like ids that are strings. */
 static int compare_words(const void *a, const void *b)
 {
     const struct field *x = a, *y = b;
@@ -39,7 +39,7 @@ static int compare_words(const void *a, const void *b)
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/* Owns: *out [words->count], in ascending order; borrows from `words`. */
+/* Sorts the words. Owns: *out [words->count], in ascending order; borrows from `words`. */
 static enum error_code sort_words(struct node_id_assigner *words, struct field **out,
                                   struct error *err)
 {
@@ -83,7 +83,7 @@ static enum error_code note_word(struct node_id_assigner *words, const struct fi
 
 enum { USUAL_MAX = 8, USUAL_SIZE = 16 };
 
-struct usual { /* a word that people write for missing values, among the classes */
+struct usual { /* a usual word for missing values that is among the classes */
     char text[USUAL_SIZE];
     uint64_t lines;
 };
@@ -91,10 +91,10 @@ struct usual { /* a word that people write for missing values, among the classes
 struct class_search {
     struct keyed_file *file;
     struct node_id_assigner words;
-    bool has_several; /* columns of labels: they are numbers */
+    bool has_several; /* several label columns, which are numbers */
     uint64_t word_lines, number_lines, nan_lines;
-    int64_t first_word, first_number; /* lines */
-    char word[41], number[41];        /* the first of each */
+    int64_t first_word, first_number; /* the first line with a word, with a number */
+    char word[41], number[41];        /* the first word and the first number */
     struct usual usual[USUAL_MAX];
     size_t usual_count;
     uint64_t missing_cells;
@@ -126,7 +126,7 @@ static void note_first(const struct field *field, int64_t line, uint64_t before,
     (void)snprintf(text, 41, "%.*s", field->size < 40 ? (int)field->size : 40, field->text);
 }
 
-/* `nan` is a number where classes are numbers, and a word where they are words. */
+/* Notes a class. `nan` is a number if the classes are numbers, and a word if they are words. */
 static enum error_code note_class(void *context, const struct field *id, struct delimited *values,
                                   int64_t line, struct error *err)
 {
@@ -151,7 +151,8 @@ static enum error_code note_class(void *context, const struct field *id, struct 
     return note_word(&search->words, &field, COLUMN_CLASSES_MAX, search->file->path, line, err);
 }
 
-/* Words and numbers in one column: the words say that a class is not known, or one of the two is a slip. */
+/* Refuses words and numbers in one column: either the words mean that a class is unknown, or one of
+ * the two is a slip. */
 static enum error_code refuse_mixed(const struct class_search *search, struct error *err)
 {
     const struct field word = {search->word, strlen(search->word)};
@@ -175,7 +176,7 @@ static enum error_code refuse_mixed(const struct class_search *search, struct er
                      search->file->path, search->first_word, search->first_number, search->word);
 }
 
-/* Says which words became classes although people often mean nothing by them, and which became nothing. */
+/* Notes which usual words for missing values became classes, and which mean no class. */
 static enum error_code say_missing(const struct class_search *search, bool are_words,
                                    struct dataset_builder *builder, struct error *err)
 {
@@ -246,7 +247,7 @@ static bool is_word(const char *word, size_t size, const char *name)
     return strlen(name) == size && memcmp(word, name, size) == 0;
 }
 
-/* One word of what stands behind a column's name. */
+/* Takes one word after a column's name. */
 static enum error_code take_word(struct column_code *column, const char *word, size_t size,
                                  struct error *err)
 {
@@ -290,8 +291,8 @@ static enum error_code add_entry(struct column_encoding *out, const struct named
     return rc;
 }
 
-struct measure {          /* of one column */
-    double mean, squares; /* Welford 1962 */
+struct measure {          /* statistics of one column */
+    double mean, squares; /* by the method of Welford 1962 */
     uint64_t count;
     struct node_id_assigner words;
 };
@@ -300,10 +301,10 @@ struct column_search {
     struct keyed_file *file;
     const struct pipeline_settings *settings;
     struct column_encoding *out;
-    struct measure *measure; /* [column_count], NULL before the first row */
+    struct measure *measure; /* [column_count]; NULL before the first row */
 };
 
-/* All columns as numbers, when none is named. */
+/* Takes all columns as numbers, when none is named. */
 static enum error_code take_all(struct column_search *search, struct delimited values,
                                 struct error *err)
 {
@@ -341,8 +342,9 @@ static enum error_code measure_field(struct column_search *search, size_t i,
         return ERROR_NONE;
     if (search->out->column[i].kind == COLUMN_ONE_HOT)
         return note_word(&measure->words, field, COLUMN_VALUES_MAX, search->file->path, line, err);
+    /* reading the row will report it with its line */
     if (!text_double(field->text, field->size, &value) || !isfinite(value))
-        return ERROR_NONE; /* said with its line when it is taken */
+        return ERROR_NONE;
     const double distance = value - measure->mean;
     measure->mean += distance / (double)++measure->count;
     measure->squares += distance * (value - measure->mean);
@@ -422,7 +424,7 @@ enum error_code table_encoding_find_columns(struct keyed_file *features,
     return rc;
 }
 
-/* --- of a file --- */
+/* --- encoding from a file --- */
 
 enum error_code table_encoding_read(const char *path, struct column_encoding *out,
                                     struct error *err)
@@ -442,7 +444,7 @@ enum error_code table_encoding_names(const struct column_encoding *encoding, cha
     struct json_writer text = {0};
     for (size_t i = 0; i < encoding->column_count; i++) {
         json_put_raw(&text, encoding->column[i].name);
-        json_put_raw(&text, ": ;"); /* the last colon ends a name, which may have some */
+        json_put_raw(&text, ": ;"); /* the last colon ends a name, because a name may have colons */
     }
     const enum error_code rc = json_writer_finish(&text, err);
     *out = text.text;

@@ -2,13 +2,16 @@
  * triple_reader - a graph whose lines are head, relation and tail by name, in N-Triples (format:
  * ntriples) or SIF (format: sif).
  *
- *   <http://a/1> <http://a/knows> <http://a/2> .    N-Triples: the ids are http://a/1 and http://a/2, the relation http://a/knows
- *   <http://a/1> <http://a/name> "Ann" .            a literal is no node: such lines are counted, said, and left out
- *   TP53 pp MDM2 CDK2                               SIF (Cytoscape): two edges of the relation pp; TP53 alone is a node without edges
+ *   <http://a/1> <http://a/knows> <http://a/2> .    N-Triples: the ids are http://a/1 and
+ *                                                   http://a/2, the relation http://a/knows
+ *   <http://a/1> <http://a/name> "Ann" .            a literal is no node: such lines are counted,
+ *                                                   noted, and skipped
+ *   TP53 pp MDM2 CDK2                               SIF (Cytoscape): two edges of the relation pp;
+ *                                                   TP53 alone is a node without edges
  *
- * Nodes and relations are numbered in the order in which they appear. The file is read twice: names
- * first. Formats: https://www.w3.org/TR/n-triples/, https://manual.cytoscape.org (Supported Network
- * File Formats).
+ * Nodes and relations are numbered in the order in which they appear. The file is read twice: the
+ * first pass reads the names. Formats: https://www.w3.org/TR/n-triples/,
+ * https://manual.cytoscape.org (Supported Network File Formats).
  */
 #include "common/base/log.h"
 #include "common/formats/line_reader.h"
@@ -26,14 +29,14 @@ struct triples;
 typedef enum error_code (*line_taker)(struct triples *t, const struct text_line *line,
                                       struct error *err);
 
-struct triples { /* one run */
+struct triples { /* the state of one run */
     const char *path;
     struct dataset_builder *builder;
     line_taker take;
-    bool notes_names; /* the first pass */
+    bool notes_names; /* this is the first pass */
     struct named_nodes names;
     struct node_id_assigner relations;
-    uint64_t literals; /* lines whose object is one */
+    uint64_t literals; /* number of lines whose object is a literal */
     int64_t first_literal;
     struct edge_buffer buffer;
 };
@@ -71,7 +74,8 @@ static enum error_code take_triple(struct triples *t, const struct text_line *li
 
 /* --- N-Triples --- */
 
-/* Takes a term off text [size]: an IRI without its brackets, or _:name. Of a literal *term is empty. */
+/* Takes a term off text [size]: an IRI without its brackets, or _:name. For a literal *term is
+ * empty. */
 static bool take_term(const char **text, const char *end, struct field *term)
 {
     const char *at = *text, *close = NULL;

@@ -12,19 +12,19 @@
 
 enum { PIECE_FLOATS = 1 << 20, LABEL_COLUMNS_MOST = 65536 };
 
-struct rows {         /* one run */
-    const char *path; /* of messages */
+struct rows {         /* the state of one run */
+    const char *path; /* for messages */
     struct float_loss *loss;
     uint64_t node_count, done;
-    struct line_reader *reader; /* of attributes; NULL: there are none */
+    struct line_reader *reader; /* the file of attributes; NULL: there is none */
     struct integer_column label;
-    int64_t least; /* of the labels */
+    int64_t least; /* the least label */
     uint32_t attributes, columns;
     uint64_t piece_limit;
     float *piece; /* [piece_limit, attributes + columns] */
 };
 
-/* A column from the least to the largest. */
+/* Reads the labels, which become one column for each number from the least to the largest. */
 static enum error_code read_labels(struct rows *rows, const char *path, struct error *err)
 {
     enum error_code rc = integer_column_read(&rows->label, path, rows->node_count, err);
@@ -74,7 +74,8 @@ static enum error_code read_attributes(struct rows *rows, float *out, struct err
                               rows->loss, err);
 }
 
-/* The first line says how many there are; it is read again with the others. */
+/* Opens the attributes. The first line shows how many there are; it is read again with the
+ * others. */
 static enum error_code open_attributes(struct rows *rows, struct error *err)
 {
     struct text_line line;

@@ -5,14 +5,15 @@
  *   <folder>/NAME_A.txt                 "i, j" an edge, nodes from 1; usually each edge both ways
  *            NAME_graph_indicator.txt   line i: the graph of node i, from 1
  *            NAME_graph_labels.txt      line g: the class of graph g, any integers
- *            NAME_graph_attributes.txt  line g: its numbers, of graph_regression
+ *            NAME_graph_attributes.txt  line g: its numbers, for graph_regression
  *            NAME_node_attributes.txt   line i: numbers of node i
- *            NAME_node_labels.txt       line i: an integer of node i, which becomes columns of 0 and 1
- *            train.csv, valid.csv, test.csv   graphs, from 1; where ingest.split is given
+ *            NAME_node_labels.txt       line i: an integer of node i, which becomes columns of 0
+ *                                       and 1
+ *            train.csv, valid.csv, test.csv   graphs, from 1; if ingest.split is given
  *
- * Features are the attributes, then a column for each node label from the least to the largest, as
- * PyG's TUDataset(use_node_attr) has them. Classes are numbered by their labels, ascending, as
- * there. Files of edges other than NAME_A.txt are not read.
+ * Features are the attributes, followed by a column for each node label from the least to the
+ * largest, as in PyG's TUDataset(use_node_attr). Classes are numbered by their labels, ascending,
+ * as in PyG. Files of edges other than NAME_A.txt are not read.
  */
 #include "common/base/file.h"
 #include "common/base/memory.h"
@@ -33,9 +34,9 @@
 
 enum { PIECE_EDGES = 1 << 16, FIRST_ID = 1 };
 
-struct tu { /* one run */
+struct tu { /* the state of one run */
     const char *folder;
-    char name[FILE_PATH_SIZE]; /* NAME, before "_A.txt"; "" when no file was seen yet */
+    char name[FILE_PATH_SIZE]; /* NAME, before "_A.txt"; "" until a file is seen */
     enum task_kind task;
     uint64_t node_count;
     struct dataset_builder *builder;
@@ -61,7 +62,7 @@ static enum error_code note_name(void *context, const char *name, struct error *
     return ERROR_NONE;
 }
 
-/* *path is "" when there is no such file. */
+/* Finds a file; *path is "" when it does not exist. */
 static enum error_code find(const struct tu *tu, const char *what, char path[FILE_PATH_SIZE],
                             struct error *err)
 {
@@ -103,10 +104,11 @@ static enum error_code read_graphs(struct tu *tu, struct error *err)
     return rc;
 }
 
-struct edges { /* a piece of them */
+struct edges { /* a piece of the edges */
     const struct tu *tu;
     const char *path;
-    int64_t first_line; /* of the piece: lines are edges, but for blank ones at the end */
+    /* of the piece: each line is an edge, except blank lines at the end of the file */
+    int64_t first_line;
     size_t count;
     int64_t source[PIECE_EDGES], target[PIECE_EDGES];
 };
@@ -197,7 +199,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* class [count] of value [count]: its place among those that there are, ascending. Fails: ERROR_NO_MEMORY. */
+/* Fills class [count] with the class of each value [count]: its position among the distinct values,
+ * ascending. Fails: ERROR_NO_MEMORY. */
 static enum error_code number_classes(const int64_t *value, uint64_t count, int32_t *class,
                                       struct error *err)
 {

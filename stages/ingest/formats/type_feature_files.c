@@ -7,12 +7,12 @@
 
 #include <inttypes.h>
 
-struct features { /* one run */
+struct features { /* the state of one run */
     const struct folder_meta *meta;
     const struct typed_rows *file; /* [count] */
     uint32_t count;
     bool has_relations;
-    uint32_t dim; /* of the type at hand; without relations, of all */
+    uint32_t dim; /* of the current type; without relations, of all types */
     struct dataset_builder *builder;
 };
 
@@ -27,7 +27,7 @@ static enum error_code dim_of(const struct typed_rows *file, uint32_t *dim, stru
     return rc;
 }
 
-/* Features of `type` in all files, or of all types. */
+/* Finds the common width of the features of `type` in all files, or of all types. */
 static enum error_code find_dim(struct features *features, uint32_t type, struct error *err)
 {
     uint32_t dim = 0;

@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-struct split_nodes { /* of one split, as nodes of the graph */
+struct split_nodes { /* the nodes of one split, by their numbers in the graph */
     int64_t *node;
     size_t count, capacity;
-    char where[FILE_PATH_SIZE]; /* of the first */
+    char where[FILE_PATH_SIZE]; /* the file of the first nodes */
     int64_t first_line;
 };
 
@@ -55,7 +55,7 @@ void typed_graph_free(struct typed_graph *graph)
 
 /* --- types --- */
 
-/* "metadata.yaml:7", or the file alone. */
+/* Reports an error at "metadata.yaml:7", or in the file as a whole. */
 static enum error_code wrong(const struct typed_graph *graph, int64_t line, const char *expected,
                              const char *found, struct error *err)
 {
@@ -98,7 +98,7 @@ enum error_code typed_graph_add_type(struct typed_graph *graph, int64_t line, co
     return ERROR_NONE;
 }
 
-/* source:name:target in its three parts; false when it has other than two colons. */
+/* Splits source:name:target into its three parts; false unless it has exactly two colons. */
 static bool split_relation(const char *relation, const char *part[3], size_t size[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -143,7 +143,8 @@ enum error_code typed_graph_add_relation(struct typed_graph *graph, int64_t line
     return ERROR_NONE;
 }
 
-/* Relations of one name between other types get those of the types, too: user_likes_item. */
+/* Makes relation names unique: relations that share a name get the names of their types, too:
+ * user_likes_item. */
 static enum error_code tell_apart(struct folder_meta *meta, const struct typed_graph *graph,
                                   struct error *err)
 {
@@ -255,7 +256,7 @@ enum error_code typed_graph_take_labels(struct typed_graph *graph, const struct 
     if (!pipeline_reads_targets(graph->settings))
         return ERROR_NONE;
     const enum error_code rc = typed_labels_take(&graph->labels, rows, type, node, err);
-    graph->labels.path = graph->where; /* that of the rows ends with them */
+    graph->labels.path = graph->where; /* the path of the rows is not valid after them */
     return rc;
 }
 

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-struct labels { /* one run */
+struct labels { /* the state of one run */
     struct label_table *table;
     const struct typed_rows *rows;
     const struct node_type *type;
@@ -39,7 +39,8 @@ static enum error_code check_rows(const struct labels *labels, uint64_t found,
                      dimension_count);
 }
 
-/* Takes table->column, in line or row `line` of the file. */
+/* Stores table->column as the labels of the next row's node; `line` is the line or row in the
+ * file. */
 static enum error_code take_row(struct labels *labels, int64_t line, struct error *err)
 {
     const uint64_t row = labels->taken++;

@@ -12,7 +12,7 @@
 
 enum { NAME_SIZE = 256 };
 
-/* The name without its endings, in the form in which names are compared. */
+/* Writes the name without its endings, in the form in which names are compared. */
 static void plain_stem(const char *name, char stem[NAME_SIZE])
 {
     static const char *const endings[] = {".gz",  ".zst", ".zip", ".csv",     ".tsv", ".txt",
@@ -49,7 +49,7 @@ static bool is_meant(const struct known_file *known, const char *stem)
     return false;
 }
 
-struct survey { /* one run */
+struct survey { /* the state of one run */
     const char *folder;
     const struct known_file *known;
     bool draws_splits, has_relations;
@@ -58,7 +58,8 @@ struct survey { /* one run */
     void *context;
 };
 
-/* A file of one node type's features: <type>-feat.npy, or <type>-feat_indptr.npy and so on. */
+/* Returns whether the file has the features of one node type: <type>-feat.npy, or
+ * <type>-feat_indptr.npy and so on. */
 static bool is_of_type(const struct survey *survey, const char *name)
 {
     static const char *const endings[] = {"-feat.npy", "-feat_indptr.npy", "-feat_indices.npy",
@@ -73,7 +74,8 @@ static bool is_of_type(const struct survey *survey, const char *name)
     return false;
 }
 
-/* paper-node-feat.npy, paper_features.npy: features of a type by another name. */
+/* Returns whether the file is meant to have the features of a type, but under another name:
+ * paper-node-feat.npy, paper_features.npy. */
 static bool is_meant_of_type(const struct survey *survey, const char *stem, char meant[NAME_SIZE])
 {
     static const struct known_file features = {"node-feat", {".npy"}, {FEATURE_ALIASES}};
@@ -96,13 +98,13 @@ static bool is_split(const struct known_file *known)
            strcmp(known->stem, "test") == 0;
 }
 
-/* Read only where relations are told apart. */
+/* Returns whether the file is read only if relations stay apart. */
 static bool is_of_relations(const struct known_file *known)
 {
     return strcmp(known->stem, "relations") == 0;
 }
 
-/* Nobody takes these for data. */
+/* Returns whether nobody would take the file for data. */
 static bool is_silent(const char *name)
 {
     static const char *const beginnings[] = {".", "README", "LICENSE", "readme", "RELEASE"};
